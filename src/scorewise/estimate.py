@@ -1,0 +1,70 @@
+"""A measured value with its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+NAN = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value, its interval, how the interval was made, and the reason when there is no value.
+
+    `why` is empty exactly when the value is finite. `bound` is the certified half-width that
+    coarsening has left around the value (0.0 when exact; the interval already contains it).
+    `baseline` is what the best constant prediction, or chance, would get.
+
+    >>> Estimate(0.8234, 0.7491, 0.8989, method="DeLong, logit", baseline=0.5)
+    0.823 [0.749, 0.899]
+    >>> Estimate.undefined("no positives")
+    undefined: no positives
+    """
+
+    value: float
+    low: float = NAN
+    high: float = NAN
+    level: float = 0.95
+    method: str = ""
+    why: str = ""
+    bound: float = 0.0
+    baseline: float | None = None
+
+    @classmethod
+    def undefined(cls, why: str, level: float = 0.95, baseline: float | None = None) -> Estimate:
+        """No value, and the reason."""
+        return cls(NAN, level=level, why=why, baseline=baseline)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a finite value."""
+        return math.isfinite(self.value)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        if not self.defined:
+            return f"{'undefined' if math.isnan(self.value) else number(self.value)}: {self.why}"
+        text = number(self.value)
+        if math.isfinite(self.low) or math.isfinite(self.high):
+            text += f" [{number(self.low)}, {number(self.high)}]"
+        return text + (f" (certified to ±{self.bound:.1g})" if self.bound else "")
+
+    __repr__ = __str__
+
+
+def number(x: float) -> str:
+    """Three decimals; three significant digits where three decimals would say too little.
+
+    >>> [number(x) for x in (0.5, 0.00012345, 0.0, 12345.678, float("inf"), float("nan"))]
+    ['0.500', '0.000123', '0.000', '12346', 'inf', '—']
+    """
+    if not math.isfinite(x):
+        return "—" if math.isnan(x) else ("inf" if x > 0 else "-inf")
+    size = abs(x)
+    if size >= 1000:
+        return f"{x:.0f}" if size < 1e9 else f"{x:.3g}"
+    # + 0.0 folds -0.0 into 0.0
+    return f"{x:.3g}" if 0 < size < 0.001 else f"{x + 0.0:.3f}"
