@@ -1,0 +1,42 @@
+"""The convex hull of the ROC curve, which is isotonic regression of the labels on the scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.tallies import Tally
+from scorewise.tallies.sorting import add_runs
+
+_PART = 1 << 16
+
+
+def pooled(t: Tally) -> NDArray[np.int64]:
+    """The first cell of each run of cells that the hull joins, from the lowest score up.
+
+    Within a run the isotonic fit (pool adjacent violators) is constant: pos / (pos + neg), the slope of
+    the hull read as a posterior. Parts are pooled first and then their runs, which is the same and
+    keeps memory small.
+
+    >>> t = Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
+    >>> pooled(t)
+    array([0, 1, 3])
+    """
+    starts = [
+        i + _pool(t.neg[i : i + _PART], t.pos[i : i + _PART])
+        for i in range(0, len(t.score), _PART)
+    ]
+    if not starts:
+        return np.empty(0, np.int64)
+    start = np.concatenate(starts)
+    if len(starts) == 1:
+        return start
+    return start[_pool(add_runs(t.neg, start), add_runs(t.pos, start))]
+
+
+def _pool(neg: NDArray[np.generic], pos: NDArray[np.generic]) -> NDArray[np.int64]:
+    from scipy.optimize import isotonic_regression
+
+    weight = (neg + pos).astype(np.float64)
+    runs = isotonic_regression(pos / weight, weights=weight).blocks
+    return np.asarray(runs[:-1], np.int64)

@@ -1,0 +1,61 @@
+"""Intervals for shares (proportions), and for what is made of two independent shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from scorewise.intervals.scales import z
+
+
+class Share(NamedTuple):
+    """A share and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
+    """The share of `hit` in `hit + miss` with its Wilson interval.
+
+    `hit2` and `miss2` are the sums of squared weights; they give the number of equally weighted rows
+    that would be as uncertain, which for counts is the count itself.
+
+    >>> [round(x, 4) for x in wilson(9, 1, 9, 1, 0.95)]
+    [0.9, 0.5958, 0.9821]
+    """
+    total = hit + miss
+    p = hit / total
+    variance = (hit2 * (1 - p) ** 2 + miss2 * p * p) / total**2
+    n = p * (1 - p) / variance if variance > 0 else total**2 / (hit2 + miss2)
+    q = z(level) ** 2 / n
+    centre = (p + q / 2) / (1 + q)
+    reach = math.sqrt(q * (p * (1 - p) + q / 4)) / (1 + q)
+    # at an end the formula gives the end up to rounding
+    return Share(p, 0.0 if p == 0 else centre - reach, 1.0 if p == 1 else centre + reach)
+
+
+def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
+    """Interval of an increasing function of two independent shares.
+
+    The distances to the limits of each share, moved one at a time, are added in quadrature ("MOVER",
+    Donner and Zou 2012; for a sum of shares it is Newcombe's 1998 score interval).
+
+    >>> [round(x, 4) for x in combine(lambda p, q: p + q - 1, Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7))]
+    [0.0394, 0.6154]
+    """
+    value = f(a.value, b.value)
+    down = math.hypot(value - f(a.low, b.value), value - f(a.value, b.low))
+    up = math.hypot(f(a.high, b.value) - value, f(a.value, b.high) - value)
+    return value - down, value + up
+
+
+def ratio(a: Share, b: Share) -> tuple[float, float]:
+    """Interval of a / b for independent shares, by the same idea on the log scale; b is not 0."""
+    if a.value == 0:
+        return 0.0, a.high / b.low
+    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value))
+    up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
+    return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)

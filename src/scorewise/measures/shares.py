@@ -1,0 +1,151 @@
+"""Are the decisions right? Shares of rows, and means of such shares that are shares themselves."""
+
+from __future__ import annotations
+
+from scorewise.estimate import Estimate
+from scorewise.intervals.shares import Share, wilson
+from scorewise.measures._decided import called, judged, lacking, prevalence, share
+from scorewise.registry import measure
+from scorewise.tallies import Confusion, formulas
+
+TP, FP, FN, TN = range(4)
+
+
+@measure(group="decisions", title="Accuracy")
+def accuracy(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of right decisions.
+
+    (tp + tn) / n; Wilson interval. The baseline, always naming the larger class, is high when classes
+    are unequal: with 99 % onlookers, calling everybody an onlooker is 99 % accurate.
+
+    >>> accuracy(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.643 [0.526, 0.745]
+    """
+    if why := lacking(c):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, (TP, TN), (FP, FN), level)
+    larger = max(prevalence(c), 1 - prevalence(c))
+    return judged(c, formulas.accuracy, (low, high), level, "Wilson", baseline=larger)
+
+
+@measure(group="decisions", title="Sensitivity (recall)")
+def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of positives that are called positive (recall, true positive rate).
+
+    tp / (tp + fn); Wilson interval. The baseline calls as many rows positive, at random.
+
+    >>> sensitivity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.625 [0.470, 0.758]
+    """
+    if why := lacking(c, "no positives"):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, (TP,), (FN,), level)
+    return judged(c, formulas.sensitivity, (low, high), level, "Wilson", baseline=called(c))
+
+
+@measure(group="decisions", title="Specificity")
+def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of negatives that are called negative (true negative rate).
+
+    tn / (tn + fp); Wilson interval. The baseline calls as many rows positive, at random.
+
+    >>> specificity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.667 [0.488, 0.808]
+    """
+    if why := lacking(c, "no negatives"):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, (TN,), (FP,), level)
+    return judged(c, formulas.specificity, (low, high), level, "Wilson", baseline=1 - called(c))
+
+
+@measure(group="decisions", title="Precision (PPV)")
+def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of positives among the rows called positive (positive predictive value).
+
+    tp / (tp + fp); Wilson interval. The baseline, calling rows positive at random, is the prevalence.
+
+    >>> precision(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.714 [0.549, 0.837]
+    """
+    if why := lacking(c, "nothing is called positive"):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, (TP,), (FP,), level)
+    return judged(c, formulas.precision, (low, high), level, "Wilson", baseline=prevalence(c))
+
+
+@measure(group="decisions", title="NPV")
+def npv(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of negatives among the rows called negative (negative predictive value).
+
+    tn / (tn + fn); Wilson interval. The baseline is the share of negatives among all rows.
+
+    >>> npv(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.571 [0.409, 0.720]
+    """
+    if why := lacking(c, "nothing is called negative"):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, (TN,), (FN,), level)
+    return judged(c, formulas.npv, (low, high), level, "Wilson", baseline=1 - prevalence(c))
+
+
+@measure(group="decisions", title="F1")
+def f1(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Harmonic mean of precision and sensitivity.
+
+    2 tp / (2 tp + fp + fn), an increasing function of the Jaccard share tp / (tp + fp + fn), whose
+    Wilson limits it takes over. The baseline calls every row positive.
+
+    >>> f1(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.667 [0.536, 0.776]
+    """
+    return f_beta(c, beta=1.0, level=level)
+
+
+@measure(group="decisions", title="F2 (f_beta)")
+def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
+    """Harmonic mean of precision and sensitivity, with sensitivity weighing beta^2 times as much.
+
+    (1 + b^2) tp / ((1 + b^2) tp + b^2 fn + fp); Wilson limits of the weighted share
+    tp / (tp + b^2 fn + fp), carried over. The baseline calls every row positive.
+
+    >>> f_beta(Confusion.counts(tp=25, fp=10, fn=15, tn=20), beta=2)
+    0.641 [0.499, 0.762]
+    """
+    if why := lacking(c, "no positives, and nothing is called positive"):
+        return Estimate.undefined(why, level)
+    b2 = beta**2
+    limits = (_f_of(p, b2) for p in _overlap(c, b2, level)[1:])
+    p = prevalence(c)
+    return judged(
+        c,
+        lambda *table: formulas.f_beta(*table, beta=beta),
+        (next(limits), next(limits)),
+        level,
+        "Wilson",
+        baseline=(1 + b2) * p / (b2 * p + 1),
+    )
+
+
+@measure(group="decisions", title="Jaccard")
+def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Share of the rows called positive and positive among those called positive or positive.
+
+    tp / (tp + fp + fn); Wilson interval. The baseline calls every row positive.
+
+    >>> jaccard(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.500 [0.366, 0.634]
+    """
+    if why := lacking(c, "no positives, and nothing is called positive"):
+        return Estimate.undefined(why, level)
+    _, low, high = _overlap(c, 1.0, level)
+    return judged(c, formulas.jaccard, (low, high), level, "Wilson", baseline=prevalence(c))
+
+
+def _overlap(c: Confusion, b2: float, level: float) -> Share:
+    """The share tp / (tp + b^2 fn + fp)."""
+    (tp, fp, fn, _), (tp2, fp2, fn2, _) = c.table, c.squares
+    return wilson(tp, b2 * fn + fp, tp2, b2**2 * fn2 + fp2, level)
+
+
+def _f_of(overlap: float, b2: float) -> float:
+    return (1 + b2) * overlap / (1 + b2 * overlap)

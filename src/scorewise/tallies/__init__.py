@@ -1,0 +1,8 @@
+"""Small, mergeable statistics: what is left of the rows once they have been read."""
+
+from __future__ import annotations
+
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.tally import Tally
+
+__all__ = ["Confusion", "Tally"]

@@ -1,0 +1,87 @@
+"""Decisions against labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.errors import BadInput
+from scorewise.tallies.sorting import Numbers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion:
+    """Weight per (true class, predicted class), and the sums of squared weights; `a + b` merges.
+
+    For two classes the first is the negative and the second the positive one, so that `weight` is
+    [[tn, fp], [fn, tp]]. `doubt` is the weight of negatives and of positives that a coarse tally could
+    not place on one side of the threshold; they are split in the middle.
+
+    >>> c = Confusion.counts(tp=25, fp=10, fn=15, tn=20)
+    >>> c.tp, c.fp, c.fn, c.tn
+    (25, 10, 15, 20)
+    >>> (c + c).tp
+    50
+    """
+
+    weight: Numbers
+    weight2: Numbers
+    classes: tuple[str, ...] = ("0", "1")
+    doubt: tuple[float, float] = (0.0, 0.0)
+
+    @classmethod
+    def counts(cls, *, tp: float, fp: float, fn: float, tn: float) -> Confusion:
+        """The confusion of a two-by-two table."""
+        table = np.array([[tn, fp], [fn, tp]])
+        if (table < 0).any():
+            raise BadInput("a count of the confusion is negative; counts are 0 or more")
+        return cls(table, table)
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """tp, fp, fn, tn as floats."""
+        self._two()
+        return self.weight.astype(np.float64).ravel()[[3, 1, 2, 0]]
+
+    @property
+    def squares(self) -> NDArray[np.float64]:
+        """The sums of squared weights behind tp, fp, fn, tn."""
+        self._two()
+        return self.weight2.astype(np.float64).ravel()[[3, 1, 2, 0]]
+
+    def _two(self) -> None:
+        if len(self.classes) != 2:
+            raise BadInput(f"the confusion has {len(self.classes)} classes; this needs two")
+
+    tp = property(lambda self: self._cell(1, 1), doc="Positives called positive.")
+    fp = property(lambda self: self._cell(0, 1), doc="Negatives called positive.")
+    fn = property(lambda self: self._cell(1, 0), doc="Positives called negative.")
+    tn = property(lambda self: self._cell(0, 0), doc="Negatives called negative.")
+
+    def _cell(self, truth: int, called: int) -> Any:
+        self._two()
+        return self.weight[truth, called].item()
+
+    def __add__(self, other: Confusion) -> Confusion:
+        """The confusion of the rows of both; the classes must be the same."""
+        if self.classes != other.classes:
+            raise BadInput(
+                f"cannot merge confusions of the classes {self.classes} and {other.classes}"
+            )
+        doubt = self.doubt[0] + other.doubt[0], self.doubt[1] + other.doubt[1]
+        w, w2 = self.weight + other.weight, self.weight2 + other.weight2
+        return Confusion(w, w2, self.classes, doubt)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Confusion):
+            return NotImplemented
+        same = np.array_equal(self.weight, other.weight)
+        return same and np.array_equal(self.weight2, other.weight2) and self.classes == other.classes
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Confusion(classes={self.classes}, weight={self.weight.tolist()})"

@@ -1,0 +1,70 @@
+"""What log loss and Brier charge for a score on a negative and on a positive."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scorewise.tallies.origin import Kind
+
+Loss = Literal["log", "log clipped", "brier"]
+LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier")
+CLIP = 1e-15
+
+
+class Moments(NamedTuple):
+    """Sums over rows of weight x loss, weight^2 x loss and weight^2 x loss^2."""
+
+    first: float
+    square: float
+    second: float
+
+    def __add__(self, other: object) -> Moments:
+        assert isinstance(other, Moments)
+        return Moments(*(a + b for a, b in zip(self, other, strict=True)))
+
+    @classmethod
+    def of(cls, loss: NDArray[np.float64], w: ArrayLike, w2: ArrayLike) -> Moments:
+        """Moments of the finite losses; a cell without weight charges nothing."""
+        used = np.isfinite(loss) & (np.asarray(w) > 0)
+        charge = np.where(used, loss, 0.0)
+        first, square = float(np.dot(w, charge)), float(np.dot(w2, charge))
+        return cls(first, square, float(np.dot(w2, charge * charge)))
+
+
+NOTHING = Moments(0.0, 0.0, 0.0)
+
+
+def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Probability of a logit, without overflow.
+
+    >>> expit(np.array([-1000.0, 0.0, 1000.0]))
+    array([0. , 0.5, 1. ])
+    """
+    e = np.exp(-np.abs(z.astype(np.float64)))
+    return np.where(z >= 0, 1.0, e) / (1.0 + e)
+
+
+def charges(
+    score: NDArray[np.floating], kind: Kind, loss: Loss, clip: float = CLIP
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The loss of each score on a negative and on a positive.
+
+    >>> charges(np.array([0.0, 0.5]), "probability", "log")
+    (array([0.        , 0.69314718]), array([       inf, 0.69314718]))
+    """
+    s = score.astype(np.float64)
+    if loss == "brier":
+        p = expit(s) if kind == "logit" else s
+        return p * p, (1.0 - p) ** 2
+    if kind == "logit":
+        neg, pos = np.logaddexp(0.0, s), np.logaddexp(0.0, -s)
+    else:
+        with np.errstate(divide="ignore"):
+            neg, pos = -np.log1p(-s) + 0.0, -np.log(s) + 0.0
+    if loss == "log clipped":
+        least, most = -np.log1p(-clip), -np.log(clip)
+        return np.clip(neg, least, most), np.clip(pos, least, most)
+    return neg, pos

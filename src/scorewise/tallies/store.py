@@ -1,0 +1,86 @@
+"""Tallies as files: one small Parquet file, with version and origin in its metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scorewise.errors import BadInput
+from scorewise.tallies.coarse import Coarse
+from scorewise.tallies.losses import Moments
+from scorewise.tallies.origin import Origin
+from scorewise.tallies.tally import Tally
+
+_KEY = "scorewise.tally"
+_VERSION = 1
+_SIDES = ("neg", "pos")
+
+
+def save(t: Tally, path: Path) -> None:
+    """Write the tally under a temporary name and move it into place."""
+    import polars as pl
+
+    columns: dict[str, Any] = {"score": t.score, "neg": t.neg, "pos": t.pos}
+    if t.weighted:
+        columns |= {"neg2": t.neg2, "pos2": t.pos2}
+    about: dict[str, Any] = {"version": _VERSION, "kind": t.kind, "origin": asdict(t.origin)}
+    if t.coarse is not None:
+        columns["cell"] = t.coarse.cell
+        for k, side in enumerate(_SIDES):
+            parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
+            columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
+        about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        frame = pl.DataFrame(columns)
+        frame.write_parquet(beside, metadata={_KEY: json.dumps(about)})
+        beside.replace(path)
+    except OSError as e:
+        raise BadInput(f"cannot write {path.name}: {e.strerror or e}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Tally:
+    """Read a tally, refusing what is not one, is damaged or comes from a later version."""
+    import polars as pl
+
+    if not path.is_file():
+        raise BadInput(f"no such file: {path}")
+    try:
+        text = pl.read_parquet_metadata(path).get(_KEY)
+        if text is None:
+            raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally")
+        about = json.loads(text)
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError, json.JSONDecodeError) as e:
+        raise BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off") from e
+    if about.get("version") != _VERSION:
+        raise BadInput(
+            f"{path.name} is a tally of version {about.get('version')}, this scorewise reads version "
+            f"{_VERSION}; update scorewise or make the tally anew"
+        )
+    column = {name: frame[name].to_numpy() for name in frame.columns}
+    if "neg2" not in column:
+        column |= {"neg2": column["neg"], "pos2": column["pos"]}
+    origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
+    numbers = [column[c] for c in ("score", "neg", "pos", "neg2", "pos2")]
+    t = Tally(*numbers, about["kind"], origin, _coarse(about, column))
+    if (np.diff(t.score) <= 0).any() or any((c < 0).any() for c in numbers[1:]):
+        raise BadInput(f"{path.name} is not a valid tally: scores must increase and weights be >= 0")
+    return t
+
+
+def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:
+    if "grid" not in about:
+        return None
+    low, high, total = (
+        np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in ("low", "high", "sum")
+    )
+    losses = {k: (Moments(*neg), Moments(*pos)) for k, (neg, pos) in about["losses"].items()}
+    return Coarse(about["grid"], column["cell"], low, high, total, losses)
