@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scorewise.tallies.origin import Kind
+from scorewise.tallies.sorting import inner
 
 Loss = Literal["log", "log clipped", "brier"]
 LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier")
@@ -30,8 +31,8 @@ class Moments(NamedTuple):
         """Moments of the finite losses; a cell without weight charges nothing."""
         used = np.isfinite(loss) & (np.asarray(w) > 0)
         charge = np.where(used, loss, 0.0)
-        first, square = float(np.dot(w, charge)), float(np.dot(w2, charge))
-        return cls(first, square, float(np.dot(w2, charge * charge)))
+        first, square = inner(w, charge), inner(w2, charge)
+        return cls(first, square, inner(w2, charge * charge))
 
 
 NOTHING = Moments(0.0, 0.0, 0.0)

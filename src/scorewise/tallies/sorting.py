@@ -82,3 +82,8 @@ def add_runs(columns: Any, start: NDArray[np.int64]) -> Any:
     if not len(start):
         return np.zeros((*columns.shape[:-1], 0), columns.dtype)
     return np.add.reduceat(columns, start, axis=-1)
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Sum of products, added pairwise in this thread: BLAS would wake threads for each small block."""
+    return (a * b).sum().item()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -30,7 +31,7 @@ _BLOCK = 1 << 15  # cells whose columns fit a core's cache
 
 
 class Block(NamedTuple):
-    """Neighbouring cells of a tally, and the weight of each class below them."""
+    """Neighbouring cells of a tally, and the weight of each class below and above them."""
 
     score: NDArray[np.floating]
     neg: Numbers
@@ -39,6 +40,8 @@ class Block(NamedTuple):
     pos2: Numbers
     neg_below: Any
     pos_below: Any
+    neg_above: Any
+    pos_above: Any
 
 
 class Cut(NamedTuple):
@@ -158,14 +161,15 @@ class Tally:
 
     def blocks(self) -> Iterator[Block]:
         """The cells from the lowest score up, in blocks that fit a core's cache."""
-        neg_below: Any = 0
-        pos_below: Any = 0
-        for i in range(0, len(self.score), _BLOCK):
-            at = slice(i, i + _BLOCK)
+        starts = range(0, len(self.score), _BLOCK)
+        sums = [[w[i : i + _BLOCK].sum().item() for i in starts] for w in (self.neg, self.pos)]
+        # both directions are added up from their own end, so that neither loses digits to the other
+        below = zip(*(accumulate(s, initial=0) for s in sums), strict=True)
+        above = zip(*([*accumulate(reversed(s), initial=0)][-2::-1] for s in sums), strict=True)
+        for i, outside in enumerate(zip(below, above, strict=False)):
+            at = slice(i * _BLOCK, (i + 1) * _BLOCK)
             columns = self.score[at], self.neg[at], self.pos[at], self.neg2[at], self.pos2[at]
-            yield Block(*columns, neg_below, pos_below)
-            neg_below = neg_below + columns[1].sum().item()
-            pos_below = pos_below + columns[2].sum().item()
+            yield Block(*columns, *outside[0], *outside[1])
 
     def _position(self, threshold: float) -> int:
         """The number of cells whose (middle) score is below a threshold."""

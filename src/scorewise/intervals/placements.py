@@ -1,0 +1,95 @@
+"""DeLong's variance from the cells of a tally, ties exact, and what to do where it says nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scorewise.intervals.scales import wald, z
+from scorewise.tallies import Tally
+from scorewise.tallies.sorting import inner
+
+
+def effective(total: float, squares: float) -> float:
+    """The number of equally weighted rows that are worth as much (Kish); the count, for counts."""
+    return total**2 / squares
+
+
+def area(t: Tally) -> float:
+    """Share of pairs (positive, negative) in the right order, ties counting half.
+
+    >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    0.875
+    """
+    neg, pos = t.negatives, t.positives
+    # twice the pairs fit int64 for counts up to this; beyond, floats are exact enough
+    exact = not t.weighted and neg * pos < 2**61
+    twice = 0.0
+    if exact:
+        twice = 0
+    for b in t.blocks():
+        n, p = (b.neg, b.pos) if exact else (b.neg.astype(np.float64), b.pos.astype(np.float64))
+        inside = n.cumsum()
+        inside *= 2
+        inside -= n
+        twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
+    return float(twice / (2 * neg * pos))
+
+
+def variance(t: Tally, auc: float) -> float:
+    """Variance of the area (DeLong et al. 1988), by the placements of the cells.
+
+    NaN when a class has a single row.
+    """
+    neg, pos = t.negatives, t.positives
+    spread_neg = spread_pos = neg2 = pos2 = 0.0
+    for b in t.blocks():
+        below = (b.neg_below + b.neg.cumsum() - b.neg / 2) / neg - auc
+        above = (pos - b.pos_below - b.pos.cumsum() + b.pos / 2) / pos - auc
+        spread_pos += inner(b.pos2, below * below)
+        spread_neg += inner(b.neg2, above * above)
+        neg2 += b.neg2.sum().item()
+        pos2 += b.pos2.sum().item()
+    return _unbiased(spread_pos, pos, pos2) + _unbiased(spread_neg, neg, neg2)
+
+
+def _unbiased(spread: float, total: float, squares: float) -> float:
+    n = effective(total, squares)
+    return spread / total**2 * n / (n - 1) if n > 1 else math.nan
+
+
+def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
+    """Interval of the area and its name: DeLong on the logit scale, where that says something.
+
+    With all pairs in one order, or a class of one row, DeLong's variance is 0 or undefined; then the
+    score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
+    """
+    spread = variance(t, auc)
+    if spread > 0 and 0 < auc < 1:
+        return *wald(auc, math.sqrt(spread), level, "logit"), "DeLong, logit"
+    sizes = effective(t.negatives, t.neg2.sum()), effective(t.positives, t.pos2.sum())
+    return *score_limits(auc, *sizes, level), "Newcombe"
+
+
+def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:
+    """The areas from which the one seen is just z Hanley-McNeil standard errors away.
+
+    >>> [round(x, 3) for x in score_limits(1.0, 10, 10, 0.95)]
+    [0.8, 1.0]
+    """
+
+    def beyond(theta: float) -> bool:
+        mean = (neg + pos) / 2 - 1
+        bracket = 1 + mean * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+        reach = z(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
+        return abs(theta - auc) > reach
+
+    def search(outer: float) -> float:
+        near, far = auc, outer
+        for _ in range(60):
+            middle = (near + far) / 2
+            near, far = (near, middle) if beyond(middle) else (middle, far)
+        return near
+
+    return search(0.0), search(1.0)

@@ -1,0 +1,121 @@
+"""Is the order right? Measures of the ROC curve."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.intervals.partial import partial_area, partial_variance
+from scorewise.intervals.placements import area, area_limits
+from scorewise.intervals.scales import wald
+from scorewise.intervals.shares import combine, wilson
+from scorewise.registry import measure
+from scorewise.tallies import Tally
+from scorewise.tallies.extremes import certified, extremes
+
+
+@measure(group="order", title="AUROC")
+def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
+    """Chance that a positive outscores a negative, ties counting half.
+
+    The area under the ROC curve. DeLong's interval on the logit scale, from the counts, ties exact;
+    when all pairs are in one order, Newcombe's (2006) score interval. Every constant scores 0.5.
+
+    >>> auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
+    0.833 [0.249, 0.987]
+    """
+    if why := t.why_not_ranked:
+        return Estimate.undefined(why, level)
+    value, bound = certified(t, area)
+    low, high, method = area_limits(t, value, level)
+    low, high = max(0.0, low - bound), min(1.0, high + bound)
+    return Estimate(value, low, high, level, method, "", bound, 0.5)
+
+
+@measure(group="order", bounds=(0.0, 0.1), title="Partial AUROC (FPR <= 0.1)")
+def partial_auroc(
+    t: Tally,
+    *,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
+    scale: Literal["area", "mcclish"] = "area",
+    level: float = 0.95,
+) -> Estimate:
+    """Area under the part of the ROC curve that matters: false positive rates up to `max_fpr`.
+
+    `max_fpr=0.1` unless said; or `min_tpr=`, the area right of the curve above that true positive rate.
+    `scale="mcclish"` maps chance to 0.5 and perfection to 1 (McClish 1989). The interval is DeLong's,
+    with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share.
+
+    >>> partial_auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]), max_fpr=0.5)
+    0.347 [0.052, 0.489]
+    """
+    if max_fpr is not None and min_tpr is not None:
+        raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
+    width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
+    if not 0 < width <= 1:
+        raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")
+    if why := t.why_not_ranked:
+        return Estimate.undefined(why, level)
+    across = min_tpr is not None
+    value, bound = certified(t, lambda x: partial_area(x, width, across))
+    spread = partial_variance(t, width, across)
+    share = value / width
+    if spread > 0 and 0 < share < 1:
+        low, high = wald(share, math.sqrt(spread) / width, level, "logit")
+        method = "DeLong, logit"
+    else:
+        low, high, method = area_limits(t, round(share), level)
+    low, high = max(0.0, low * width - bound), min(width, high * width + bound)
+    chance = width * width / 2
+    if scale == "mcclish":
+        way = 2 * (width - chance)
+        value, low, high = (0.5 + (x - chance) / way for x in (value, low, high))
+        bound, chance = bound / way, 0.5
+    return Estimate(value, low, high, level, method, "", bound, chance)
+
+
+@measure(group="order", title="KS")
+def ks(t: Tally, *, level: float = 0.95) -> Estimate:
+    """Largest distance between the score distributions of the two classes (Kolmogorov-Smirnov).
+
+    max |tpr - fpr| over all thresholds; Newcombe's interval at the threshold that attains it.
+
+    >>> ks(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
+    0.667 [0.000, 0.939]
+    """
+    if why := t.why_not_ranked:
+        return Estimate.undefined(why, level)
+    above, below, at, sign = _distances(t)
+    value, bound = max(above, below), 0.0
+    if t.coarse is not None:
+        (worst_up, worst_down, *_), (best_up, best_down, *_) = map(_distances, extremes(t))
+        ends = max(worst_up, best_down), max(best_up, worst_down)
+        value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    sides = [[w[:at].sum(), w[at:].sum()] for w in (t.pos, t.pos2, t.neg, t.neg2)]
+    (pos_low, pos_up), (pos2_low, pos2_up), (neg_low, neg_up), (neg2_low, neg2_up) = sides
+    tpr = wilson(pos_up, pos_low, pos2_up, pos2_low, level)
+    tnr = wilson(neg_low, neg_up, neg2_low, neg2_up, level)
+    ends = combine(lambda a, b: a + b - 1, tpr, tnr)
+    low, high = sorted(sign * x for x in ends)
+    low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
+    return Estimate(value, low, high, level, "Newcombe at the cut", "", bound, 0.0)
+
+
+def _distances(t: Tally) -> tuple[float, float, int, int]:
+    """max(tpr - fpr), max(fpr - tpr), the cell from which the larger is counted, and its sign."""
+    neg, pos = t.negatives, t.positives
+    up = down = 0.0
+    at, sign, first = 0, 1, 0
+    for b in t.blocks():
+        lead = (b.neg_below + b.neg.cumsum()) / neg - (b.pos_below + b.pos.cumsum()) / pos
+        most, least = int(lead.argmax()), int(lead.argmin())
+        if lead[most] > max(up, down):
+            at, sign = first + most + 1, 1
+        if -lead[least] > max(up, down, lead[most]):
+            at, sign = first + least + 1, -1
+        up, down = max(up, float(lead[most])), max(down, float(-lead[least]))
+        first += len(lead)
+    return up, down, at, sign

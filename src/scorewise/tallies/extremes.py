@@ -1,0 +1,60 @@
+"""What a coarse tally leaves open: the worst and the best order that its cells allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.tallies.tally import Tally
+
+
+def order_within(t: Tally) -> NDArray[np.int8]:
+    """For each cell: 1 if its positives lie above its negatives, -1 if below or tied, 0 if unknown."""
+    if t.coarse is None:
+        return np.full(len(t.score), -1, np.int8)
+    (neg_low, pos_low), (neg_high, pos_high) = t.coarse.low, t.coarse.high
+    below = (pos_high < neg_low) | tied_within(t)
+    return np.where(below, -1, np.where(pos_low > neg_high, 1, 0)).astype(np.int8)
+
+
+def tied_within(t: Tally) -> NDArray[np.bool_]:
+    """Whether all scores of a cell are one and the same."""
+    if t.coarse is None:
+        return np.ones(len(t.score), np.bool_)
+    return np.asarray(t.coarse.low.min(0) == t.coarse.high.max(0))
+
+
+def extremes(t: Tally) -> tuple[Tally, Tally]:
+    """Tallies whose ROC curves run below and above the unknown exact one.
+
+    Each cell is cut in two, with all its negatives above its positives, or below.
+
+    >>> worst, best = extremes(Tally.of([1, 0, 1], [0.500001, 0.500002, 0.500003]).coarsen())
+    >>> worst.pos, best.pos
+    (array([2, 0]), array([0, 2]))
+    """
+    order, tied = order_within(t), tied_within(t)
+    return _arranged(t, (order == 1), tied), _arranged(t, (order >= 0), tied)
+
+
+def _arranged(t: Tally, pos_above: NDArray[np.bool_], tied: NDArray[np.bool_]) -> Tally:
+    neg_up, pos_up = ~pos_above & ~tied, pos_above & ~tied
+    columns = []
+    for w, up in ((t.neg, neg_up), (t.pos, pos_up), (t.neg2, neg_up), (t.pos2, pos_up)):
+        columns.append(np.stack([w * ~up, w * up], 1).ravel())
+    used = (columns[0] > 0) | (columns[1] > 0)
+    score = np.flatnonzero(used).astype(np.float64)
+    return Tally(score, *(c[used] for c in columns), "score", t.origin)
+
+
+def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
+    """A value that only rises with the ROC curve, and its certified half-width.
+
+    For an exact tally that is the value and 0; for a coarse one the middle between the extremes.
+    """
+    if t.coarse is None:
+        return value(t), 0.0
+    worst, best = (value(x) for x in extremes(t))
+    return (worst + best) / 2, (best - worst) / 2
