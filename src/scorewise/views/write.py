@@ -24,7 +24,7 @@ def write_all(texts: Mapping[str | Path, str]) -> None:
         for path, text in texts.items():
             target = check(path)
             try:
-                if target.exists() and not target.is_file():  # a device or a pipe
+                if target.exists() and not target.is_file():
                     target.write_bytes(text.encode())
                 else:
                     _stage(target, text, staged)
@@ -42,7 +42,9 @@ def write_all(texts: Mapping[str | Path, str]) -> None:
 
 def check(path: str | Path) -> Path:
     """The place behind the path, links followed, or the reason why it cannot be written."""
-    target = Path(os.path.realpath(path))
+    target = Path(path)
+    if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
+        target = Path(os.path.realpath(path))
     name, folder = plain(path), plain(Path(path).parent)
     if target.is_dir():
         raise BadInput(f"cannot write {name}: it is a folder; name a file in it")
