@@ -68,3 +68,8 @@ def hostile(models: int = 1) -> dict[str, Any]:
     undefine(doc, "precision", NASTY)
     doc["hints"] = [NASTY, "y" * 200]
     return doc
+
+
+def names(folder: Path) -> list[str]:
+    """What a folder holds."""
+    return sorted(path.name for path in folder.iterdir())

@@ -42,7 +42,7 @@ def code(text: object) -> str:
     if not word.strip() or "|" in word:  # no code is empty, nor can it hold a | in every table
         return escape(word) if word.strip() else f"'{word}'"
     ticks = "`" * (max(map(len, re.findall("`+", word)), default=0) + 1)
-    pad = " " if word[0] == "`" or word[-1] == "`" else ""
+    pad = " " if {word[0], word[-1]} & {"`", " "} else ""
     return f"{ticks}{pad}{word}{pad}{ticks}"
 
 
