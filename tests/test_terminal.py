@@ -97,6 +97,20 @@ def test_bound_is_shown_only_when_coarse():
     assert "±" not in printed(document())
 
 
+def test_bounds_of_several_models_stand_below():
+    doc = awkward(2)
+    lines = printed(doc).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(" AUROC"))
+    assert lines[at + 1].strip() == "risk: ±1e-05"
+
+
+def test_legend_explains_what_is_shown():
+    assert "Baseline:" not in printed(document(2))
+    assert "Baseline:" in printed(document(2), 120)
+    assert "±:" not in printed(document(2))
+    assert "±:" in printed(awkward(2))
+
+
 def test_confusion_columns_stand_in_place():
     lines = printed(document()).splitlines()
     head = next(line for line in lines if line.startswith("true"))

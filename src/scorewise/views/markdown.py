@@ -102,7 +102,7 @@ def _footnote(doc: Document) -> str:
     said = [f"{escape(how)} ({escape(', '.join(whom))})" for how, whom in methods.items()]
     settings = doc["settings"]
     clip = "" if settings["clip"] is None else f" Log loss clips at {settings['clip']:g}."
-    bold = "" if len(doc["models"]) == 1 else " Bold: the better point value."
+    bold = "" if len(doc["models"]) == 1 else " Bold: the best point value."
     coarse = any(not model["exact"] for model in doc["models"])
     half = " ±: certified half-width left by coarsening." if coarse else ""
     return (

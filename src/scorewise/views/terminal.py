@@ -26,6 +26,7 @@ from scorewise.views.words import Document, plain, quoted, shown
 WIDTH = 80
 BAR = 8
 LONGEST_LABEL = 12
+BASELINE = "Baseline: what chance or the best constant prediction would get."
 
 
 def print_document(doc: Document, console: Console) -> None:
@@ -38,7 +39,7 @@ def table(doc: Document, width: int | None = None) -> Group:
     width = width or WIDTH
     models = doc["models"]
     body = _single(doc, width) if len(models) == 1 else _several(doc, width)
-    return Group(*_header(doc, width), Text(), *body, *_hints(doc, width), *_legend(doc, width))
+    return Group(*_header(doc, width), Text(), *body, *_hints(doc, width))
 
 
 def _header(doc: Document, width: int) -> list[Text]:
@@ -110,7 +111,8 @@ def _single(doc: Document, width: int) -> list[Text]:
         for measure in ms:
             lines += _line(columns, at, measure["why"], used)
             at += 1
-    return lines
+    skill = "Skill: share of the way from there to the best value."
+    return [*lines, *_legend(doc, width, BASELINE, skill)]
 
 
 def _line(columns: Sequence[Column], at: int, why: str, width: int) -> list[Text]:
@@ -134,6 +136,8 @@ def _several(doc: Document, width: int) -> list[Text]:
     columns = [_model_column(model, i, measures, bests) for i, model in enumerate(models)]
     common = words.baselines(models, measures)
     base = [Column(["baseline"], cells(aligned(common), "dim"), right=True)] if common else []
+    level = words.percent(doc["settings"]["level"])
+    legend = ["*: the best point value.", f"Brackets: {level} interval."]
     lines: list[Text] = []
     start = 0
     while start < len(columns):
@@ -143,11 +147,12 @@ def _several(doc: Document, width: int) -> list[Text]:
         chunk = [names, *columns[start:stop]]
         if base and _fits(names, [*columns[start:stop], *base], width):
             chunk += base
+            legend[2:] = [BASELINE]
         used = min(width, max(spread([c.width for c in chunk]), WIDTH))
         lines += [Text()] if lines else []
         lines += _rows(chunk, groups, models[start:stop], used)
         start = stop
-    return lines
+    return [*lines, *_legend(doc, width, *legend)]
 
 
 def _rows(
@@ -162,19 +167,20 @@ def _rows(
         lines.append(rule(title, width))
         for measure in ms:
             lines.append(row(columns, [c.cells[at] for c in columns]))
-            lines += _reasons(models, measure["name"], width)
+            lines += _remarks(models, measure["name"], width)
             at += 1
     return lines
 
 
-def _reasons(models: Sequence[Document], name: str, width: int) -> list[Text]:
-    """Why models lack a value, each reason said once."""
-    reasons: dict[str, list[str]] = {}
+def _remarks(models: Sequence[Document], name: str, width: int) -> list[Text]:
+    """Why models lack a value, and what coarsening left open; each said once."""
+    remarks: dict[str, list[str]] = {}
     for model in models:
         measure = words.find(model, name)
-        if measure is not None and measure["why"]:
-            reasons.setdefault(plain(measure["why"]), []).append(plain(model["name"]))
-    texts = [f"{', '.join(who)}: {why}" for why, who in reasons.items()]
+        remark = plain(measure["why"]) or words.bound(measure) if measure is not None else ""
+        if remark:
+            remarks.setdefault(remark, []).append(plain(model["name"]))
+    texts = [f"{', '.join(who)}: {remark}" for remark, who in remarks.items()]
     return [Text("   " + part, "dim") for text in texts for part in fold(text, width - 3)]
 
 
@@ -191,12 +197,7 @@ def _model_column(
     for measure, value in zip(found, values, strict=True):
         mine = measure is not None and bests[measure["name"]] == at
         text = Text(value, "bold" if mine else "").append("*" if mine else " ")
-        ends = (
-            " ".join(filter(None, (words.interval(measure), words.bound(measure))))
-            if measure
-            else ""
-        )
-        texts.append(text + Text(f" {ends}", "none"))
+        texts.append(text + Text(f" {words.interval(measure)}" if measure else "", "none"))
     wide = max(text.cell_len for text in texts)
     return Column(fold(plain(model["name"]), max(wide, 12)), texts)
 
@@ -234,13 +235,7 @@ def _hints(doc: Document, width: int) -> list[Text]:
     return [Text(), Text("Hints", "bold"), *pairs(hints, width, "yellow")]
 
 
-def _legend(doc: Document, width: int) -> list[Text]:
-    base = "Baseline: what chance or the best constant prediction would get."
-    if len(doc["models"]) == 1:
-        said = [base, "Skill: share of the way from there to the best value."]
-    else:
-        level = words.percent(doc["settings"]["level"])
-        said = ["*: the better point value.", f"Brackets: {level} interval.", base]
+def _legend(doc: Document, width: int, *said: str) -> list[Text]:
     if not all(model["exact"] for model in doc["models"]):
-        said.append("±: certified half-width left by coarsening; the interval contains it.")
+        said += ("±: certified half-width left by coarsening; the interval contains it.",)
     return [Text(), *cells(fold(" ".join(said), width), "dim")]
