@@ -18,6 +18,9 @@ from scorewise.views.markdown import markdown
 from scorewise.views.schema import document_schema
 from view_documents import document, names
 
+# output must be buffered for a failure to show only on leaving
+BUFFERED = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+
 
 def command(*args, **options):
     environment = {**os.environ, "COLUMNS": "80", **options.pop("env", {})}
@@ -256,21 +259,29 @@ def test_help_imports_nothing_heavy(args):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes close otherwise there")
-def test_reader_that_goes_away_is_no_fault():
+@pytest.mark.parametrize("args", ["schema", "--help"])
+def test_reader_that_goes_away_is_no_fault(args):
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "scorewise", "schema"], stdout=writing, stderr=subprocess.PIPE
+        [sys.executable, "-m", "scorewise", args],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=BUFFERED,
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-def test_full_disk_is_told():
+@pytest.mark.parametrize("args", ["schema", "--help"])
+def test_full_disk_is_told(args):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "scorewise", "schema"], stdout=full, stderr=subprocess.PIPE
+            [sys.executable, "-m", "scorewise", args],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=BUFFERED,
         )
     assert done.returncode == 70
     assert done.stderr.startswith(b"scorewise: unexpected OSError")
