@@ -1,0 +1,5 @@
+"""Run the command line as `python -m scorewise`."""
+
+from scorewise.cli import main
+
+main()

@@ -1,0 +1,56 @@
+"""The demonstration: a data set, its evaluation, and what to try next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import typer
+
+from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.work import judged, show
+from scorewise.errors import BadInput
+from scorewise.views.jsontext import dumps
+from scorewise.views.markdown import markdown
+from scorewise.views.words import plain
+from scorewise.views.write import write, write_all
+
+DATA, REPORT, RESULT = "screening.csv", "report.md", "evaluation.json"
+
+
+def demonstrate(folder: str) -> None:
+    """Write the data set, evaluate it, write the results beside it, and say what was done."""
+    home = Path(folder)
+    data = screening_csv()
+    _prepare(home, data)
+    write(home / DATA, data)
+    columns = {"label": "outcome", "scores": ("risk", "sharp"), "positive": "ill"}
+    settings = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
+    doc = judged([str(home / DATA)], columns=columns, settings=settings)
+    write_all({home / REPORT: markdown(doc), home / RESULT: dumps(doc)})
+    show(doc)
+    again = f"scorewise evaluate {shlex.quote(str(home / DATA))} --label outcome --positive ill"
+    typer.echo(
+        f"\nWrote into {plain(folder)}:\n"
+        f"  {DATA}     the simulated patients\n"
+        f"  {REPORT}         this evaluation as Markdown\n"
+        f"  {RESULT}   the same as JSON\n"
+        f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2"
+    )
+
+
+def _prepare(home: Path, data: str) -> None:
+    """Make the folder, and refuse to overwrite files that are not from an earlier demonstration."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot make folder {home}: {error.strerror or error}") from error
+    ours = home / DATA
+    if ours.is_file() and ours.read_bytes() == data.encode():
+        return
+    there = [name for name in (DATA, REPORT, RESULT) if (home / name).exists()]
+    if there:
+        raise BadInput(
+            f"{home} already holds {' and '.join(there)}, which demo would overwrite;"
+            " name another folder"
+        )

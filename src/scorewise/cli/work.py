@@ -1,0 +1,103 @@
+"""From the options of a command to the document, and from the document to its readers."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from scorewise.errors import BadInput
+from scorewise.views.jsontext import dumps
+from scorewise.views.markdown import markdown
+from scorewise.views.words import Document, plain
+from scorewise.views.write import check, write_all
+
+STDOUT = "-"
+
+
+def check_settings(*, threshold: float, level: float, seed: int, clip: float | None) -> None:
+    """Refuse settings that mean nothing."""
+    if not math.isfinite(threshold):
+        raise BadInput(f"--threshold is {threshold}; it must be a finite number, for example 0.5")
+    if not 0 < level < 1:
+        raise BadInput(f"--level is {level:g}; it must lie between 0 and 1, for example 0.95")
+    if seed < 0:
+        raise BadInput(f"--seed is {seed}; it must be 0 or more")
+    if clip is not None and not 0 < clip < 0.5:
+        raise BadInput(f"--clip is {clip:g}; it must lie between 0 and 0.5, for example 1e-15")
+
+
+def check_outputs(files: Sequence[str], outputs: Mapping[str, str | None]) -> None:
+    """Refuse outputs that could not be written, before the work is done."""
+    named = {option: path for option, path in outputs.items() if path is not None}
+    if len(set(named.values())) < len(named):
+        said = "standard output" if STDOUT in named.values() else "the same file"
+        raise BadInput(f"{' and '.join(named)} both go to {said}; send one of them elsewhere")
+    inputs = {Path(file).resolve() for file in files if file != STDOUT}
+    for option, path in named.items():
+        if path != STDOUT and check(path) in inputs:
+            raise BadInput(f"{option} {path} would overwrite an input; name another file")
+
+
+def judged(
+    files: Sequence[str], columns: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Document:
+    """Read the files and judge their scores; what was guessed is told on standard error."""
+    with _busy("reading"):
+        from scorewise.evaluation import judge  # type: ignore[import-not-found,unused-ignore]
+        from scorewise.sources import load  # type: ignore[import-not-found,unused-ignore]
+
+        try:
+            loaded = load(files[0] if len(files) == 1 else list(files), **columns)
+        except OSError as error:
+            where = plain(error.filename or ", ".join(files))
+            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
+    for note in loaded.notes:
+        typer.echo(f"note: {plain(note)}", err=True)
+    with _busy(f"judging {loaded.rows:,} rows"):
+        doc: Document = judge(loaded, **settings)
+    return doc
+
+
+def deliver(doc: Document, *, json: str | None = None, md: str | None = None) -> None:
+    """Write the files that were asked for; print one document, or else the table."""
+    wanted = [(json, dumps), (md, markdown)]
+    texts = [(path, render(doc)) for path, render in wanted if path is not None]
+    write_all({path: text for path, text in texts if path != STDOUT})
+    printed = [text for path, text in texts if path == STDOUT]
+    if printed:
+        typer.echo(printed[0].encode(), nl=False)  # bytes: UTF-8 whatever the terminal speaks
+    else:
+        show(doc)
+    for path, _ in texts:
+        if path != STDOUT:
+            typer.echo(f"wrote {plain(path)}", err=True)
+
+
+def show(doc: Document) -> None:
+    """Print the table."""
+    from rich.console import Console
+
+    from scorewise.views.terminal import print_document
+
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")  # a terminal without box characters still shows numbers
+    print_document(doc, Console(highlight=False))
+
+
+@contextmanager
+def _busy(doing: str) -> Iterator[None]:
+    """A spinner on standard error while the work lasts, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(doing):
+        yield

@@ -1,0 +1,1 @@
+"""What people and programs see: each view is a pure function of one JSON document."""

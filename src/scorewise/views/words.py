@@ -1,0 +1,188 @@
+"""Words and numbers that the terminal and Markdown views share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+from scorewise.estimate import number
+
+Document = dict[str, Any]
+
+TITLES = {"decisions": "Decisions", "order": "Order", "probability": "Probabilities"}
+
+
+def plain(text: object) -> str:
+    r"""Text on one line, with everything that does not print shown as an escape.
+
+    >>> plain("a\nb\x1b[31m")
+    'a\\nb\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
+def quoted(text: object) -> str:
+    """A user's word, marked off from ours."""
+    return f"'{plain(text)}'"
+
+
+def shown(x: float | None) -> str:
+    """A number, or a dash where there is none."""
+    return number(math.nan if x is None else x)
+
+
+def percent(share: float) -> str:
+    """A share in percent, to three digits.
+
+    >>> percent(0.12), percent(0.95), percent(1 / 30000)
+    ('12%', '95%', '0.00333%')
+    """
+    return f"{100 * share:.3g}%"
+
+
+def amount(x: float) -> str:
+    """A count, or a sum of weights.
+
+    >>> amount(1234567), amount(118.25)
+    ('1,234,567', '118.250')
+    """
+    return f"{x:,.0f}" if float(x).is_integer() else number(x)
+
+
+def counted(n: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def interval(measure: Document) -> str:
+    """The interval of a measure in brackets; nothing where it has none."""
+    if measure["low"] is None and measure["high"] is None:
+        return ""
+    return f"[{shown(measure['low'])}, {shown(measure['high'])}]"
+
+
+def bound(measure: Document) -> str:
+    """The half-width that coarsening left; nothing where the value is exact."""
+    return f"±{measure['bound']:.1g}" if measure["bound"] and measure["value"] is not None else ""
+
+
+def same_decisions(cut: Document) -> str:
+    """The thresholds that decide as this one does, rounded inwards so that the claim stays true.
+
+    >>> same_decisions({"threshold": 0.5, "above": 0.498712, "upto": 0.501256})
+    '(0.4988, 0.5012]'
+    >>> same_decisions({"threshold": 0.5, "above": 0.4999999, "upto": None})
+    '(0.4999999, ∞)'
+    """
+    threshold = Decimal(repr(float(cut["threshold"])))
+    above = Decimal("-inf" if cut["above"] is None else repr(float(cut["above"])))
+    upto = Decimal("inf" if cut["upto"] is None else repr(float(cut["upto"])))
+    for digits in range(4, 18):
+        low = Context(prec=digits, rounding=ROUND_CEILING).plus(above)
+        high = Context(prec=digits, rounding=ROUND_FLOOR).plus(upto)
+        if low < threshold <= high:
+            break
+    left = f"{low.normalize():f}" if low.is_finite() else "-∞"
+    return f"({left}, {high.normalize():f}]" if high.is_finite() else f"({left}, ∞)"
+
+
+def named(words: Sequence[str], most: int = 3) -> str:
+    """A list in words, cut short where it is long.
+
+    >>> named(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def data_facts(
+    doc: Document, quote: Callable[[object], str], escape: Callable[[object], str]
+) -> list[tuple[str, str]]:
+    """What was judged, as pairs of a key and a sentence; `quote` also marks off users' words."""
+    data = doc["data"]
+    facts = [("Data", named([quote(s) for s in data["sources"]]))] if data["sources"] else []
+    share = f" ({percent(data['positives'] / data['rows'])})" if data["rows"] else ""
+    positives, negatives = amount(data["positives"]), amount(data["negatives"])
+    facts.append(
+        ("Rows", f"{amount(data['rows'])}: {positives} positive{share}, {negatives} negative")
+    )
+    positive, negative = (
+        "none" if data[k] is None else quote(data[k]) for k in ("positive", "negative")
+    )
+    column = "" if data["label"] is None else f" in column {quote(data['label'])}"
+    rule = f" ({escape(data['rule'])})" if data["rule"] else ""
+    facts.append(("Positive", f"{positive}{column}{rule}; negative is {negative}"))
+    if data["dropped"]:
+        facts.append(("Dropped", f"{counted(data['dropped'], 'row')} with missing values"))
+    if data["weight"] is not None:
+        plus, minus = data["weight_positives"], data["weight_negatives"]
+        share = f" ({percent(plus / (plus + minus))})" if plus + minus else ""
+        text = f"{quote(data['weight'])}: {amount(plus)} on positives{share}"
+        facts.append(("Weights", f"{text}, {amount(minus)} on negatives"))
+    return facts
+
+
+def model_facts(model: Document) -> list[tuple[str, str]]:
+    """What kind of scores a model has, and where they are cut."""
+    distinct = counted(model["distinct"], "distinct value")
+    ends = (
+        f" from {shown(model['lowest'])} to {shown(model['highest'])}" if model["distinct"] else ""
+    )
+    coarse = "" if model["exact"] else "; coarsened"
+    cut = model["cut"]
+    return [
+        ("Scores", f"{plain(model['kind'])}, {distinct}{ends}{coarse}"),
+        (
+            "Decision",
+            f"score >= {cut['threshold']:g} is positive;"
+            f" the same for any cut in {same_decisions(cut)}",
+        ),
+    ]
+
+
+def grouped(models: Sequence[Document]) -> list[tuple[str, list[Document]]]:
+    """Each group's title and its measures, in the order in which the models bring them."""
+    groups: dict[str, dict[str, Document]] = {}
+    for model in models:
+        for measure in model["measures"]:
+            groups.setdefault(measure["group"], {}).setdefault(measure["name"], measure)
+    return [(TITLES.get(g, plain(g).capitalize()), list(ms.values())) for g, ms in groups.items()]
+
+
+def find(model: Document, name: str) -> Document | None:
+    """The measure of that name."""
+    return next((m for m in model["measures"] if m["name"] == name), None)
+
+
+def best(models: Sequence[Document], name: str) -> int | None:
+    """Which model has the better point value; none where one has no value or the best tie."""
+    found = [find(model, name) for model in models]
+    values = [m["value"] for m in found if m is not None and m["value"] is not None]
+    if len(values) < max(2, len(models)):
+        return None
+    top = (max if found[0] is None or found[0]["better"] == "high" else min)(values)
+    return values.index(top) if values.count(top) == 1 else None
+
+
+def baselines(models: Sequence[Document], measures: Sequence[Document]) -> list[str] | None:
+    """The baseline of each measure, if it is the same for all models."""
+    texts = []
+    for measure in measures:
+        found = [find(model, measure["name"]) for model in models]
+        values = {m["baseline"] for m in found if m is not None}
+        if len(values) > 1:
+            return None
+        texts.append(given(values.pop()))
+    return texts
+
+
+def given(x: float | None) -> str:
+    """A number, or nothing where there is none."""
+    return "" if x is None else shown(x)

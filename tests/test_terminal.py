@@ -1,0 +1,160 @@
+"""The table in the terminal: it fits, it is the agreed picture, and user text stays text."""
+
+import io
+import os
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from scorewise.views.picture import svg
+from scorewise.views.terminal import print_document
+from scorewise.views.words import best, plain
+from view_documents import NASTY, awkward, document, find, hostile, undefine
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def printed(doc, width=80, **options):
+    out = io.StringIO()
+    print_document(doc, Console(file=out, width=width, **options))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "doc", "width"),
+    [
+        ("one_80", document(1), 80),
+        ("two_80", document(2), 80),
+        ("awkward_80", awkward(1), 80),
+        ("awkward_two_80", awkward(2), 80),
+        ("five_120", document(5), 120),
+    ],
+)
+def test_snapshot(name, doc, width):
+    """Set SCOREWISE_UPDATE_SNAPSHOTS=1 to write the pictures anew, and look at them."""
+    stored = SNAPSHOTS / f"{name}.txt"
+    text = printed(doc, width)
+    if os.environ.get("SCOREWISE_UPDATE_SNAPSHOTS") == "1":
+        stored.write_text(text, encoding="utf-8")
+    assert text == stored.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("models", [1, 2, 3, 7])
+@pytest.mark.parametrize("make", [document, awkward, hostile])
+def test_every_line_fits(make, models, width):
+    lines = printed(make(models), width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_every_measure_of_every_model_is_there():
+    doc = document(7)
+    for i, model in enumerate(doc["models"]):
+        for j, measure in enumerate(model["measures"]):
+            measure["value"] = 0.1 + i / 10 + j / 1000
+    text = printed(doc)
+    wanted = {f"{m['value']:.3f}" for model in doc["models"] for m in model["measures"]}
+    assert {value for value in wanted if value not in text} == set()
+
+
+def test_no_terminal_codes_when_piped_or_told(monkeypatch):
+    assert "\x1b" not in printed(document())
+    assert "\x1b[1m" in printed(document(), force_terminal=True, color_system="truecolor")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[36m" not in printed(document(), force_terminal=True)
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_user_text_stays_text(models):
+    text = printed(hostile(models), 200)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[red]bold[/red]" in text
+    assert ":smile:" in text
+    assert r"a\nb" in text
+    assert text.count(plain(NASTY)) >= 4
+
+
+def test_reason_stands_where_the_value_is_missing():
+    row = next(line for line in printed(awkward()).splitlines() if line.startswith(" Precision"))
+    assert row.split(maxsplit=2)[1:] == ["—", "no positive decisions"]
+
+
+def test_reason_names_the_model():
+    doc = document(2)
+    undefine(doc, "precision", "no positive decisions", model=1)
+    lines = printed(doc).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(" Precision"))
+    assert lines[at + 1].strip() == "sharp: no positive decisions"
+
+
+def test_bound_is_shown_only_when_coarse():
+    assert "±1e-05" in printed(awkward())
+    assert "±" not in printed(document())
+
+
+def test_bounds_of_several_models_stand_below():
+    doc = awkward(2)
+    lines = printed(doc).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(" AUROC"))
+    assert lines[at + 1].strip() == "risk: ±1e-05"
+
+
+def test_legend_explains_what_is_shown():
+    assert "Baseline:" not in printed(document(2))
+    assert "Baseline:" in printed(document(2), 120)
+    assert "±:" not in printed(document(2))
+    assert "±:" in printed(awkward(2))
+
+
+def test_confusion_columns_stand_in_place():
+    lines = printed(document()).splitlines()
+    head = next(line for line in lines if line.startswith("true"))
+    ill = next(line for line in lines if line.strip().startswith("ill │"))
+    assert head.index("ill") + 3 == ill.index("30") + 2
+    assert head.index("well") + 4 == ill.index("91") + 2
+
+
+@pytest.mark.parametrize(("name", "winner"), [("auroc", 0), ("sensitivity", 1), ("brier", 0)])
+def test_better_value_is_marked(name, winner):
+    doc = document(2)
+    assert best(doc["models"], name) == winner
+    title = find(doc, name)["title"]
+    row = next(line for line in printed(doc).splitlines() if line.startswith(f" {title} "))
+    values = [f"{find(doc, name, i)['value']:.3f}" for i in (0, 1)]
+    assert f"{values[winner]}*" in row
+    assert f"{values[1 - winner]} " in row
+
+
+def test_no_mark_for_equals_nor_where_a_value_is_missing():
+    doc = document(2)
+    find(doc, "auroc", 1)["value"] = find(doc, "auroc", 0)["value"]
+    assert best(doc["models"], "auroc") is None
+    doc = document(3)
+    undefine(doc, "dor", "infinite: no false positives", model=2)
+    assert best(doc["models"], "dor") is None
+    assert best(document(1)["models"], "auroc") is None
+
+
+def test_data_without_rows_or_names():
+    doc = document()
+    doc["data"].update(sources=[], label=None, positive=None, rows=0, positives=0, negatives=0)
+    doc["models"][0].update(distinct=0, lowest=None, highest=None)
+    doc["models"][0]["cut"].update(above=None, upto=None)
+    text = printed(doc)
+    assert "Rows      0: 0 positive, 0 negative" in text
+    assert "(-∞, ∞)" in text
+
+
+def test_picture_is_an_image_that_asks_for_nothing():
+    picture = svg(hostile())
+    root = ET.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    addresses = picture.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in addresses
+    assert "AUROC" in picture
+    assert len(picture) < 60_000
