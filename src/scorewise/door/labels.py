@@ -111,11 +111,9 @@ def _given_number(
     wanted = _as_number(positive, values.dtype == bool)
     y = np.zeros(len(values), dtype=bool) if wanted is None else values == wanted
     if y.any():
-        return y, _given_labels(_shown(wanted, values), _others(values, y, low, high))
-    if wanted is not None and low == high:
-        pairs = [{0, 1}, {-1, 1}]
-        if {wanted, low} in pairs:
-            return y, Labels(_shown(wanted, values), _shown(low, values), "given")
+        return y, _given_labels(text(values[y.argmax()]), _others(values, y, low, high))
+    if low == high and {wanted, low} in ({0, 1}, {-1, 1}):
+        return y, Labels(_shown(wanted, values), _shown(low, values), "given")
     raise BadInput(_absent(name, positive, [_shown(v, values) for v in np.unique(values)]))
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from scorewise.errors import BadInput
 
 _LABELS = frozenset(
-    ("y", "label", "labels", "target", "truth", "outcome", "class", "y_true", "actual")
-    + ("ground_truth", "gold", "true_label", "is_positive")
+    {"y", "label", "labels", "target", "truth", "outcome", "class", "y_true", "actual"}
+    | {"ground_truth", "gold", "true_label", "is_positive"}
 )
 _SCORES = frozenset(
-    ("p", "score", "scores", "prob", "probs", "proba", "probability", "prediction", "predictions")
-    + ("predicted", "pred", "y_score", "y_prob", "y_proba", "y_pred", "y_pred_proba", "y_hat")
-    + ("yhat", "confidence", "risk", "logit")
+    {"p", "score", "scores", "prob", "probs", "proba", "probability", "prediction", "predictions"}
+    | {"predicted", "pred", "y_score", "y_prob", "y_proba", "y_pred", "y_pred_proba", "y_hat"}
+    | {"yhat", "confidence", "risk", "logit"}
 )
 
 
@@ -54,6 +54,8 @@ def pick(
         ("weight", weight),
         ("count", count),
     ]
+    if not columns:
+        raise BadInput("the source has no columns")
     taken: dict[str, str] = {}
     for role, name in named:
         if name is None:
@@ -73,13 +75,19 @@ def pick(
         score, why = _guess("score", _SCORES, columns, taken)
         scores = (score,)
         notes.append(f"score: column '{score}' (not named; {why})")
-    return Picked(label, tuple(scores), weight, count, notes)
+    picked = Picked(label, tuple(scores), weight, count, notes)
+    for name in picked.all:
+        if columns.count(name) > 1:
+            raise BadInput(
+                f"{columns.count(name)} columns are named '{name}'; give them names apart"
+            )
+    return picked
 
 
 def _guess(
     role: str, known: frozenset[str], columns: Sequence[str], taken: dict[str, str]
 ) -> tuple[str, str]:
-    free = [c for c in columns if c not in taken]
+    free = [c for c in dict.fromkeys(columns) if c not in taken]
     likely = [c for c in free if c.strip().lower() in known]
     if len(likely) == 1:
         return likely[0], "taken because of its name"

@@ -43,8 +43,9 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
     place = Place(files=tuple((name, frame.height) for name, frame in frames))
     full = [(name, frame) for name, frame in frames if frame.height]
     if not full:
-        many = f"{first.name} and the {len(tables) - 1} other files have"
-        raise BadInput(f"{f'{first.name} has' if len(tables) == 1 else many} no rows")
+        if len(tables) == 1:
+            raise BadInput(f"{first.name} has no rows")
+        raise BadInput(f"none of the {len(tables)} files has any rows")
     return {c: _join(c, [(name, f.get_column(c)) for name, f in full]) for c in columns}, place
 
 

@@ -108,11 +108,6 @@ def _open_csv(source: Source, name: str) -> Table:
     def read(columns: list[str]) -> pl.DataFrame:
         import polars as pl
 
-        for column in columns:
-            if header.count(column) > 1:
-                raise BadInput(
-                    f"{name} has {header.count(column)} columns named '{column}'; rename"
-                )
         try:
             with _guard(name, "csv"):
                 frame = pl.read_csv(
@@ -205,6 +200,8 @@ def _open_plainly(source: Source, name: str) -> Table:
                 f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
             )
         rows.append(row)
+    if not rows:
+        raise BadInput(f"{name} has no rows")
     columns = list(dict.fromkeys(key for row in rows for key in row))
 
     def read(wanted: list[str]) -> pl.DataFrame:

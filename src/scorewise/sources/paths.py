@@ -106,5 +106,5 @@ def _directory(text: str, path: Path) -> str:
 
 def _no_file(text: str, path: Path) -> str:
     beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, beside, n=1)
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
     return f"there is no file {text}" + (f"; did you mean {near[0]}?" if near else "")
