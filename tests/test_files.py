@@ -214,6 +214,13 @@ def test_floats_in_text_are_read_to_the_last_bit(values):
     assert read.to_list() == values
 
 
+def test_a_type_that_widens_late_in_jsonl():
+    lines = b'{"y":1,"p":1}\n{"y":0,"p":0}\n' * 60_000
+    source = put("a.jsonl", lines + b'{"y":true,"p":0.5}\n')
+    rows = load(source).rows
+    assert (len(rows.y), rows.y[-1], rows.scores["p"][-1]) == (120_001, True, 0.5)
+
+
 def test_stray_text_late_in_a_column():
     source = put("a.csv", b"y,p\n" + b"1,0.5\n0,1\n" * 2000 + b"1,?\n")
     assert sentence(source) == (

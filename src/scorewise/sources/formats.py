@@ -8,7 +8,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
 _HEAD = 1 << 16
+_LINES = 100_000
 
 Source: TypeAlias = Path | bytes
 
@@ -133,12 +134,13 @@ def numbers(column: pl.Series) -> pl.Series:
     import polars as pl
 
     for dtype in (pl.Int64, pl.Float64):
-        for part in (column.head(1000), column):
-            read = part.str.strip_chars().cast(dtype, strict=False)
-            if read.null_count() > part.null_count():
-                break
-        else:
-            return read
+        for strip in (False, True):
+            for part in (column.head(1000), column):  # most columns of words end at the first part
+                read = (part.str.strip_chars() if strip else part).cast(dtype, strict=False)
+                if read.null_count() > part.null_count():
+                    break
+            else:
+                return read
     return column
 
 
@@ -162,24 +164,21 @@ def _ragged(source: Source, name: str, separator: str, width: int) -> str:
 
 
 def _open_jsonl(source: Source, name: str) -> Table:
+    """One object per line; a column is known when it is in the first 100,000 lines."""
     import polars as pl
 
-    try:
-        with _guard(name, "jsonl"):
-            lazy = pl.scan_ndjson(_stream(source), infer_schema_length=None)
-            columns = lazy.collect_schema().names()
-    except BadInput:
-        return _open_plainly(source, name)
+    def scan(lines: int | None) -> pl.LazyFrame:
+        return pl.scan_ndjson(_stream(source), infer_schema_length=lines)
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        try:
-            with _guard(name, "jsonl"):
-                again = pl.scan_ndjson(_stream(source), infer_schema_length=None)
-                return again.select(wanted).collect()
-        except BadInput:
-            return _open_plainly(source, name).read(wanted)
+        for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
+            with suppress(BadInput), _guard(name, "jsonl"):
+                return scan(lines).select(wanted).collect()
+        return _open_plainly(source, name).read(wanted)
 
-    return Table(name, columns, read)
+    with suppress(BadInput), _guard(name, "jsonl"):
+        return Table(name, scan(_LINES).collect_schema().names(), read)
+    return _open_plainly(source, name)
 
 
 def _open_plainly(source: Source, name: str) -> Table:
