@@ -75,6 +75,7 @@ GAPPED = {
     "list with NaN": [0.0, nan, 1.0],
     "list with NA": [0.0, pd.NA, 1.0],
     "text": ["0", None, "1"],
+    "text with NaN": ["0", nan, "1"],
     "numpy": np.array([0.0, nan, 1.0]),
     "masked": np.ma.masked_array([0.0, 7.0, 1.0], mask=[0, 1, 0]),
     "masked text": np.ma.masked_array(["0", "x", "1"], mask=[0, 1, 0]),
@@ -310,8 +311,7 @@ def test_positive_and_names_reach_the_rows():
 
 
 def test_missing_integers_beyond_exactness_do_not_count():
-    column = pd.Series([1, 2**60, 3], dtype="Int64")
-    column[1] = None
+    column = np.ma.masked_array([1, 2**60, 3], mask=[0, 1, 0])
     assert take([0, 1, 1], {"p": column}, missing="drop").scores["p"].tolist() == [1.0, 3.0]
 
 

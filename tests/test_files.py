@@ -386,6 +386,15 @@ def test_a_parquet_file_with_flipped_bytes_never_leaks_an_exception(seed, capfd)
     capfd.readouterr()
 
 
+def test_a_panic_of_the_reader_is_a_sentence(monkeypatch):
+    def panic(*args, **settings):
+        raise pl.exceptions.PanicException("assertion failed")
+
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    source = put("a.parquet", PARQUET)
+    assert sentence(source) == "a.parquet cannot be read as parquet; it is damaged or cut short"
+
+
 # columns
 
 
