@@ -1,0 +1,9 @@
+"""The door: columns in memory are checked once, here, and nowhere behind it."""
+
+from __future__ import annotations
+
+from scorewise.door.labels import Labels
+from scorewise.door.place import Place
+from scorewise.door.rows import Kind, Missing, Names, Rows, take
+
+__all__ = ["Kind", "Labels", "Missing", "Names", "Place", "Rows", "take"]

@@ -1,0 +1,230 @@
+"""Which rows are positive: labels of any two values, and how the positive class was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.values import Coded, Mask, Numbers, Vector, numeric, spread
+from scorewise.door.words import pair_of, positive_of
+from scorewise.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The two classes as text, and the rule by which the positive one was chosen."""
+
+    positive: str
+    negative: str
+    rule: str
+
+
+def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Mask, Labels]:
+    """True where the label is the positive class. The column has no missing values.
+
+    The positive class is the one given; else 1 of 0/1 and of -1/1, True of False/True, the word
+    that means it (yes, positive, case, malignant, ...), the last of declared categories, or the
+    last in sort order.
+
+    >>> from scorewise.door.vectors import vector
+    >>> read_labels(vector(["no", "yes", "no"], "y"), "y")
+    (array([False,  True, False]), Labels(positive='yes', negative='no', rule='known word'))
+    """
+    if isinstance(column, Coded) and column.values and all(numeric(v) for v in column.values):
+        column = spread(column)
+    if not len(column):
+        given = positive is not None
+        return np.zeros(0, dtype=bool), Labels(
+            text(positive) if given else "", "", "given" if given else "no rows"
+        )
+    if isinstance(column, Numbers):
+        return _of_numbers(column.values, name, positive)
+    return _of_values(column, name, positive)
+
+
+def text(value: Any) -> str:
+    """A label as shown: whole floats as integers, so that 1.0 and 1 are the same class.
+
+    >>> text(1.0), text(True), text("yes"), text(0.5)
+    ('1', 'True', 'yes', '0.5')
+    """
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+# numbers
+
+
+def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Mask, Labels]:
+    low, high = values.min().item(), values.max().item()
+    is_bool = values.dtype == bool
+    if positive is not None:
+        return _given_number(values, name, positive, low, high)
+    if (low == 0 or low == 1) and (high == 0 or high == 1) and _only(values, low, high):
+        y = values if is_bool else values != 0
+        if is_bool:
+            return y, Labels("True", "False", "True of False and True")
+        return y, Labels("1", "0", "1 of 0 and 1")
+    if low == -1 and (high == -1 or high == 1) and _only(values, low, high):
+        return values > 0, Labels("1", "-1", "1 of -1 and 1")
+    if low == high:
+        raise BadInput(
+            f"{name} has one value only ({text(low)}), and it does not say whether it is the "
+            f"positive class; pass positive="
+        )
+    if _only(values, low, high):
+        return values == high, Labels(text(high), text(low), "last in sort order")
+    raise BadInput(_too_many_numbers(values, name))
+
+
+def _only(values: NDArray[Any], low: float, high: float) -> bool:
+    """Whether nothing lies between the least and the greatest value."""
+    if values.dtype.kind in "biu" and high - low <= 1:
+        return True
+    ends = np.count_nonzero(values == low)
+    if high != low:
+        ends += np.count_nonzero(values == high)
+    return bool(ends == len(values))
+
+
+def _too_many_numbers(values: NDArray[Any], name: str) -> str:
+    distinct, first = np.unique(values, return_index=True)
+    seen = [text(v) for v in values[np.sort(first)[:3]]]
+    whole = bool((distinct == np.floor(distinct)).all())
+    if not whole or len(distinct) > 20:
+        return (
+            f"{name} has {len(distinct)} distinct values, such as {', '.join(seen[:2])}: "
+            f"it looks like a score; swap label and score?"
+        )
+    return _too_many(name, [text(v) for v in distinct])
+
+
+def _given_number(
+    values: NDArray[Any], name: str, positive: Any, low: float, high: float
+) -> tuple[Mask, Labels]:
+    wanted = _as_number(positive, values.dtype == bool)
+    y = np.zeros(len(values), dtype=bool) if wanted is None else values == wanted
+    if y.any():
+        return y, _given_labels(text(values[y.argmax()]), _others(values, y, low, high))
+    if low == high and {wanted, low} in ({0, 1}, {-1, 1}):
+        return y, Labels(_shown(wanted, values), _shown(low, values), "given")
+    raise BadInput(_absent(name, positive, [_shown(v, values) for v in np.unique(values)]))
+
+
+def _shown(value: Any, values: NDArray[Any]) -> str:
+    return text(bool(value)) if values.dtype == bool else text(value)
+
+
+def _as_number(positive: Any, is_bool: bool) -> float | None:
+    if isinstance(positive, np.generic):
+        positive = positive.item()
+    if isinstance(positive, bool | int | float):
+        return positive
+    word = str(positive).strip()
+    if is_bool and word.casefold() in ("true", "false"):
+        return word.casefold() == "true"
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _others(values: NDArray[Any], y: Mask, low: float, high: float) -> list[str]:
+    """The values besides the positive one; sorts only when they are more than one."""
+    if values.dtype == bool or _only(values, low, high):
+        rest = [v for v in {low, high} if values[y.argmax()] != v]
+        return [_shown(v, values) for v in rest]
+    return [text(v) for v in np.unique(values[~y])]
+
+
+# values of any other kind
+
+
+def _of_values(column: Coded, name: str, positive: Any) -> tuple[Mask, Labels]:
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    present = [int(i) for i in np.flatnonzero(counts)]
+    words = [text(v) for v in column.values]
+    if positive is not None:
+        return _given_value(column, name, positive, present, words)
+    if len(present) == 1:
+        return _one_value(column, name, present[0], words)
+    if len(present) > 2:
+        raise BadInput(_too_many(name, [words[i] for i in present]))
+    a, b = present
+    known = positive_of(words[a], words[b])
+    if known is not None:
+        top, rule = (a if known == words[a] else b), "known word"
+    elif column.declared:
+        top, rule = b, "last category"
+    else:
+        top, rule = max(present, key=lambda i: words[i]), "last in sort order"
+    return column.codes == top, Labels(words[top], words[a + b - top], rule)
+
+
+def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[Mask, Labels]:
+    pair = pair_of(words[only])
+    if pair is not None:
+        labels = Labels(*pair, "known word")
+    elif column.declared and len(words) == 2:
+        labels = Labels(words[1], words[0], "last category")
+    else:
+        raise BadInput(
+            f"{name} has one value only ({words[only]}), and it does not say whether it is the "
+            f"positive class; pass positive="
+        )
+    return np.full(len(column), labels.positive == words[only]), labels
+
+
+def _given_value(
+    column: Coded, name: str, positive: Any, present: list[int], words: list[str]
+) -> tuple[Mask, Labels]:
+    wanted = text(positive)
+    exact = [i for i, w in enumerate(words) if w == wanted]
+    alike = [i for i, w in enumerate(words) if w.strip().casefold() == wanted.strip().casefold()]
+    found = exact or (alike if len(alike) == 1 else [])
+    if found and (found[0] in present or column.declared):
+        others = [words[i] for i in present if i != found[0]]
+        return column.codes == found[0], _given_labels(words[found[0]], others)
+    if len(present) == 1:
+        pair = pair_of(words[present[0]])
+        if pair is not None and wanted.casefold() in (pair[0].casefold(), pair[1].casefold()):
+            return np.zeros(len(column), dtype=bool), Labels(wanted, words[present[0]], "given")
+    raise BadInput(_absent(name, positive, [words[i] for i in present]))
+
+
+# sentences
+
+
+def _given_labels(positive: str, others: list[str]) -> Labels:
+    if len(others) > 1:
+        return Labels(positive, "the rest", f"given, against the {len(others)} other values")
+    return Labels(positive, others[0] if others else f"not {positive}", "given")
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) > 8:
+        return ", ".join(words[:8]) + f" and {len(words) - 8} more"
+    return ", ".join(words)
+
+
+def _too_many(name: str, words: list[str]) -> str:
+    return (
+        f"{name} has {len(words)} distinct values ({_listed(words)}), not two; "
+        f"pass positive= to set one of them against the rest"
+    )
+
+
+def _absent(name: str, positive: Any, words: list[str]) -> str:
+    return (
+        f"{name} is never {text(positive)!r}, given as positive=; its values are {_listed(words)}"
+    )

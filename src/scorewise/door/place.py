@@ -1,0 +1,51 @@
+"""Where a row is, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.values import Mask
+
+
+@dataclass(frozen=True)
+class Place:
+    """Turns the index of a row into words: arrays count from 0, files from 1 after the header.
+
+    `files` are names with their numbers of rows, in order; `kept` the rows left of the original.
+
+    >>> Place().row(17)
+    'row 17, counting from 0'
+    >>> Place(files=(("day1.csv", 10), ("day2.csv", 30))).row(17)
+    'row 8 of day2.csv'
+    """
+
+    files: tuple[tuple[str, int], ...] = ()
+    kept: NDArray[np.integer[Any]] | None = None
+
+    def row(self, index: int) -> str:
+        """The row's number, and what it counts from."""
+        if self.kept is not None:
+            index = int(self.kept[index])
+        for name, rows in self.files:
+            if index < rows:
+                return f"row {index + 1} of {name}"
+            index -= rows
+        return f"row {index}, counting from 0"
+
+    def keep(self, rows: Mask) -> Place:
+        """The same place when only those rows are left."""
+        return replace(self, kept=np.flatnonzero(rows))
+
+    def rows(self, where: Mask) -> str:
+        """How many rows, and the first of them.
+
+        >>> Place().rows(np.array([False, True, True]))
+        'in 2 rows, first at row 1, counting from 0'
+        """
+        count = int(np.count_nonzero(where))
+        first = self.row(int(where.argmax()))
+        return f"in 1 row, {first}" if count == 1 else f"in {count:,} rows, first at {first}"

@@ -1,0 +1,200 @@
+"""Rows that are fit for tallying: labels, scores and weights, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.labels import Labels, read_labels
+from scorewise.door.numbers import in_range, numbers
+from scorewise.door.place import Place
+from scorewise.door.values import Mask, Numbers, Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+
+Kind: TypeAlias = Literal["probability", "logit", "score"]
+Missing: TypeAlias = Literal["refuse", "drop"]
+Scores: TypeAlias = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the columns are called in messages and reports."""
+
+    label: str = "label"
+    weight: str = "weight"
+    count: str = "count"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked columns of one length: finite scores, labels as True for positive.
+
+    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
+    caller's own memory and are not to be written to.
+    """
+
+    y: Mask
+    scores: dict[str, Scores]
+    weight: NDArray[np.float64] | None
+    count: NDArray[np.int64] | None
+    labels: Labels
+    names: Names
+    dropped: int
+    kinds: dict[str, Kind]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def take(
+    labels: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    label_name: str = "label",
+    weight_name: str = "weight",
+    count_name: str = "count",
+    place: Place | None = None,
+) -> Rows:
+    """Check columns of any library and bring them to numpy, without a copy where that can be.
+
+    A row with a missing value (None, null, NaN) in any column is refused, or with missing="drop"
+    left out for all scores alike and counted. Unless said, the kind of a score is "probability"
+    when all its values are in [0, 1] and "score" otherwise; scores are never transformed.
+
+    >>> rows = take([0, 1, 1], {"p": [0.2, float("nan"), 0.9]}, missing="drop")
+    >>> rows.y, rows.scores["p"], rows.dropped
+    (array([False,  True]), array([0.2, 0.9]), 1)
+    >>> rows.labels
+    Labels(positive='1', negative='0', rule='1 of 0 and 1')
+    """
+    one_of("kind", kind, (None, *get_args(Kind)))
+    one_of("missing", missing, get_args(Missing))
+    if not scores:
+        raise BadInput("no scores were given; pass at least one column of scores")
+    names = Names(label_name, weight_name, count_name)
+    place = place or Place()
+    label = vector(labels, names.label)
+    values = {str(k): vector(v, str(k)) for k, v in scores.items()}
+    extra = {
+        n: vector(v, n) for n, v in ((names.weight, weight), (names.count, count)) if v is not None
+    }
+    _same_length([(names.label, label), *values.items(), *extra.items()])
+    numeric = {n: numbers(v, n, place) for n, v in values.items()}
+    further = {n: numbers(v, n, place) for n, v in extra.items()}
+
+    keep = _complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
+    dropped = 0
+    if keep is not None:
+        dropped = int(len(keep) - np.count_nonzero(keep))
+        place = place.keep(keep)
+        label = label.keep(keep)
+        numeric = {n: v.keep(keep) for n, v in numeric.items()}
+        further = {n: v.keep(keep) for n, v in further.items()}
+
+    y, classes = read_labels(label, names.label, positive)
+    floats = {n: _scores(v, n, kind, place) for n, v in numeric.items()}
+    return Rows(
+        y=y,
+        scores={n: s for n, (s, _) in floats.items()},
+        weight=_weights(further[names.weight], names.weight, place) if weight is not None else None,
+        count=_counts(further[names.count], names.count, place) if count is not None else None,
+        labels=classes,
+        names=names,
+        dropped=dropped,
+        kinds={n: k for n, (_, k) in floats.items()},
+    )
+
+
+def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
+    """Refuse a word that the option does not know."""
+    if not any(word is k or word == k for k in known):
+        words = " or ".join(f'"{k}"' for k in known if k is not None)
+        raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
+
+
+def _same_length(columns: list[tuple[str, Vector]]) -> None:
+    (first, label), *others = columns
+    for name, column in others:
+        if len(column) != len(label):
+            raise BadInput(
+                f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
+                f"they have to match row by row"
+            )
+
+
+def _complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
+    """The rows that miss nothing; None when that is all of them."""
+    gaps: Mask | None = None
+    for name, column in columns:
+        gone = column.missing()
+        if gone is None:
+            continue
+        if missing == "refuse":
+            them = "it" if np.count_nonzero(gone) == 1 else "them"
+            raise BadInput(
+                f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"'
+            )
+        gaps = gone if gaps is None else gaps | gone
+    return None if gaps is None else ~gaps
+
+
+def _scores(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
+    values = column.values
+    if values.dtype.kind == "f":
+        floats = values if values.dtype.itemsize > 2 else values.astype(np.float32)
+    else:
+        floats = values.astype(np.float64)
+    low, high = in_range(floats, name, place)
+    inside = low >= 0 and high <= 1
+    if kind == "probability" and not inside:
+        outside = (floats < 0) | (floats > 1)
+        raise BadInput(
+            f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
+            f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
+        )
+    return floats, kind or ("probability" if inside else "score")
+
+
+def _weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
+    values = column.values.astype(np.float64, copy=False)
+    low, high = in_range(values, name, place)
+    if low < 0:
+        below = values < 0
+        raise BadInput(
+            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
+            f"weights are zero or more"
+        )
+    if len(values) and high == 0:
+        raise BadInput(f"{name} is zero in every row; give at least one row some weight")
+    return values
+
+
+def _counts(column: Numbers, name: str, place: Place) -> NDArray[np.int64]:
+    values = column.values
+    low, high = in_range(values.astype(np.float64, copy=False), name, place)
+    if low < 0:
+        below = values < 0
+        raise BadInput(
+            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
+            f"counts are whole numbers from zero up"
+        )
+    if values.dtype.kind == "f":
+        part = values != np.floor(values)
+        if part.any():
+            raise BadInput(
+                f"{name} is not whole {place.rows(part)} ({values[part.argmax()]:.6g}); "
+                f"pass fractions as weight= instead"
+            )
+    if high > 2**53 or float(values.sum(dtype=np.float64)) > 2**53:
+        raise BadInput(f"{name} adds up to more than 2**53, beyond exact counting; scale it down")
+    return values.astype(np.int64, copy=False)

@@ -1,0 +1,98 @@
+"""Files and shards of files as one set of columns."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scorewise.door import Place
+from scorewise.errors import BadInput
+from scorewise.sources.columns import near_names
+from scorewise.sources.formats import Table, open_table, sniff, unpack
+from scorewise.sources.paths import STDIN, expand, format_of, names_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def open_files(sources: Sequence[str | os.PathLike[str]]) -> list[Table]:
+    """The tables in files: csv, jsonl (also .gz), parquet and arrow; `-` is standard input."""
+    paths = expand(sources)
+    return [_open(p, n) for p, n in zip(paths, names_of(paths), strict=True)]
+
+
+def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, pl.Series], Place]:
+    """The columns of all tables, one below the other, and where each row came from."""
+    first = tables[0]
+    for table in tables[1:]:
+        for column in columns:
+            if column not in table.columns:
+                near = near_names(column, table.columns)
+                hint = (
+                    f"; did you mean '{near[0]}' there?"
+                    if near
+                    else "; give it one or leave it out"
+                )
+                raise BadInput(
+                    f"{table.name} has no column '{column}', which {first.name} has{hint}"
+                )
+    frames = [(t.name, t.read(columns)) for t in tables]
+    place = Place(files=tuple((name, frame.height) for name, frame in frames))
+    full = [(name, frame) for name, frame in frames if frame.height]
+    if not full:
+        if len(tables) == 1:
+            raise BadInput(f"{first.name} has no rows")
+        raise BadInput(f"none of the {len(tables)} files has any rows")
+    return {c: _join(c, [(name, f.get_column(c)) for name, f in full]) for c in columns}, place
+
+
+def _open(path: Path, name: str) -> Table:
+    if str(path) == STDIN:
+        return _open_bytes(sys.stdin.buffer.read(), name)
+    if not path.is_file():  # a pipe
+        return _open_bytes(path.read_bytes(), name)
+    form, packed = format_of(path)
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except PermissionError:
+        raise BadInput(f"{name} may not be read: permission denied") from None
+    if empty:
+        raise BadInput(f"{name} is empty (0 bytes)")
+    if not packed:
+        return open_table(path, name, form)
+    data = unpack(path, name)
+    if not data:
+        raise BadInput(f"{name} is empty (0 bytes once unpacked)")
+    return open_table(data, name, form)
+
+
+def _open_bytes(data: bytes, name: str) -> Table:
+    if data.startswith(b"\x1f\x8b"):
+        data = unpack(data, name)
+    if not data:
+        raise BadInput(f"{name} is empty (0 bytes)")
+    return open_table(data, name, sniff(data))
+
+
+def _join(column: str, parts: list[tuple[str, pl.Series]]) -> pl.Series:
+    """Shards of a column below one another: integers with floats as floats, with text as text."""
+    import polars as pl
+
+    series = [s for _, s in parts]
+    if len({str(s.dtype) for s in series}) == 1:
+        return pl.concat(series)
+    number = [s.dtype.is_numeric() or s.dtype in (pl.Boolean, pl.Null) for s in series]
+    text = [s.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null) for s in series]
+    if not all(n or t for n, t in zip(number, text, strict=True)):
+        name, other = next((n, s) for n, s in parts if s.dtype != series[0].dtype)
+        raise BadInput(
+            f"{column} is of type {series[0].dtype} in {parts[0][0]} and {other.dtype} in {name}; "
+            f"give it the same type in every file"
+        )
+    if not all(number):
+        return pl.concat([s.cast(pl.String) for s in series])
+    return pl.concat([s.to_frame() for s in series], how="vertical_relaxed").to_series()

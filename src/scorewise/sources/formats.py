@@ -1,0 +1,267 @@
+"""Each file format: the names of its columns, and those columns that are wanted, with polars."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
+_HEAD = 1 << 16
+_LINES = 100_000
+
+Source: TypeAlias = Path | bytes
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file whose columns are known and not yet read."""
+
+    name: str
+    columns: list[str]
+    read: Callable[[list[str]], pl.DataFrame]
+
+
+def open_table(source: Source, name: str, form: str) -> Table:
+    """The table in a file, or in bytes, of a known format."""
+    return _OPENERS[form](source, name)
+
+
+def sniff(data: bytes) -> str:
+    """The format that the first bytes tell.
+
+    >>> sniff(b'{"y": 1}'), sniff(b"y,p"), sniff(b"PAR1...")
+    ('jsonl', 'csv', 'parquet')
+    """
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    if data.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    return "jsonl" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
+
+
+@contextmanager
+def _guard(name: str, form: str) -> Iterator[None]:
+    """One sentence for whatever a reader may throw."""
+    import polars as pl
+
+    try:
+        yield
+    except BadInput:
+        raise
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        EOFError,
+        ValueError,
+        zlib.error,
+    ):
+        raise BadInput(f"{name} cannot be read as {form}; it is damaged or cut short") from None
+
+
+def unpack(source: Source, name: str) -> bytes:
+    """The contents of a gzip file."""
+    with _guard(name, "gzip"):
+        return gzip.decompress(source if isinstance(source, bytes) else source.read_bytes())
+
+
+def _stream(source: Source) -> Any:
+    return io.BytesIO(source) if isinstance(source, bytes) else source
+
+
+def _head_and_tail(source: Source) -> tuple[bytes, bytes]:
+    if isinstance(source, bytes):
+        return source[:_HEAD], source[-_HEAD:]
+    with source.open("rb") as file:
+        head = file.read(_HEAD)
+        file.seek(max(0, source.stat().st_size - _HEAD))
+        return head, file.read()
+
+
+# csv
+
+
+def _open_csv(source: Source, name: str) -> Table:
+    """Text with a header. Missing are: nothing, NA, NaN, nan, null, NULL, None and <NA>."""
+    head, tail = _head_and_tail(source)
+    if b"\0" in head:
+        raise BadInput(f"{name} is not text in UTF-8; save it as csv in UTF-8, or as parquet")
+    text = head.decode("utf-8-sig", "replace")
+    line = text.partition("\n")[0]
+    separator = next((c for c in ",\t;|" if c in line), ",")
+    header = [c.rstrip("\r") for c in next(csv.reader(io.StringIO(text), delimiter=separator), [])]
+    blank = len(tail) - len(tail.rstrip(b"\r\n"))
+    blank_lines = max(0, tail[len(tail) - blank :].count(b"\n") - 1)
+
+    def read(columns: list[str]) -> pl.DataFrame:
+        import polars as pl
+
+        try:
+            with _guard(name, "csv"):
+                frame = pl.read_csv(
+                    _stream(source),
+                    columns=columns,
+                    separator=separator,
+                    infer_schema=False,  # so that a stray text late in the file is not an error
+                    null_values=list(MISSING),
+                    encoding="utf8-lossy",
+                    glob=False,
+                )
+        except BadInput:
+            raise BadInput(_ragged(source, name, separator, len(header))) from None
+        if blank_lines:
+            frame = frame.head(-blank_lines)
+        return frame.select(columns).with_columns(numbers(s) for s in frame.select(columns))
+
+    return Table(name, header, read)
+
+
+def numbers(column: pl.Series) -> pl.Series:
+    """A column of text as integers or floats, when all of it is; else as it was."""
+    import polars as pl
+
+    for dtype in (pl.Int64, pl.Float64):
+        for strip in (False, True):
+            for part in (column.head(1000), column):  # most columns of words end at the first part
+                read = (part.str.strip_chars() if strip else part).cast(dtype, strict=False)
+                if read.null_count() > part.null_count():
+                    break
+            else:
+                return read
+    return column
+
+
+def _ragged(source: Source, name: str, separator: str, width: int) -> str:
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    lines = csv.reader(io.StringIO(data.decode("utf-8", "replace")), delimiter=separator)
+    next(lines, None)
+    try:
+        for number, fields in enumerate(lines, start=1):
+            if len(fields) > width:
+                return (
+                    f"{name} has {len(fields)} fields in row {number} but {width} in its header; "
+                    f"quote the fields that contain '{separator}'"
+                )
+    except csv.Error:
+        pass
+    return f"{name} cannot be read as csv; it is damaged or cut short"
+
+
+# jsonl
+
+
+def _open_jsonl(source: Source, name: str) -> Table:
+    """One object per line; a column is known when it is in the first 100,000 lines."""
+    import polars as pl
+
+    def scan(lines: int | None) -> pl.LazyFrame:
+        return pl.scan_ndjson(_stream(source), infer_schema_length=lines)
+
+    def read(wanted: list[str]) -> pl.DataFrame:
+        for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
+            with suppress(BadInput), _guard(name, "jsonl"):
+                return scan(lines).select(wanted).collect()
+        return _open_plainly(source, name).read(wanted)
+
+    with suppress(BadInput), _guard(name, "jsonl"):
+        return Table(name, scan(_LINES).collect_schema().names(), read)
+    return _open_plainly(source, name)
+
+
+def _open_plainly(source: Source, name: str) -> Table:
+    """Line by line: knows NaN and columns of mixed types, and finds the line that is broken."""
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+        except ValueError:
+            raise BadInput(
+                f"{name} is not JSON in line {number}; one object per line is wanted"
+            ) from None
+        if not isinstance(row, dict):
+            raise BadInput(
+                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
+            )
+        rows.append(row)
+    if not rows:
+        raise BadInput(f"{name} has no rows")
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+
+    def read(wanted: list[str]) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame([_mixed(c, [row.get(c) for row in rows]) for c in wanted])
+
+    return Table(name, columns, read)
+
+
+def _mixed(name: str, values: list[Any]) -> pl.Series:
+    """Numbers and booleans as floats; anything beside them makes all of it text."""
+    import polars as pl
+
+    if all(v is None or isinstance(v, bool | int | float) for v in values):
+        return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+    text = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return pl.Series(name, text, dtype=pl.String)
+
+
+# parquet and arrow
+
+
+def _open_parquet(source: Source, name: str) -> Table:
+    import polars as pl
+
+    with _guard(name, "parquet"):
+        columns = list(pl.read_parquet_schema(_stream(source)))
+
+    def read(wanted: list[str]) -> pl.DataFrame:
+        with _guard(name, "parquet"):
+            return pl.read_parquet(
+                _stream(source), columns=wanted, glob=False, hive_partitioning=False
+            )
+
+    return Table(name, columns, read)
+
+
+def _open_arrow(source: Source, name: str) -> Table:
+    import polars as pl
+
+    head, _ = _head_and_tail(source)
+    whole_file = head.startswith(b"ARROW1")  # else a stream, which has no footer
+    with _guard(name, "arrow"):
+        if whole_file:
+            columns = list(pl.read_ipc_schema(_stream(source)))
+        else:
+            columns = pl.read_ipc_stream(_stream(source), n_rows=0).columns
+
+    def read(wanted: list[str]) -> pl.DataFrame:
+        with _guard(name, "arrow"):
+            if whole_file:
+                return pl.read_ipc(_stream(source), columns=wanted)
+            return pl.read_ipc_stream(_stream(source), columns=wanted)
+
+    return Table(name, columns, read)
+
+
+_OPENERS: dict[str, Callable[[Source, str], Table]] = {
+    "csv": _open_csv,
+    "jsonl": _open_jsonl,
+    "parquet": _open_parquet,
+    "arrow": _open_arrow,
+}

@@ -1,0 +1,79 @@
+"""Any source of rows, checked at the door."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scorewise.door import Kind, Missing, Place, Rows, take
+from scorewise.sources.columns import pick
+from scorewise.sources.files import open_files, read_shards
+from scorewise.sources.frames import open_frame
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Checked rows, what was decided on the way, and the names of the files they came from."""
+
+    rows: Rows
+    notes: list[str]
+    sources: tuple[str, ...]
+    label: str
+
+
+def load(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: str | Sequence[str] = (),
+    weight: str | None = None,
+    count: str | None = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+) -> Loaded:
+    """Rows of files or globs, standard input (`-`), a data frame or a dict of columns.
+
+    Columns that are not named are taken where a single one suggests itself; `notes` says so.
+    In csv, these count as missing: nothing, NA, NaN, nan, null, NULL, None and <NA>.
+
+    >>> loaded = load({"y": ["no", "yes"], "p": [0.2, 0.9]})
+    >>> loaded.rows.y, loaded.notes[0]
+    (array([False,  True]), "label: column 'y' (not named; taken because of its name)")
+    """
+    names, get, sources = _open(source)
+    wanted = [scores] if isinstance(scores, str) else list(scores)
+    picked = pick(names, label, wanted, weight, count)
+    columns, place = get(picked.all)
+    rows = take(
+        columns[picked.label],
+        {s: columns[s] for s in picked.scores},
+        weight=None if picked.weight is None else columns[picked.weight],
+        count=None if picked.count is None else columns[picked.count],
+        positive=positive,
+        kind=kind,
+        missing=missing,
+        label_name=picked.label,
+        weight_name=picked.weight or "weight",
+        count_name=picked.count or "count",
+        place=place,
+    )
+    return Loaded(rows, picked.notes, sources, picked.label)
+
+
+def _open(
+    source: Any,
+) -> tuple[list[str], Callable[[list[str]], tuple[dict[str, Any], Place]], tuple[str, ...]]:
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    if isinstance(source, list | tuple) and all(isinstance(s, str | os.PathLike) for s in source):
+        tables = open_files(source)
+        return (
+            tables[0].columns,
+            lambda wanted: read_shards(tables, wanted),
+            tuple(t.name for t in tables),
+        )
+    names, get = open_frame(source)
+    return names, lambda wanted: (get(wanted), Place()), ()

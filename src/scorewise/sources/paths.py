@@ -1,0 +1,110 @@
+"""From what the user wrote to the files that are meant."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from scorewise.errors import BadInput
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+STDIN = "-"
+
+
+def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The files that paths and globs name, in order, each once; `-` stands for standard input."""
+    found: list[Path] = []
+    for source in sources:
+        text = os.fspath(source)
+        if text == STDIN:
+            found.append(Path(text))
+            continue
+        path = Path(text).expanduser()
+        if path.is_dir():
+            raise BadInput(_directory(text, path))
+        if path.exists():
+            found.append(path)
+        elif glob.has_magic(text):
+            matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute patterns)
+            files = [Path(m) for m in matches if not Path(m).is_dir()]
+            if not files:
+                raise BadInput(f"no file matches {text}; check the folder and the pattern")
+            found.extend(files)
+        else:
+            raise BadInput(_no_file(text, path))
+    if not found:
+        raise BadInput("no files were given; pass at least one")
+    _each_once(found)
+    return found
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """What to call the files: their names, with folders only where names alone are ambiguous.
+
+    >>> names_of([Path("a/day1.csv"), Path("b/day2.csv")])
+    ['day1.csv', 'day2.csv']
+    >>> names_of([Path("x/a/part.csv"), Path("x/b/part.csv")])
+    ['a/part.csv', 'b/part.csv']
+    """
+    names = ["standard input" if str(p) == STDIN else p.name for p in paths]
+    if len(set(names)) == len(names):
+        return names
+    whole = [p.absolute() for p in paths]
+    base = os.path.commonpath([p.parent for p in whole])
+    return [
+        name if name == "standard input" else Path(os.path.relpath(p, base)).as_posix()
+        for name, p in zip(names, whole, strict=True)
+    ]
+
+
+def format_of(path: Path) -> tuple[str, bool]:
+    """The format that a file's extension says, and whether it is compressed.
+
+    >>> format_of(Path("day1.csv.gz")), format_of(Path("DAY1.PARQUET"))
+    (('csv', True), ('parquet', False))
+    """
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    known = FORMATS.get(Path(name.removesuffix(".gz")).suffix)
+    if known is None or (packed and known not in ("csv", "jsonl")):
+        raise BadInput(
+            f"{path.name} has no extension known here; known are {', '.join(FORMATS)}, "
+            f"and .gz after those of text"
+        )
+    return known, packed
+
+
+def _each_once(paths: Sequence[Path]) -> None:
+    seen: set[str] = set()
+    for path in paths:
+        key = STDIN if str(path) == STDIN else os.path.realpath(path)
+        if key in seen:
+            raise BadInput(f"{path} is given twice; its rows would count twice")
+        seen.add(key)
+
+
+def _directory(text: str, path: Path) -> str:
+    inside = sorted(p.suffix.lower() for p in path.iterdir() if p.suffix.lower() in FORMATS)
+    if not inside:
+        return f"{text} is a folder without files of a known format; pass files instead"
+    pattern = f"{text.rstrip('/')}/*{max(set(inside), key=inside.count)}"
+    return f"{text} is a folder; pass its files, such as '{pattern}'"
+
+
+def _no_file(text: str, path: Path) -> str:
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
+    return f"there is no file {text}" + (f"; did you mean {near[0]}?" if near else "")
