@@ -2,10 +2,52 @@
 
 from __future__ import annotations
 
-from scorewise.errors import BadInput
-from scorewise.estimate import Estimate
-from scorewise.registry import measure
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+if TYPE_CHECKING:
+    from scorewise import curves, measures
+    from scorewise.errors import BadInput
+    from scorewise.estimate import Estimate
+    from scorewise.evaluation import Evaluation, evaluate, tally
+    from scorewise.registry import measure
+    from scorewise.tallies import Confusion, Tally
 
-__all__ = ["BadInput", "Estimate", "measure"]
+__version__ = "0.1.0"
+
+__all__ = [
+    "BadInput",
+    "Confusion",
+    "Estimate",
+    "Evaluation",
+    "Tally",
+    "curves",
+    "evaluate",
+    "measure",
+    "measures",
+    "tally",
+]
+
+# imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
+_HOMES = {
+    "BadInput": "errors",
+    "Confusion": "tallies",
+    "Estimate": "estimate",
+    "Evaluation": "evaluation",
+    "Tally": "tallies",
+    "evaluate": "evaluation",
+    "measure": "registry",
+    "tally": "evaluation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"scorewise.{_HOMES[name]}"), name)
+    if name in ("curves", "measures"):
+        return import_module(f"scorewise.{name}")
+    raise AttributeError(f"scorewise has no attribute {name}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

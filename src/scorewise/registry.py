@@ -70,7 +70,9 @@ def measure(
         name = function.__name__
         known = MEASURES.get(name)
         if known is not None and known.function.__module__ != function.__module__:
-            raise ValueError(f"a measure named {name} exists already, in {known.function.__module__}")
+            raise ValueError(
+                f"a measure named {name} exists already, in {known.function.__module__}"
+            )
         options = frozenset(list(inspect.signature(function).parameters)[1:])
         MEASURES[name] = Measure(name, function, group, better, bounds, title or name, options)
         return function

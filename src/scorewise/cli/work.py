@@ -49,8 +49,8 @@ def judged(
 ) -> Document:
     """Read the files and judge their scores; what was guessed is told on standard error."""
     with _busy("reading"):
-        from scorewise.evaluation import judge  # type: ignore[import-not-found,unused-ignore]
-        from scorewise.sources import load  # type: ignore[import-not-found,unused-ignore]
+        from scorewise.evaluation import judge
+        from scorewise.sources import load
 
         try:
             loaded = load(files[0] if len(files) == 1 else list(files), **columns)
@@ -59,7 +59,7 @@ def judged(
             raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in loaded.notes:
         typer.echo(f"note: {plain(note)}", err=True)
-    with _busy(f"judging {loaded.rows:,} rows"):
+    with _busy(f"judging {len(loaded.rows):,} rows"):
         doc: Document = judge(loaded, **settings)
     return doc
 

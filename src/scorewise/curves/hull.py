@@ -23,18 +23,18 @@ def pooled(t: Tally) -> NDArray[np.int64]:
     array([0, 1, 3])
     """
     starts = [
-        i + _pool(t.neg[i : i + _PART], t.pos[i : i + _PART])
-        for i in range(0, len(t.score), _PART)
+        i + pool(t.neg[i : i + _PART], t.pos[i : i + _PART]) for i in range(0, len(t.score), _PART)
     ]
     if not starts:
         return np.empty(0, np.int64)
     start = np.concatenate(starts)
     if len(starts) == 1:
         return start
-    return start[_pool(add_runs(t.neg, start), add_runs(t.pos, start))]
+    return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
 
 
-def _pool(neg: NDArray[np.generic], pos: NDArray[np.generic]) -> NDArray[np.int64]:
+def pool(neg: NDArray[np.generic], pos: NDArray[np.generic]) -> NDArray[np.int64]:
+    """The same for arrays of weights that lie in memory."""
     from scipy.optimize import isotonic_regression
 
     weight = (neg + pos).astype(np.float64)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.intervals.scales import Spread, effective, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
+
+Floats = NDArray[np.float64]
 
 
 class _Walk(NamedTuple):
     """The cells from the best end to where the false positive rate passes `width`."""
 
-    neg: NDArray[np.float64]
-    pos: NDArray[np.float64]
-    neg2: NDArray[np.float64]
-    pos2: NDArray[np.float64]
-    fpr: NDArray[np.float64]  # before each cell
-    tpr: NDArray[np.float64]
-    inside: NDArray[np.float64]  # share of the cell before `width`
+    neg: Floats
+    pos: Floats
+    neg2: Floats
+    pos2: Floats
+    fpr: Floats  # before each cell
+    tpr: Floats
+    inside: Floats  # share of the cell before `width`
 
 
 def _walk(t: Tally, width: float, across: bool) -> tuple[_Walk, float, float]:
@@ -58,33 +60,29 @@ def partial_area(t: Tally, width: float, across: bool = False) -> float:
     return inner(run, w.tpr + w.inside * w.pos / pos / 2)
 
 
-def partial_variance(t: Tally, width: float, across: bool = False) -> float:
+def partial_spread(t: Tally, width: float, across: bool = False) -> Spread:
     """Variance of that area: DeLong's, with the score at the boundary estimated too.
 
     A positive counts with the length of the part that lies behind it, a negative with its height above
-    or below the curve's end; both are centred on their means. NaN when a class has a single row.
+    or below the curve's end; both are centred on their means.
     """
     w, neg, pos = _walk(t, width, across)
+    neg2, pos2 = t.neg2.sum().item(), t.pos2.sum().item()
+    if across:
+        neg2, pos2 = pos2, neg2
     end = w.tpr[-1] + w.inside[-1] * w.pos[-1] / pos
     length = np.clip(width - w.fpr - w.neg / neg / 2, 0.0, None)
     length[-1] = (width - w.fpr[-1]) * w.inside[-1] / 2 if w.neg[-1] else width - w.fpr[-1]
     height = w.inside * (w.tpr + w.inside * w.pos / pos / 2 - end)
-    return _spread(length, w.pos, w.pos2, pos, t.neg2.sum() if across else t.pos2.sum()) + _spread(
-        height, w.neg, w.neg2, neg, t.pos2.sum() if across else t.neg2.sum()
+    return pooled_spread(
+        _about_mean(length, w.pos, w.pos2, pos, pos2), _about_mean(height, w.neg, w.neg2, neg, neg2)
     )
 
 
-def _spread(
-    v: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    total: float,
-    all_squares: float,
-) -> float:
-    """Variance of a mean over a class, whose rows beyond the walk count 0."""
-    n = total**2 / all_squares
-    if n <= 1:
-        return math.nan
+def _about_mean(
+    v: Floats, weight: Floats, squares: Floats, total: float, all_squares: float
+) -> tuple[float, float]:
+    """Variance of a mean over a class, whose rows beyond the walk count 0; and the class's size."""
     mean = inner(weight, v) / total
-    beyond = max(0.0, all_squares - squares.sum()) * mean**2
-    return float((inner(squares, (v - mean) ** 2) + beyond) / total**2 * n / (n - 1))
+    beyond = max(0.0, all_squares - squares.sum().item()) * mean**2
+    return (inner(squares, (v - mean) ** 2) + beyond) / total**2, effective(total, all_squares)

@@ -6,14 +6,9 @@ import math
 
 import numpy as np
 
-from scorewise.intervals.scales import wald, z
+from scorewise.intervals.scales import Spread, effective, limits, pooled_spread, z
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
-
-
-def effective(total: float, squares: float) -> float:
-    """The number of equally weighted rows that are worth as much (Kish); the count, for counts."""
-    return total**2 / squares
 
 
 def area(t: Tally) -> float:
@@ -37,11 +32,8 @@ def area(t: Tally) -> float:
     return float(twice / (2 * neg * pos))
 
 
-def variance(t: Tally, auc: float) -> float:
-    """Variance of the area (DeLong et al. 1988), by the placements of the cells.
-
-    NaN when a class has a single row.
-    """
+def spread(t: Tally, auc: float) -> Spread:
+    """Variance of the area (DeLong et al. 1988), by the placements of the cells."""
     neg, pos = t.negatives, t.positives
     spread_neg = spread_pos = neg2 = pos2 = 0.0
     for b in t.blocks():
@@ -51,23 +43,21 @@ def variance(t: Tally, auc: float) -> float:
         spread_neg += inner(b.neg2, above * above)
         neg2 += b.neg2.sum().item()
         pos2 += b.pos2.sum().item()
-    return _unbiased(spread_pos, pos, pos2) + _unbiased(spread_neg, neg, neg2)
-
-
-def _unbiased(spread: float, total: float, squares: float) -> float:
-    n = effective(total, squares)
-    return spread / total**2 * n / (n - 1) if n > 1 else math.nan
+    return pooled_spread(
+        (spread_pos / pos**2, effective(pos, pos2)), (spread_neg / neg**2, effective(neg, neg2))
+    )
 
 
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     """Interval of the area and its name: DeLong on the logit scale, where that says something.
 
-    With all pairs in one order, or a class of one row, DeLong's variance is 0 or undefined; then the
-    score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
+    Student's quantile with Welch's degrees of freedom, because a class may have few rows. With all
+    pairs in one order, or a class of one row, DeLong's variance is 0 or undefined; then the score
+    interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
     """
-    spread = variance(t, auc)
-    if spread > 0 and 0 < auc < 1:
-        return *wald(auc, math.sqrt(spread), level, "logit"), "DeLong, logit"
+    known = spread(t, auc)
+    if known.says_something and 0 < auc < 1:
+        return *limits(auc, known, level, "logit"), "DeLong, logit"
     sizes = effective(t.negatives, t.neg2.sum()), effective(t.positives, t.pos2.sum())
     return *score_limits(auc, *sizes, level), "Newcombe"
 

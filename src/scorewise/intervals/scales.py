@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Scale = Literal["identity", "logit", "log", "atanh"]
 
@@ -16,6 +16,61 @@ def z(level: float) -> float:
     1.959964
     """
     return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+class Spread(NamedTuple):
+    """The variance of an estimate, and the degrees of freedom with which it is known."""
+
+    variance: float
+    df: float
+
+    @property
+    def says_something(self) -> bool:
+        """Whether an interval can be made of it."""
+        return self.variance > 0 and self.df > 0
+
+
+def effective(total: float, squares: float) -> float:
+    """The number of equally weighted rows that are worth as much (Kish); the count, for counts.
+
+    >>> effective(4.0, 4.0), effective(40.0, 400.0)
+    (4.0, 4.0)
+    """
+    return total**2 / squares if squares else 0.0
+
+
+def pooled_spread(*parts: tuple[float, float]) -> Spread:
+    """Sum of independent variances, each known from so many rows (Welch 1947, Satterthwaite 1946).
+
+    Each part is (the variance as if the mean were known, rows); it is scaled by rows / (rows - 1).
+
+    >>> [round(x, 4) for x in pooled_spread((0.01, 5), (0.001, 45))]
+    [0.0135, 4.6785]
+    """
+    if any(v > 0 and n <= 1 for v, n in parts):
+        return Spread(math.nan, math.nan)
+    known = [(v * n / (n - 1), n - 1) for v, n in parts if v > 0]
+    variance = sum(v for v, _ in known)
+    return Spread(variance, variance**2 / sum(v * v / df for v, df in known) if known else math.nan)
+
+
+def student(level: float, df: float) -> float:
+    """The quantile of a two-sided interval when the variance is itself an estimate.
+
+    >>> round(student(0.95, 4), 3), round(student(0.95, 1e9), 3)
+    (2.776, 1.96)
+    """
+    if df > 1e6:
+        return z(level)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 0.5 + level / 2))
+
+
+def limits(value: float, spread: Spread, level: float, scale: Scale) -> tuple[float, float]:
+    """Value -+ Student's quantile of standard errors, taken on a scale and brought back."""
+    widened = math.sqrt(spread.variance) * student(level, spread.df) / z(level)
+    return wald(value, widened, level, scale)
 
 
 def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, float]:

@@ -79,7 +79,9 @@ class Confusion:
         if not isinstance(other, Confusion):
             return NotImplemented
         same = np.array_equal(self.weight, other.weight)
-        return same and np.array_equal(self.weight2, other.weight2) and self.classes == other.classes
+        return (
+            same and np.array_equal(self.weight2, other.weight2) and self.classes == other.classes
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from scorewise.door import Kind
 from scorewise.errors import BadInput
-
-Kind = Literal["probability", "logit", "score"]
 
 
 @dataclass(frozen=True)
@@ -55,5 +53,7 @@ def merged_kind(a: Kind, b: Kind) -> Kind:
     if a == b:
         return a
     if "logit" in (a, b):
-        raise BadInput(f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind=")
+        raise BadInput(
+            f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind="
+        )
     return "score"

@@ -55,11 +55,15 @@ def load(path: Path) -> Tally:
     try:
         text = pl.read_parquet_metadata(path).get(_KEY)
         if text is None:
-            raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally")
+            raise BadInput(
+                f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally"
+            )
         about = json.loads(text)
         frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError, json.JSONDecodeError) as e:
-        raise BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off") from e
+        raise BadInput(
+            f"{path.name} cannot be read as a saved tally; it is damaged or cut off"
+        ) from e
     if about.get("version") != _VERSION:
         raise BadInput(
             f"{path.name} is a tally of version {about.get('version')}, this scorewise reads version "
@@ -72,7 +76,9 @@ def load(path: Path) -> Tally:
     numbers = [column[c] for c in ("score", "neg", "pos", "neg2", "pos2")]
     t = Tally(*numbers, about["kind"], origin, _coarse(about, column))
     if (np.diff(t.score) <= 0).any() or any((c < 0).any() for c in numbers[1:]):
-        raise BadInput(f"{path.name} is not a valid tally: scores must increase and weights be >= 0")
+        raise BadInput(
+            f"{path.name} is not a valid tally: scores must increase and weights be >= 0"
+        )
     return t
 
 

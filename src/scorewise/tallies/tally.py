@@ -94,7 +94,13 @@ class Tally:
         be said.
         """
         rows = take(
-            y, {"score": s}, weight=weight, count=count, positive=positive, kind=kind, missing=missing
+            y,
+            {"score": s},
+            weight=weight,
+            count=count,
+            positive=positive,
+            kind=kind,
+            missing=missing,
         )
         return cls.of_rows(rows, "score")
 
@@ -118,9 +124,9 @@ class Tally:
             neg, pos, neg2, pos2 = sums if rows.weight is not None else (*sums, *sums)
         positives = int(y.sum() if rows.count is None else times[y].sum())
         origin = Origin(
-            label=rows.label_name,
+            label=rows.names.label,
             score=name,
-            weight=None if rows.weight is None else rows.weight_name,
+            weight=None if rows.weight is None else rows.names.weight,
             positive=rows.labels.positive,
             negative=rows.labels.negative,
             rule=rows.labels.rule,
@@ -155,6 +161,15 @@ class Tally:
         return total
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest score; NaN when there are no rows."""
+        if not len(self.score):
+            return math.nan, math.nan
+        if self.coarse is None:
+            return float(self.score[0]), float(self.score[-1])
+        return float(self.coarse.low[:, 0].min()), float(self.coarse.high[:, -1].max())
+
+    @property
     def why_not_ranked(self) -> str:
         """Why no order can be judged, or nothing."""
         return _why_absent(self.negatives, self.positives)
@@ -180,7 +195,9 @@ class Tally:
         if self.kind != "logit":
             return threshold
         if not 0 <= threshold <= 1:
-            raise BadInput(f"threshold {threshold:g} is not a probability; for logits it has to be one")
+            raise BadInput(
+                f"threshold {threshold:g} is not a probability; for logits it has to be one"
+            )
         with np.errstate(divide="ignore"):
             return float(np.log(threshold) - np.log1p(-threshold))
 

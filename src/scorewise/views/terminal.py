@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -32,6 +33,14 @@ BASELINE = "Baseline: what chance or the best constant prediction would get."
 def print_document(doc: Document, console: Console) -> None:
     """Print the document over the width of the console."""
     console.print(table(doc, console.width))
+
+
+def text(doc: Document, width: int = WIDTH) -> str:
+    """The table as plain text."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
+    with console.capture() as capture:
+        print_document(doc, console)
+    return capture.get().rstrip("\n")
 
 
 def table(doc: Document, width: int | None = None) -> Group:

@@ -6,8 +6,7 @@ import math
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.placements import effective
-from scorewise.intervals.scales import wald
+from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import loss_moments
@@ -22,7 +21,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     Normal interval on the log scale. The baseline is the best constant, the prevalence.
 
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
-    0.236 [0.107, 0.522]
+    0.236 [0.015, 3.810]
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.0, 0.2, 0.6, 0.1]))
     inf: a certain prediction was wrong in 1 row; pass clip=1e-15 to bound its loss
     """
@@ -34,7 +33,9 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     baseline = -sum(x * math.log(x) for x in (p, 1 - p) if x)
     wrong = _certain_and_wrong(t)
     if wrong and clip is None:
-        rows = f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
+        rows = (
+            f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
+        )
         why = f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     return _mean(t, "log" if clip is None else "log clipped", level, baseline, clip)
@@ -48,7 +49,7 @@ def brier(t: Tally, *, level: float = 0.95) -> Estimate:
     log scale. The baseline is the best constant, the prevalence: p (1 - p).
 
     >>> brier(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
-    0.055 [0.015, 0.196]
+    0.055 [0.000668, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -84,17 +85,45 @@ def _moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments
 
 
 def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | None) -> Estimate:
-    neg, pos = _moments(t, loss, clip)
-    sums = neg + pos
-    total, squares = t.negatives + t.positives, t.neg2.sum().item() + t.pos2.sum().item()
-    value = sums.first / total
-    n = effective(total, squares)
-    if n <= 1:
+    sums = _moments(t, loss, clip)
+    total = t.negatives + t.positives
+    value = (sums[0].first + sums[1].first) / total
+    known = _spread(t, sums)
+    if value == 0:
+        return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
+    if not known.says_something:
         return Estimate(value, level=level, method="none for one row", baseline=baseline)
-    # rounding may leave a hair below 0 when all losses are equal
-    spread = max(0.0, sums.second - 2 * value * sums.square + value**2 * squares)
-    se = math.sqrt(spread * n / (n - 1)) / total
-    low, high = wald(value, se, level, "log") if value > 0 else (0.0, 0.0)
+    low, high = limits(value, known, level, "log")
     if loss == "brier":
         high = min(high, 1.0)
-    return Estimate(value, low, high, level, "normal, log scale", "", 0.0, baseline)
+    return Estimate(value, low, high, level, "Student, log scale", "", 0.0, baseline)
+
+
+def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
+    """Variance of the mean loss: within each class, and by how many rows of each class there are.
+
+    Kept apart because the rare class, with its few and large losses, decides the degrees of freedom.
+    """
+    weights = (t.negatives, t.neg2.sum().item()), (t.positives, t.pos2.sum().item())
+    total, squares = (sum(w[i] for w in weights) for i in (0, 1))
+    rows = effective(total, squares)
+    parts, means = [], []
+    for moments, (w, w2) in zip(sums, weights, strict=True):
+        mean = moments.first / w if w else 0.0
+        # rounding may leave a hair below 0 when all losses are equal
+        within = max(0.0, moments.second - 2 * mean * moments.square + mean**2 * w2)
+        n = effective(w, w2)
+        # a class of one row says nothing of its own spread
+        parts.append((within / total**2 if n > 1 else 0.0, n))
+        means.append(mean)
+    if all(w for w, _ in weights):
+        overall = sum(m.first for m in sums) / total
+        between = sum(w2 * (m - overall) ** 2 for (_, w2), m in zip(weights, means, strict=True))
+        parts.append((between / total**2 * _succession(weights[1][0] / total, rows), rows))
+    return pooled_spread(*parts)
+
+
+def _succession(p: float, n: float) -> float:
+    """By how much Laplace's rule (one more row of each class) raises the variance of a small share."""
+    q = (n * p + 1) / (n + 2)
+    return q * (1 - q) / (p * (1 - p))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.placements import effective
-from scorewise.intervals.scales import wald
+from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
 from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -29,7 +27,7 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     (each row's influence on the value) on the logit scale; the baseline is the prevalence.
 
     >>> average_precision(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    0.833 [0.283, 0.984]
+    0.833 [0.001, 1.000]
     """
     return _judged(t, level, trapezoid=False)
 
@@ -42,7 +40,7 @@ def pr_trapezoid(t: Tally, *, level: float = 0.95) -> Estimate:
     precision 1, so that a constant gets (1 + prevalence) / 2, the baseline.
 
     >>> pr_trapezoid(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    0.792 [0.180, 0.985]
+    0.792 [3.69e-05, 1.000]
     """
     return _judged(t, level, trapezoid=True)
 
@@ -57,9 +55,9 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
-    se = math.sqrt(_variance(t, exact, trapezoid))
-    if se > 0 and 0 < value < 1:
-        low, high = wald(value, se, level, "logit")
+    known = _spread(t, exact, trapezoid)
+    if known.says_something and 0 < value < 1:
+        low, high = limits(value, known, level, "logit")
         method = "linearised, logit"
     else:
         n = effective(pos, t.pos2.sum().item())
@@ -105,14 +103,14 @@ def _value(t: Tally, trapezoid: bool) -> float:
     return total / t.positives
 
 
-def _variance(t: Tally, value: float, trapezoid: bool) -> float:
+def _spread(t: Tally, value: float, trapezoid: bool) -> Spread:
     """Sum of squared influences: by how much the value moves with the weight of each row.
 
     A positive adds its own lead precision, and raises precision at every threshold below it; a
     negative lowers it there.
     """
     pos = t.positives
-    total = raised = lowered = last = 0.0
+    by_pos = by_neg = raised = lowered = last = 0.0
     for b in t.blocks():
         tp, rows, lead = _counts(b, trapezoid)
         share = b.pos / pos
@@ -123,10 +121,11 @@ def _variance(t: Tally, value: float, trapezoid: bool) -> float:
         slope = share / (rows * rows)
         up = raised + (slope * (rows - tp)).cumsum()
         down = lowered + (slope * tp).cumsum()
-        total += inner(b.pos2, (up + (lead - value) / pos) ** 2)
-        total += inner(b.neg2, down * down)
+        by_pos += inner(b.pos2, (up + (lead - value) / pos) ** 2)
+        by_neg += inner(b.neg2, down * down)
         raised, lowered = float(up[-1]), float(down[-1])
-    return total
+    sizes = effective(pos, t.pos2.sum().item()), effective(t.negatives, t.neg2.sum().item())
+    return pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
 
 
 def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:

@@ -2,48 +2,64 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.curves.hull import pooled
+from scorewise.curves.hull import pool, pooled
 from scorewise.estimate import Estimate
-from scorewise.intervals.placements import effective
-from scorewise.intervals.scales import wald
+from scorewise.intervals.bootstrap import bootstrap_cells
+from scorewise.intervals.scales import effective, z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified
-from scorewise.tallies.sorting import add_runs
+from scorewise.tallies.sorting import add_runs, inner
 
 Floats = NDArray[np.float64]
 
 
 @measure(group="order", title="H-measure")
 def h_measure(
-    t: Tally, *, costs: tuple[float, float] | None = None, level: float = 0.95
+    t: Tally,
+    *,
+    costs: tuple[float, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 
     The cost of a false positive, as a share of both costs, is spread as Beta(1 + prevalence,
     2 - prevalence) (Hand and Anagnostopoulos 2014), or as Beta(*costs). The decisions are the best for
-    each cost, those of the hull of the ROC curve. The interval is linearised, on the logit scale.
+    each cost, those of the hull of the ROC curve, chosen on the same rows: in small samples the value is
+    too high. The interval, by the bootstrap of cells, therefore reaches down by twice the bias seen
+    there.
 
     >>> h_measure(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
-    0.561 [0.137, 0.911]
+    0.561 [0.010, 0.997]
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     value, bound = certified(t, lambda x: _saved(_hull(x), costs))
-    se = math.sqrt(_variance(_hull(t), costs))
-    if se > 0 and 0 < value < 1:
-        low, high = wald(value, se, level, "logit")
-        method = "linearised, logit"
+    drawn, centre = bootstrap_cells(t, lambda n, p: _each(n, p, costs), replicates=200, seed=seed)
+    bias, reach = float(drawn.mean()) - centre, z(level) * float(drawn.std())
+    if reach > 0:
+        low, high = value - 2 * max(bias, 0.0) - reach, value + reach
+        method = "bootstrap, bias-widened"
     else:
         low, high, method = *_rare(t, value, level), "rule of three"
     low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
     return Estimate(value, low, high, level, method, "", bound, 0.0)
+
+
+def _each(neg: Floats, pos: Floats, costs: tuple[float, float] | None) -> Floats:
+    """The value of each row of cells."""
+    return np.array([_saved(_pooled_row(n, p), costs) for n, p in zip(neg, pos, strict=True)])
+
+
+def _pooled_row(neg: Floats, pos: Floats) -> _Hull:
+    start = pool(neg, pos)
+    return _Hull(add_runs(neg, start), add_runs(pos, start))
 
 
 def _rare(t: Tally, value: float, level: float) -> tuple[float, float]:
@@ -56,12 +72,10 @@ def _rare(t: Tally, value: float, level: float) -> tuple[float, float]:
 
 
 class _Hull(NamedTuple):
-    """Weights (and squares) of the runs of the hull, and the posterior on each."""
+    """Weights of the runs of the hull, and the posterior on each."""
 
     neg: Floats
     pos: Floats
-    neg2: Floats
-    pos2: Floats
 
     @property
     def posterior(self) -> Floats:
@@ -74,7 +88,7 @@ class _Hull(NamedTuple):
 
 def _hull(t: Tally) -> _Hull:
     start = pooled(t)
-    return _Hull(*(add_runs(w, start).astype(np.float64) for w in (t.neg, t.pos, t.neg2, t.pos2)))
+    return _Hull(*(add_runs(w, start).astype(np.float64) for w in (t.neg, t.pos)))
 
 
 def _charges(q: Floats, a: float, b: float) -> tuple[Floats, Floats]:
@@ -91,7 +105,7 @@ def _shape(prevalence: float, costs: tuple[float, float] | None) -> tuple[float,
 
 def _loss(h: _Hull, shape: tuple[float, float]) -> float:
     on_neg, on_pos = _charges(h.posterior, *shape)
-    return float((h.neg @ on_neg + h.pos @ on_pos) / (h.neg.sum() + h.pos.sum()))
+    return float((inner(h.neg, on_neg) + inner(h.pos, on_pos)) / (h.neg.sum() + h.pos.sum()))
 
 
 def _constant(prevalence: float, shape: tuple[float, float]) -> float:
@@ -103,19 +117,3 @@ def _constant(prevalence: float, shape: tuple[float, float]) -> float:
 def _saved(h: _Hull, costs: tuple[float, float] | None) -> float:
     shape = _shape(h.prevalence, costs)
     return 1 - _loss(h, shape) / _constant(h.prevalence, shape)
-
-
-def _variance(h: _Hull, costs: tuple[float, float] | None) -> float:
-    """Sum of squared influences; the best decisions stay best to first order (envelope theorem)."""
-    p, n, step = h.prevalence, h.neg.sum() + h.pos.sum(), 1e-6
-    shape = _shape(p, costs)
-    loss, most = _loss(h, shape), _constant(p, shape)
-    on_neg, on_pos = _charges(h.posterior, *shape)
-    ends = [_shape(p + side * step, costs) for side in (1, -1)]
-    drift = (_loss(h, ends[0]) - _loss(h, ends[1])) / (2 * step)
-    top = (_constant(p + step, ends[0]) - _constant(p - step, ends[1])) / (2 * step)
-    influence = []
-    for charge, moved in ((on_neg, -p), (on_pos, 1 - p)):
-        change = charge - loss + drift * moved
-        influence.append((change / most - loss / most**2 * top * moved) / n)
-    return float(h.neg2 @ influence[0] ** 2 + h.pos2 @ influence[1] ** 2)

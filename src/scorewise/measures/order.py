@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.partial import partial_area, partial_variance
+from scorewise.intervals.partial import partial_area, partial_spread
 from scorewise.intervals.placements import area, area_limits
-from scorewise.intervals.scales import wald
+from scorewise.intervals.scales import Spread, limits
 from scorewise.intervals.shares import combine, wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -24,7 +23,7 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     when all pairs are in one order, Newcombe's (2006) score interval. Every constant scores 0.5.
 
     >>> auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
-    0.833 [0.249, 0.987]
+    0.833 [0.066, 0.997]
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
@@ -50,7 +49,7 @@ def partial_auroc(
     with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share.
 
     >>> partial_auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]), max_fpr=0.5)
-    0.347 [0.052, 0.489]
+    0.347 [0.004, 0.499]
     """
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
@@ -61,10 +60,11 @@ def partial_auroc(
         return Estimate.undefined(why, level)
     across = min_tpr is not None
     value, bound = certified(t, lambda x: partial_area(x, width, across))
-    spread = partial_variance(t, width, across)
+    variance, df = partial_spread(t, width, across)
+    known = Spread(variance / width**2, df)
     share = value / width
-    if spread > 0 and 0 < share < 1:
-        low, high = wald(share, math.sqrt(spread) / width, level, "logit")
+    if known.says_something and 0 < share < 1:
+        low, high = limits(share, known, level, "logit")
         method = "DeLong, logit"
     else:
         low, high, method = area_limits(t, round(share), level)
