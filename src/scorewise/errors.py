@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-class BadInput(ValueError):
-    """Input that cannot be used: one sentence with the column, the count, the first row and the way out.
+class BadInput(ValueError):  # noqa: N818  (named for the reader of the message)
+    """Input that cannot be used: one sentence with column, count, first row and the way out.
 
     The command line prints the sentence and exits with code 2.
 

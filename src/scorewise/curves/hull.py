@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
-from scorewise.tallies.sorting import add_runs
+from scorewise.tallies.sorting import Numbers, add_runs
 
 _PART = 1 << 16
 
@@ -33,7 +33,7 @@ def pooled(t: Tally) -> NDArray[np.int64]:
     return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
 
 
-def pool(neg: NDArray[np.generic], pos: NDArray[np.generic]) -> NDArray[np.int64]:
+def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:
     """The same for arrays of weights that lie in memory."""
     from scipy.optimize import isotonic_regression
 

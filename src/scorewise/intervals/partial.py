@@ -32,12 +32,11 @@ def _walk(t: Tally, width: float, across: bool) -> tuple[_Walk, float, float]:
     Across, the curve is walked from its other end: positives from the lowest score up play the
     negatives, and the true positive rate the false positive rate.
     """
-    columns = t.neg, t.pos, t.neg2, t.pos2
-    total = t.negatives, t.positives
     if across:
-        columns, total = (t.pos, t.neg, t.pos2, t.neg2), (total[1], total[0])
+        columns, total = [t.pos, t.neg, t.pos2, t.neg2], (t.positives, t.negatives)
     else:
-        columns = tuple(c[::-1] for c in columns)
+        columns = [c[::-1] for c in (t.neg, t.pos, t.neg2, t.pos2)]
+        total = t.negatives, t.positives
     reached = columns[0].cumsum()
     # the last cell is the one in which the curve passes the width; rates are counts over counts
     last = int(np.searchsorted(reached, width * total[0])) + 1

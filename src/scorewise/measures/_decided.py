@@ -33,8 +33,8 @@ def lacking(c: Confusion, *needs: str) -> str:
 def share(c: Confusion, hit: tuple[int, ...], miss: tuple[int, ...], level: float) -> Share:
     """Share of some cells (of tp, fp, fn, tn) in these and others, with its Wilson interval."""
     w, w2 = c.table, c.squares
-    parts = (x[list(cells)].sum() for x in (w, w2) for cells in (hit, miss))
-    return wilson(*parts, level)
+    a, b, a2, b2 = (x[list(cells)].sum() for x in (w, w2) for cells in (hit, miss))
+    return wilson(a, b, a2, b2, level)
 
 
 def rates(c: Confusion, level: float) -> tuple[Share, Share]:

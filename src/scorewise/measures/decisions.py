@@ -118,7 +118,7 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     p = prevalence(c)
     return judged(
         c,
-        lambda *table: formulas.f_beta(*table, beta=beta),
+        lambda tp, fp, fn, tn: formulas.f_beta(tp, fp, fn, tn, beta),
         (next(limits), next(limits)),
         level,
         "Wilson",

@@ -63,7 +63,7 @@ def _pooled_row(neg: Floats, pos: Floats) -> _Hull:
 
 
 def _rare(t: Tally, value: float, level: float) -> tuple[float, float]:
-    """What may hide behind a value of 0 or 1: the share of the smaller class that can be all right by luck."""
+    """What luck can hide behind 0 or 1: so large a share of the smaller class."""
     smaller = min(
         effective(t.negatives, t.neg2.sum().item()), effective(t.positives, t.pos2.sum().item())
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def _counts(b: Block, trapezoid: bool) -> _Counts:
     return _Counts(tp, rows, (precision + before) / 2)
 
 
-def _at_and_above(weight: Numbers, above: float) -> tuple[Numbers, Numbers]:
+def _at_and_above(weight: Numbers, above: float) -> tuple[Any, Any]:
     """The weight above each cell of a block, and that at or above it."""
     down = np.empty(len(weight) + 1, weight.dtype)
     down[0] = above
@@ -149,7 +149,8 @@ def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
             best = np.maximum(start, best)
             worst, best = (np.where(tied, (start + end) / 2, x) for x in (worst, best))
     used = pos > 0
-    return tuple(inner(pos[used], x[used]) / t.positives for x in (worst, best))  # type: ignore[return-value]
+    total = t.positives
+    return inner(pos[used], worst[used]) / total, inner(pos[used], best[used]) / total
 
 
 def _one_by_one(tp: Floats, pos: Floats, fp: Floats, weighted: bool) -> Floats:

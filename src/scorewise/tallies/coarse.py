@@ -35,7 +35,8 @@ class Coarse:
     @property
     def middle(self) -> NDArray[np.float64]:
         """The middle of the scores seen in each cell, which is increasing."""
-        return self.low.min(0) / 2 + self.high.max(0) / 2
+        middle: NDArray[np.float64] = self.low.min(0) / 2 + self.high.max(0) / 2
+        return middle
 
 
 def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, list[NDArray[np.int64] | NDArray[np.float64]]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
 
@@ -41,12 +43,16 @@ def extremes(t: Tally) -> tuple[Tally, Tally]:
 
 def _arranged(t: Tally, pos_above: NDArray[np.bool_], tied: NDArray[np.bool_]) -> Tally:
     neg_up, pos_up = ~pos_above & ~tied, pos_above & ~tied
-    columns = []
-    for w, up in ((t.neg, neg_up), (t.pos, pos_up), (t.neg2, neg_up), (t.pos2, pos_up)):
-        columns.append(np.stack([w * ~up, w * up], 1).ravel())
-    used = (columns[0] > 0) | (columns[1] > 0)
+    neg, neg2 = (_halves(w, neg_up) for w in (t.neg, t.neg2))
+    pos, pos2 = (_halves(w, pos_up) for w in (t.pos, t.pos2))
+    used = (neg > 0) | (pos > 0)
     score = np.flatnonzero(used).astype(np.float64)
-    return Tally(score, *(c[used] for c in columns), "score", t.origin)
+    return Tally(score, neg[used], pos[used], neg2[used], pos2[used], "score", t.origin)
+
+
+def _halves(w: Numbers, up: NDArray[np.bool_]) -> Any:
+    """The lower and the upper half of each cell, one after the other."""
+    return np.stack([w * ~up, w * up], 1).ravel()
 
 
 def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scorewise.tallies.origin import Kind
+from scorewise.door import Kind
 from scorewise.tallies.sorting import inner
 
 Loss = Literal["log", "log clipped", "brier"]

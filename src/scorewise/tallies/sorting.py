@@ -29,7 +29,7 @@ def count_cells(y: Bools, s: Floats) -> tuple[Floats, NDArray[np.int64], NDArray
         score, neg, pos = _count_one_sign(y[low], s[low])
         above = _count_one_sign(y[high], s[high])
         parts = ((-score)[::-1], above[0]), (neg[::-1], above[1]), (pos[::-1], above[2])
-        joined = [np.concatenate(part) for part in parts]
+        joined: list[Any] = [np.concatenate(part) for part in parts]
         return joined[0], joined[1], joined[2]
     return _count_one_sign(y, s)
 
@@ -38,7 +38,8 @@ def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, NDArray[np.int64], NDA
     """The same for the magnitudes of scores of one sign."""
     word = np.uint32 if s.dtype == np.float32 else np.uint64
     # the shift drops the sign bit, which also folds -0.0 into 0.0
-    key = np.ascontiguousarray(s).view(word) << word(1)
+    bits: Any = np.ascontiguousarray(s).view(word)
+    key = bits << word(1)
     key |= y.view(np.uint8)
     key.sort()
     label = np.empty(len(key), np.uint8)
@@ -84,6 +85,7 @@ def add_runs(columns: Any, start: NDArray[np.int64]) -> Any:
     return np.add.reduceat(columns, start, axis=-1)
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Any, b: Any) -> float:
     """Sum of products, added pairwise in this thread: BLAS would wake threads for each small block."""
-    return (a * b).sum().item()
+    total: float = (a * b).sum().item()
+    return total

@@ -66,15 +66,16 @@ def load(path: Path) -> Tally:
         ) from e
     if about.get("version") != _VERSION:
         raise BadInput(
-            f"{path.name} is a tally of version {about.get('version')}, this scorewise reads version "
-            f"{_VERSION}; update scorewise or make the tally anew"
+            f"{path.name} is a tally of version {about.get('version')}, this scorewise reads "
+            f"version {_VERSION}; update scorewise or make the tally anew"
         )
     column = {name: frame[name].to_numpy() for name in frame.columns}
     if "neg2" not in column:
         column |= {"neg2": column["neg"], "pos2": column["pos"]}
     origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
     numbers = [column[c] for c in ("score", "neg", "pos", "neg2", "pos2")]
-    t = Tally(*numbers, about["kind"], origin, _coarse(about, column))
+    score, neg, pos, neg2, pos2 = numbers
+    t = Tally(score, neg, pos, neg2, pos2, about["kind"], origin, _coarse(about, column))
     if (np.diff(t.score) <= 0).any() or any((c < 0).any() for c in numbers[1:]):
         raise BadInput(
             f"{path.name} is not a valid tally: scores must increase and weights be >= 0"

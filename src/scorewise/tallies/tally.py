@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rows import Rows, take
+from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Coarse, coarsened, merge_coarse
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.grid import Grid
 from scorewise.tallies.losses import expit
-from scorewise.tallies.origin import Kind, Origin, merged_kind
+from scorewise.tallies.origin import Origin, merged_kind
 from scorewise.tallies.sorting import (
     Numbers,
     add_runs,
@@ -54,7 +54,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """Weight of negatives and positives on each distinct score, increasing: one sort, then small arrays.
+    """Weight of negatives and positives on each distinct score, from the lowest up.
 
     Unweighted rows leave counts (int64). Weighted rows also leave sums of squared weights, because
     intervals need them. Immutable; `a + b` merges, `Tally.empty()` is the zero.
@@ -85,13 +85,13 @@ class Tally:
         count: Any = None,
         positive: Any = None,
         kind: Kind | None = None,
-        missing: Literal["refuse", "drop"] = "refuse",
+        missing: Missing = "refuse",
     ) -> Tally:
         """The tally of labels and scores in any one-dimensional container.
 
-        `weight` says how much a row matters, `count` how many rows it stands for. `kind` is read off
-        the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit" must
-        be said.
+        `weight` says how much a row matters, `count` how many rows it stands for. `kind` is read
+        off the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit"
+        must be said. See `scorewise.door` for how the positive class is chosen.
         """
         rows = take(
             y,
@@ -247,7 +247,7 @@ class Tally:
         return Confusion(sides[0], sides[1], names, (float(doubt[0]), float(doubt[1])))
 
     def coarsen(self, grid: Grid | None = None) -> Tally:
-        """The same on the fixed cells of a grid: small whatever the data, at the price of a certified bound.
+        """The same on the fixed cells of a grid, small whatever the data.
 
         The one lossy step. Log loss and Brier stay exact; measures of order get a `bound`.
         """
@@ -257,10 +257,8 @@ class Tally:
             if self.coarse.grid != grid:
                 raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
             return self
-        coarse, sums = coarsened(self, grid)
-        return replace(
-            self, score=coarse.middle, coarse=coarse, **dict(zip(_COLUMNS, sums, strict=True))
-        )
+        coarse, (neg, pos, neg2, pos2) = coarsened(self, grid)
+        return Tally(coarse.middle, neg, pos, neg2, pos2, self.kind, self.origin, coarse)
 
     def __add__(self, other: Tally) -> Tally:
         """The tally of the rows of both."""
@@ -277,11 +275,11 @@ class Tally:
         order = np.argsort(score, kind="stable")
         score = score[order]
         start = first_of_runs(score)
-        sums = [
+        neg, pos, neg2, pos2 = (
             add_runs(np.concatenate((getattr(self, c), getattr(other, c)))[order], start)
             for c in _COLUMNS
-        ]
-        return Tally(score[start], *sums, kind, origin)
+        )
+        return Tally(score[start], neg, pos, neg2, pos2, kind, origin)
 
     def _add_coarse(self, other: Tally, kind: Kind, origin: Origin) -> Tally:
         grid = (self.coarse or other.coarse).grid  # type: ignore[union-attr]
@@ -295,7 +293,8 @@ class Tally:
             total[at_a] += getattr(a, c)
             total[at_b] += getattr(b, c)
             sums.append(total)
-        return Tally(coarse.middle, *sums, kind, origin, coarse)
+        neg, pos, neg2, pos2 = sums
+        return Tally(coarse.middle, neg, pos, neg2, pos2, kind, origin, coarse)
 
     def __eq__(self, other: object) -> bool:
         """Whether scores, weights, kind and number of rows are the same."""

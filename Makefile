@@ -1,0 +1,57 @@
+# make demo and make test set up all they need, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types check bench coverage docs oldest clean
+
+demo: .venv/installed
+	$(BIN)/scorewise demo
+
+test: .venv/tested lint types check
+
+lint: .venv/tested
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+
+types: .venv/tested
+	$(BIN)/mypy
+
+check: .venv/tested
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+bench: .venv/tested
+	$(BIN)/python -m benchmarks
+
+coverage: .venv/tested
+	$(BIN)/python -m benchmarks.coverage
+
+docs: .venv/documented
+	$(BIN)/python docs/make.py
+	$(BIN)/mkdocs build --strict --quiet
+
+# the oldest versions that pyproject.toml allows, in an environment of their own
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
+
+clean:
+	rm -rf .venv .venv-oldest site scorewise-demo
+
+.venv/made:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/made pyproject.toml
+	$(PIP) --editable .
+	touch $@
+
+.venv/tested: .venv/made pyproject.toml
+	$(PIP) --editable '.[test]'
+	touch $@ .venv/installed
+
+.venv/documented: .venv/tested
+	$(PIP) --editable '.[test,docs]'
+	touch $@
