@@ -72,8 +72,13 @@ def equal_mass(t: Tally, cells: int) -> tuple[Numbers, Numbers, Numbers, Numbers
     columns = t.neg, t.pos, t.neg2, t.pos2
     if len(t.score) <= cells:
         return columns
-    mass = (t.neg + t.pos).cumsum()
-    edges = np.searchsorted(mass, mass[-1] * (np.arange(1, cells) / cells))
-    start = np.unique(np.concatenate(([0], edges)))
+    wanted = (t.negatives + t.positives) * (np.arange(1, cells) / cells)
+    edges, first = [np.zeros(1, np.int64)], 0
+    for b in t.blocks():
+        mass = (b.neg + b.pos).cumsum() + (b.neg_below + b.pos_below)
+        inside = wanted[(wanted > b.neg_below + b.pos_below) & (wanted <= mass[-1])]
+        edges.append(first + np.searchsorted(mass, inside))
+        first += len(mass)
+    start = np.unique(np.concatenate(edges))
     neg, pos, neg2, pos2 = (add_runs(c, start) for c in columns)
     return neg, pos, neg2, pos2

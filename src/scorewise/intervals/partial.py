@@ -2,86 +2,98 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.intervals.scales import Spread, effective, pooled_spread
 from scorewise.tallies import Tally
-from scorewise.tallies.sorting import inner
+from scorewise.tallies.losses import NOTHING, Moments
 
-Floats = NDArray[np.float64]
-
-
-class _Walk(NamedTuple):
-    """The cells from the best end to where the false positive rate passes `width`."""
-
-    neg: Floats
-    pos: Floats
-    neg2: Floats
-    pos2: Floats
-    fpr: Floats  # before each cell
-    tpr: Floats
-    inside: Floats  # share of the cell before `width`
+_Cells = tuple[Any, Any, Any, Any]
 
 
-def _walk(t: Tally, width: float, across: bool) -> tuple[_Walk, float, float]:
-    """The walk, and the weights of negatives and positives.
+class Part(NamedTuple):
+    """The area up to a width, and what its variance is made of.
 
-    Across, the curve is walked from its other end: positives from the lowest score up play the
-    negatives, and the true positive rate the false positive rate.
+    `lengths` are moments, over the positives, of the width that lies behind each; `heights`, over the
+    negatives within the width, of the curve there minus its height at the width.
     """
-    if across:
-        columns, total = [t.pos, t.neg, t.pos2, t.neg2], (t.positives, t.negatives)
-    else:
-        columns = [c[::-1] for c in (t.neg, t.pos, t.neg2, t.pos2)]
-        total = t.negatives, t.positives
-    reached = columns[0].cumsum()
-    # the last cell is the one in which the curve passes the width; rates are counts over counts
-    last = int(np.searchsorted(reached, width * total[0])) + 1
-    neg, pos, neg2, pos2 = (c[:last].astype(np.float64) for c in columns)
-    fpr, tpr = (neg.cumsum() - neg) / total[0], (pos.cumsum() - pos) / total[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.clip((width - fpr) / (neg / total[0]), 0.0, 1.0)
-    inside = np.where(neg > 0, share, 1.0)
-    return _Walk(neg, pos, neg2, pos2, fpr, tpr, inside), *total
+
+    area: float
+    lengths: Moments
+    heights: Moments
 
 
-def partial_area(t: Tally, width: float, across: bool = False) -> float:
+def partial(t: Tally, width: float, across: bool = False) -> Part:
     """Area under the curve up to a false positive rate, or right of it from a true positive rate up.
 
-    >>> partial_area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5)
+    >>> partial(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5).area
     0.375
     """
-    w, neg, pos = _walk(t, width, across)
-    run = w.inside * w.neg / neg
-    return inner(run, w.tpr + w.inside * w.pos / pos / 2)
+    neg, pos = (t.positives, t.negatives) if across else (t.negatives, t.positives)
+    target = width * neg
+    lengths = heights = NOTHING
+    before_neg = before_pos = squares = 0.0
+    for block in _from_the_end(t, across):
+        reached = before_neg + block[0].cumsum()
+        # whole cells first; then the one in which the curve passes the width
+        whole = int(np.searchsorted(reached, target))
+        run, climb, run2, climb2 = (c[:whole] for c in block)
+        heights += Moments.of((before_pos + climb.cumsum() - climb / 2) / pos, run, run2)
+        lengths += Moments.of(width - (reached[:whole] - run / 2) / neg, climb, climb2)
+        squares += run2.sum().item()
+        before_neg, before_pos = before_neg + run.sum().item(), before_pos + climb.sum().item()
+        if whole < len(reached):
+            run, climb, run2, climb2 = (c[whole].item() for c in block)
+            share = (target - before_neg) / run
+            end = (before_pos + share * climb) / pos
+            # on average a positive of this cell has half of what is left of it behind itself
+            lengths += _same(share * (target - before_neg) / neg / 2, climb, climb2)
+            area = (heights.first + share * run * (before_pos / pos + end) / 2) / neg
+            last = _same(share * (before_pos / pos - end) / 2, run, run2)
+            return Part(area, lengths, _lowered(heights, end, before_neg, squares) + last)
+    # rounding may keep the sum of weights a hair below the whole width
+    end = before_pos / pos
+    return Part(heights.first / neg, lengths, _lowered(heights, end, before_neg, squares))
 
 
-def partial_spread(t: Tally, width: float, across: bool = False) -> Spread:
-    """Variance of that area: DeLong's, with the score at the boundary estimated too.
+def _same(v: float, weight: float, square: float) -> Moments:
+    return Moments(weight * v, square * v, square * v * v)
 
-    A positive counts with the length of the part that lies behind it, a negative with its height above
-    or below the curve's end; both are centred on their means.
+
+def _lowered(m: Moments, by: float, weight: float, squares: float) -> Moments:
+    """The moments of values that are all smaller by so much."""
+    second = m.second - 2 * by * m.square + by * by * squares
+    return Moments(m.first - by * weight, m.square - by * squares, second)
+
+
+def _from_the_end(t: Tally, across: bool) -> Iterator[_Cells]:
+    """Cells from the highest score down; across, from the lowest up with the classes exchanged.
+
+    Walked from its other end, the curve has positives as negatives, and true positive rates as false
+    positive rates.
     """
-    w, neg, pos = _walk(t, width, across)
-    neg2, pos2 = t.neg2.sum().item(), t.pos2.sum().item()
     if across:
-        neg2, pos2 = pos2, neg2
-    end = w.tpr[-1] + w.inside[-1] * w.pos[-1] / pos
-    length = np.clip(width - w.fpr - w.neg / neg / 2, 0.0, None)
-    length[-1] = (width - w.fpr[-1]) * w.inside[-1] / 2 if w.neg[-1] else width - w.fpr[-1]
-    height = w.inside * (w.tpr + w.inside * w.pos / pos / 2 - end)
-    return pooled_spread(
-        _about_mean(length, w.pos, w.pos2, pos, pos2), _about_mean(height, w.neg, w.neg2, neg, neg2)
-    )
+        yield from ((b.pos, b.neg, b.pos2, b.neg2) for b in t.blocks())
+        return
+    for b in reversed(list(t.blocks())):
+        yield b.neg[::-1], b.pos[::-1], b.neg2[::-1], b.pos2[::-1]
 
 
-def _about_mean(
-    v: Floats, weight: Floats, squares: Floats, total: float, all_squares: float
-) -> tuple[float, float]:
-    """Variance of a mean over a class, whose rows beyond the walk count 0; and the class's size."""
-    mean = inner(weight, v) / total
-    beyond = max(0.0, all_squares - squares.sum().item()) * mean**2
-    return (inner(squares, (v - mean) ** 2) + beyond) / total**2, effective(total, all_squares)
+def partial_spread(t: Tally, p: Part, across: bool = False) -> Spread:
+    """Variance of the area: DeLong's, with the score at the boundary estimated too.
+
+    A positive counts with its length, a negative with its height; rows beyond the width count 0.
+    """
+    sides = (t.negatives, t.squares[0]), (t.positives, t.squares[1])
+    neg, pos = reversed(sides) if across else sides
+    return pooled_spread(_about_mean(p.lengths, *pos), _about_mean(p.heights, *neg))
+
+
+def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]:
+    """Variance of a mean over a class, and the size of the class."""
+    mean = m.first / total
+    spread = m.second - 2 * mean * m.square + mean**2 * squares
+    return max(0.0, spread) / total**2, effective(total, squares)

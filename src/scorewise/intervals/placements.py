@@ -35,14 +35,13 @@ def area(t: Tally) -> float:
 def spread(t: Tally, auc: float) -> Spread:
     """Variance of the area (DeLong et al. 1988), by the placements of the cells."""
     neg, pos = t.negatives, t.positives
-    spread_neg = spread_pos = neg2 = pos2 = 0.0
+    spread_neg = spread_pos = 0.0
     for b in t.blocks():
-        below = (b.neg_below + b.neg.cumsum() - b.neg / 2) / neg - auc
-        above = (pos - b.pos_below - b.pos.cumsum() + b.pos / 2) / pos - auc
+        below = (b.neg.cumsum() - b.neg / 2 + b.neg_below) / neg - auc
+        above = (b.pos / 2 - b.pos.cumsum() + (pos - b.pos_below)) / pos - auc
         spread_pos += inner(b.pos2, below * below)
         spread_neg += inner(b.neg2, above * above)
-        neg2 += b.neg2.sum().item()
-        pos2 += b.pos2.sum().item()
+    neg2, pos2 = t.squares
     return pooled_spread(
         (spread_pos / pos**2, effective(pos, pos2)), (spread_neg / neg**2, effective(neg, neg2))
     )
@@ -58,7 +57,8 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     known = spread(t, auc)
     if known.says_something and 0 < auc < 1:
         return *limits(auc, known, level, "logit"), "DeLong, logit"
-    sizes = effective(t.negatives, t.neg2.sum()), effective(t.positives, t.pos2.sum())
+    neg2, pos2 = t.squares
+    sizes = effective(t.negatives, neg2), effective(t.positives, pos2)
     return *score_limits(auc, *sizes, level), "Newcombe"
 
 

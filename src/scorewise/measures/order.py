@@ -6,7 +6,7 @@ from typing import Literal
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.partial import partial_area, partial_spread
+from scorewise.intervals.partial import partial, partial_spread
 from scorewise.intervals.placements import area, area_limits
 from scorewise.intervals.scales import Spread, limits
 from scorewise.intervals.shares import combine, wilson
@@ -59,8 +59,9 @@ def partial_auroc(
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     across = min_tpr is not None
-    value, bound = certified(t, lambda x: partial_area(x, width, across))
-    variance, df = partial_spread(t, width, across)
+    part = partial(t, width, across)
+    value, bound = certified(t, lambda x: (part if x is t else partial(x, width, across)).area)
+    variance, df = partial_spread(t, part, across)
     known = Spread(variance / width**2, df)
     share = value / width
     if known.says_something and 0 < share < 1:

@@ -64,9 +64,7 @@ def _pooled_row(neg: Floats, pos: Floats) -> _Hull:
 
 def _rare(t: Tally, value: float, level: float) -> tuple[float, float]:
     """What luck can hide behind 0 or 1: so large a share of the smaller class."""
-    smaller = min(
-        effective(t.negatives, t.neg2.sum().item()), effective(t.positives, t.pos2.sum().item())
-    )
+    smaller = min(map(effective, (t.negatives, t.positives), t.squares))
     reach = 1 - ((1 - level) / 2) ** (1 / smaller)
     return (1 - reach, 1.0) if value > 0.5 else (0.0, reach)
 

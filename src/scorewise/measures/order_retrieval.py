@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +11,7 @@ from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import order_within, tied_within
-from scorewise.tallies.sorting import Numbers, inner
+from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
 
 Floats = NDArray[np.float64]
@@ -50,17 +48,16 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         return Estimate.undefined(t.why_not_ranked, level)
     pos, neg = t.positives, t.negatives
     prevalence = pos / (pos + neg)
-    exact = _value(t, trapezoid)
-    value, bound = exact, 0.0
+    value, known = _walked(t, trapezoid)
+    bound = 0.0
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
-    known = _spread(t, exact, trapezoid)
     if known.says_something and 0 < value < 1:
         low, high = limits(value, known, level, "logit")
         method = "linearised, logit"
     else:
-        n = effective(pos, t.pos2.sum().item())
+        n = effective(pos, t.squares[1])
         _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
         method = "Wilson on the positives"
     low, high = max(0.0, low - bound), min(1.0, high + bound)
@@ -68,64 +65,64 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     return Estimate(value, low, high, level, method, "", bound, baseline)
 
 
-class _Counts(NamedTuple):
-    """For each cell of a block: positives and rows at or above it, and the precision its positives get."""
+def _walked(t: Tally, trapezoid: bool) -> tuple[float, Spread]:
+    """The value, and its variance as the sum of squared influences of all rows.
 
-    tp: Numbers
-    rows: Numbers
-    lead: Floats
-
-
-def _counts(b: Block, trapezoid: bool) -> _Counts:
-    tp_above, tp = _at_and_above(b.pos, b.pos_above)
-    fp_above, fp = _at_and_above(b.neg, b.neg_above)
-    rows = tp + fp
-    precision = tp / rows
-    if not trapezoid:
-        return _Counts(tp, rows, precision)
-    rows_above = tp_above + fp_above
-    # above the highest score nothing is called positive, and precision is 1 by convention
-    before = np.divide(tp_above, rows_above, out=np.ones(len(tp)), where=rows_above > 0)
-    return _Counts(tp, rows, (precision + before) / 2)
-
-
-def _at_and_above(weight: Numbers, above: float) -> tuple[Any, Any]:
-    """The weight above each cell of a block, and that at or above it."""
-    down = np.empty(len(weight) + 1, weight.dtype)
-    down[0] = above
-    np.cumsum(weight[::-1], out=down[1:])
-    down[1:] += down[0]
-    return down[-2::-1], down[:0:-1]
-
-
-def _value(t: Tally, trapezoid: bool) -> float:
-    total = sum(inner(b.pos, _counts(b, trapezoid).lead) for b in t.blocks())
-    return total / t.positives
-
-
-def _spread(t: Tally, value: float, trapezoid: bool) -> Spread:
-    """Sum of squared influences: by how much the value moves with the weight of each row.
-
-    A positive adds its own lead precision, and raises precision at every threshold below it; a
-    negative lowers it there.
+    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
+    a negative lowers it there. One pass: the value, which is subtracted from the former, comes last.
     """
-    pos = t.positives
-    by_pos = by_neg = raised = lowered = last = 0.0
+    pos = float(t.positives)
+    first = square = second = by_neg = raised = lowered = last = 0.0
     for b in t.blocks():
-        tp, rows, lead = _counts(b, trapezoid)
-        share = b.pos / pos
+        weight = b.pos.astype(np.float64, copy=False)
+        tp, rows, lead = _precisions(weight, b, trapezoid)
+        share = weight / pos
         if trapezoid:
             below = np.concatenate(([last], share[:-1]))
             last = float(share[-1])
             share = (share + below) / 2
-        slope = share / (rows * rows)
-        up = raised + (slope * (rows - tp)).cumsum()
-        down = lowered + (slope * tp).cumsum()
-        by_pos += inner(b.pos2, (up + (lead - value) / pos) ** 2)
-        by_neg += inner(b.neg2, down * down)
+        share /= rows * rows
+        down = (share * tp).cumsum()
+        down += lowered
+        up = (share * (rows - tp)).cumsum()
+        up += raised
         raised, lowered = float(up[-1]), float(down[-1])
-    sizes = effective(pos, t.pos2.sum().item()), effective(t.negatives, t.neg2.sum().item())
-    return pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
+        up += lead / pos
+        down *= down
+        first += inner(weight, lead)
+        square += inner(b.pos2, up)
+        up *= up
+        second += inner(b.pos2, up)
+        by_neg += inner(b.neg2, down)
+    value = first / pos
+    neg2, pos2 = t.squares
+    # rounding may leave a hair below 0
+    by_pos = max(0.0, second - 2 * value / pos * square + (value / pos) ** 2 * pos2)
+    sizes = effective(pos, pos2), effective(t.negatives, neg2)
+    return value, pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
+
+
+def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
+    """For each cell: positives and rows at or above it, and the precision that its positives get."""
+    tp_above, tp = _at_and_above(pos, b.pos_above)
+    fp_above, fp = _at_and_above(b.neg.astype(np.float64, copy=False), b.neg_above)
+    rows = tp + fp
+    precision = tp / rows
+    if not trapezoid:
+        return tp, rows, precision
+    above = tp_above + fp_above
+    # above the highest score nothing is called positive, and precision is 1 by convention
+    before = np.divide(tp_above, above, out=np.ones(len(tp)), where=above > 0)
+    return tp, rows, (precision + before) / 2
+
+
+def _at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
+    """The weight above each cell of a block, and that at or above it."""
+    down = np.empty(len(weight) + 1)
+    down[0] = above
+    np.cumsum(weight[::-1], out=down[1:])
+    down[1:] += down[0]
+    return down[-2::-1], down[:0:-1]
 
 
 def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:

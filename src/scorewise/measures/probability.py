@@ -104,7 +104,7 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
 
     Kept apart because the rare class, with its few and large losses, decides the degrees of freedom.
     """
-    weights = (t.negatives, t.neg2.sum().item()), (t.positives, t.pos2.sum().item())
+    weights = tuple(zip((t.negatives, t.positives), t.squares, strict=True))
     total, squares = (sum(w[i] for w in weights) for i in (0, 1))
     rows = effective(total, squares)
     parts, means = [], []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from scorewise.door import Kind
-from scorewise.tallies.sorting import inner
+from scorewise.tallies.sorting import Numbers, inner
 
 Loss = Literal["log", "log clipped", "brier"]
 LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier")
@@ -27,12 +27,15 @@ class Moments(NamedTuple):
         return Moments(*(a + b for a, b in zip(self, other, strict=True)))
 
     @classmethod
-    def of(cls, loss: NDArray[np.float64], w: ArrayLike, w2: ArrayLike) -> Moments:
-        """Moments of the finite losses; a cell without weight charges nothing."""
-        used = np.isfinite(loss) & (np.asarray(w) > 0)
-        charge = np.where(used, loss, 0.0)
-        first, square = inner(w, charge), inner(w2, charge)
-        return cls(first, square, inner(w2, charge * charge))
+    def of(cls, loss: NDArray[np.float64], w: Numbers, w2: Numbers) -> Moments:
+        """Moments of the finite losses."""
+        charge = loss if np.isfinite(loss).all() else np.where(np.isfinite(loss), loss, 0.0)
+        weighted = w * charge
+        first = float(weighted.sum())
+        if w2 is w:
+            return cls(first, first, inner(weighted, charge))
+        squares = w2 * charge
+        return cls(first, float(squares.sum()), inner(squares, charge))
 
 
 NOTHING = Moments(0.0, 0.0, 0.0)

@@ -7,6 +7,7 @@ faster than an argsort. Only weights need an argsort.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.floating]
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+Counts = NDArray[np.int64]
+Numbers = Counts | NDArray[np.float64]
+
+_PART = 1 << 17  # rows that are folded into cells at a time
 
 
-def count_cells(y: Bools, s: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+def count_cells(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
     """Distinct scores, increasing, with the number of negatives and of positives on each.
 
     >>> count_cells(np.array([True, False, True]), np.array([0.5, -0.0, 0.5]))
@@ -34,24 +38,49 @@ def count_cells(y: Bools, s: Floats) -> tuple[Floats, NDArray[np.int64], NDArray
     return _count_one_sign(y, s)
 
 
-def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
     """The same for the magnitudes of scores of one sign."""
     word = np.uint32 if s.dtype == np.float32 else np.uint64
-    # the shift drops the sign bit, which also folds -0.0 into 0.0
     bits: Any = np.ascontiguousarray(s).view(word)
+    # the shift drops the sign bit, which also folds -0.0 into 0.0
     key = bits << word(1)
     key |= y.view(np.uint8)
     key.sort()
-    label = np.empty(len(key), np.uint8)
-    np.bitwise_and(key, word(1), out=label, casting="unsafe")
-    key >>= word(1)
-    score = key.view(s.dtype)
-    start = first_of_runs(key)
-    if len(start) == len(key):
-        return score, (label ^ 1).astype(np.int64), label.astype(np.int64)
-    pos = np.add.reduceat(label, start, dtype=np.int64)
-    neg = np.diff(start, append=len(key)) - pos
-    return score[start], neg, pos
+    # neighbours of one score differ in the label bit at most
+    steps = (
+        key[i + 1 : i + 1 + _PART] ^ key[i : i + _PART][: len(key) - i - 1] for i in _parts(key)
+    )
+    cells = sum(int(np.count_nonzero(step > 1)) for step in steps) + bool(len(key))
+    neg, pos = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    done = 0
+    for part in _whole_runs(key):
+        label = part & word(1)
+        part >>= word(1)
+        start = first_of_runs(part)
+        to = slice(done, done + len(start))
+        np.add.reduceat(label, start, out=pos[to], dtype=np.int64)
+        neg[to] = np.diff(start, append=len(part)) - pos[to]
+        # in place: what is written has been read before
+        key[to] = part[start]
+        done += len(start)
+    score = key[:cells].view(s.dtype)
+    return (score if 2 * cells > len(key) else score.copy()), neg, pos
+
+
+def _parts(key: Any) -> range:
+    return range(0, len(key), _PART)
+
+
+def _whole_runs(key: Any) -> Iterator[Any]:
+    """Slices of sorted keys, none of which ends between two keys of one score."""
+    first = 0
+    while first < len(key):
+        last = min(first + _PART, len(key))
+        while last < len(key) and key[last] ^ key[last - 1] <= 1:
+            beyond = (key[last : last + _PART] ^ key[last - 1]) > 1
+            last += int(beyond.argmax()) if beyond.any() else len(beyond)
+        yield key[first:last]
+        first = last
 
 
 def sum_cells(s: Floats, columns: Numbers) -> tuple[Floats, Numbers]:

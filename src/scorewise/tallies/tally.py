@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -148,17 +149,24 @@ class Tally:
         """Whether weights, rather than counts, were given."""
         return self.neg.dtype != np.int64
 
-    @property
+    @cached_property
     def negatives(self) -> float:
         """Weight of the negatives (their number, when unweighted)."""
         total: float = self.neg.sum().item()
         return total
 
-    @property
+    @cached_property
     def positives(self) -> float:
         """Weight of the positives (their number, when unweighted)."""
         total: float = self.pos.sum().item()
         return total
+
+    @cached_property
+    def squares(self) -> tuple[float, float]:
+        """Sums of squared weights of the negatives and of the positives."""
+        if self.neg2 is self.neg and self.pos2 is self.pos:
+            return self.negatives, self.positives
+        return self.neg2.sum().item(), self.pos2.sum().item()
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -176,19 +184,28 @@ class Tally:
 
     def blocks(self) -> Iterator[Block]:
         """The cells from the lowest score up, in blocks that fit a core's cache."""
+        for i, outside in enumerate(self._outside):
+            at = slice(i * _BLOCK, (i + 1) * _BLOCK)
+            neg, pos = self.neg[at], self.pos[at]
+            neg2 = neg if self.neg2 is self.neg else self.neg2[at]
+            pos2 = pos if self.pos2 is self.pos else self.pos2[at]
+            yield Block(self.score[at], neg, pos, neg2, pos2, *outside)
+
+    @cached_property
+    def _outside(self) -> list[tuple[Any, Any, Any, Any]]:
+        """The weights of both classes below and above each block.
+
+        Both directions are added up from their own end, so that neither loses digits to the other.
+        """
         starts = range(0, len(self.score), _BLOCK)
         sums = [[w[i : i + _BLOCK].sum().item() for i in starts] for w in (self.neg, self.pos)]
-        # both directions are added up from their own end, so that neither loses digits to the other
-        below = zip(*(accumulate(s, initial=0) for s in sums), strict=True)
-        above = zip(*([*accumulate(reversed(s), initial=0)][-2::-1] for s in sums), strict=True)
-        for i, outside in enumerate(zip(below, above, strict=False)):
-            at = slice(i * _BLOCK, (i + 1) * _BLOCK)
-            columns = self.score[at], self.neg[at], self.pos[at], self.neg2[at], self.pos2[at]
-            yield Block(*columns, *outside[0], *outside[1])
+        below = [[*accumulate(s, initial=0)][:-1] for s in sums]
+        above = [[*accumulate(reversed(s), initial=0)][-2::-1] for s in sums]
+        return list(zip(*below, *above, strict=True))
 
     def _position(self, threshold: float) -> int:
         """The number of cells whose (middle) score is below a threshold."""
-        return int(np.searchsorted(self.score.astype(np.float64, copy=False), self._raw(threshold)))
+        return _first_at_least(self.score, self._raw(threshold))
 
     def _raw(self, threshold: float) -> float:
         """A threshold on the scale of the scores; for logits it is said as a probability."""
@@ -212,8 +229,8 @@ class Tally:
             low, high = self.score, self.score
         else:
             low, high = self.coarse.low.min(0), self.coarse.high.max(0)
-        below, reached = high[high < raw], low[low >= raw]
-        ends = np.array([below[-1:].max(initial=-np.inf), reached[:1].min(initial=np.inf)])
+        below, reached = _first_at_least(high, raw), _first_at_least(low, raw)
+        ends = np.array([-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf])[:2]
         above, upto = expit(ends) if self.kind == "logit" else ends
         return Cut(threshold, float(above), float(upto))
 
@@ -328,6 +345,12 @@ class Tally:
 
 
 _COLUMNS = ("neg", "pos", "neg2", "pos2")
+
+
+def _first_at_least(values: NDArray[np.floating], threshold: float) -> int:
+    """The first place, among increasing values, at which the threshold is reached."""
+    # 32-bit values are compared with the threshold itself, not with it rounded to 32 bits
+    return int(np.searchsorted(values, np.float64(threshold)))
 
 
 def _why_absent(negatives: float, positives: float) -> str:
