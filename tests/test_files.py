@@ -24,6 +24,13 @@ from scorewise.sources.columns import pick
 from scorewise.sources.formats import numbers
 
 FRAME = pl.DataFrame({"id": [7, 8, 9], "y": [1, 0, 1], "p": [0.5, 0.25, 0.75], "w": [1, 2, 3]})
+
+
+def packed(data: bytes) -> bytes:
+    """Gzip without the time of day, so that every worker collects the same cases."""
+    return gzip.compress(data, mtime=0)
+
+
 CSV = b"id,y,p,w\n7,1,0.5,1\n8,0,0.25,2\n9,1,0.75,3\n"
 JSONL = b'{"id":7,"y":1,"p":0.5}\n{"id":8,"y":0,"p":0.25}\n{"id":9,"y":1,"p":0.75}\n'
 
@@ -70,10 +77,10 @@ CONTENTS = {
     "no end.csv": CSV[:-1],
     "quoted.csv": b'"y","p","note"\n"1","0.5","a,b"\n"0","0.25","two\nlines"\n"1","0.75",""\n',
     "a.tsv": CSV.replace(b",", b"\t"),
-    "a.csv.gz": gzip.compress(CSV),
+    "a.csv.gz": packed(CSV),
     "a.jsonl": JSONL,
     "a.ndjson": JSONL.replace(b"\n", b"\n\n"),
-    "a.jsonl.gz": gzip.compress(JSONL),
+    "a.jsonl.gz": packed(JSONL),
     "mixed.jsonl": b'{"y":true,"p":0.5}\n{"y":0,"p":0.25}\n{"p":0.75,"y":1.0}\n',
     "a.parquet": PARQUET,
     "a.pq": PARQUET,
@@ -92,9 +99,7 @@ def test_formats(name):
     assert (loaded.sources, loaded.label, loaded.notes) == ((name,), "y", [])
 
 
-@pytest.mark.parametrize(
-    "data", [CSV, JSONL, PARQUET, ARROW, STREAM, gzip.compress(CSV), gzip.compress(JSONL)]
-)
+@pytest.mark.parametrize("data", [CSV, JSONL, PARQUET, ARROW, STREAM, packed(CSV), packed(JSONL)])
 def test_standard_input(data, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     loaded = load("-", label="y", scores="p")
@@ -238,7 +243,7 @@ KNOWN = (
 REFUSED = [
     ("e.csv", b"", "e.csv is empty (0 bytes)"),
     ("e.parquet", b"", "e.parquet is empty (0 bytes)"),
-    ("e.csv.gz", gzip.compress(b""), "e.csv.gz is empty (0 bytes once unpacked)"),
+    ("e.csv.gz", packed(b""), "e.csv.gz is empty (0 bytes once unpacked)"),
     ("h.csv", b"y,p\n", "h.csv has no rows"),
     ("h.csv", b"y,p", "h.csv has no rows"),
     ("h.jsonl", b"\n\n", "h.jsonl has no rows"),
@@ -248,7 +253,7 @@ REFUSED = [
     ("t.arrow", ARROW[:200], "t.arrow " + DAMAGED.format("arrow")),
     ("g.arrow", b"junkjunk", "g.arrow " + DAMAGED.format("arrow")),
     ("t.ipc", STREAM[:-60], "t.ipc " + DAMAGED.format("arrow")),
-    ("t.csv.gz", gzip.compress(CSV)[:-10], "t.csv.gz " + DAMAGED.format("gzip")),
+    ("t.csv.gz", packed(CSV)[:-10], "t.csv.gz " + DAMAGED.format("gzip")),
     ("g.csv.gz", b"y,p\n1,2\n", "g.csv.gz " + DAMAGED.format("gzip")),
     ("b.csv", bytes(range(256)),
      "b.csv is not text in UTF-8; save it as csv in UTF-8, or as parquet"),

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scorewise.curves.hull import pooled
 from scorewise.intervals.tables import Formula
 from scorewise.tallies import Tally, formulas
+from scorewise.tallies.deciding import Cut
 from scorewise.tallies.sorting import Numbers
-from scorewise.tallies.tally import Cut
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from scorewise.intervals.tables import Formula
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.sorting import Numbers, add_runs
+from scorewise.tallies.merging import pool
+from scorewise.tallies.sorting import Numbers
 
 Floats = NDArray[np.float64]
 _CELLS = 1024
@@ -61,24 +62,7 @@ def bootstrap_cells(
     by the second result.
     """
     rng = np.random.default_rng(seed)
-    columns = equal_mass(t, _CELLS)
-    neg, pos, neg2, pos2 = (c.astype(np.float64) for c in columns)
+    few = pool(t.pooled, _CELLS)
+    neg, pos, neg2, pos2 = (c.astype(np.float64) for c in (few.neg, few.pos, few.neg2, few.pos2))
     drawn = resampled(neg, neg2, replicates, rng), resampled(pos, pos2, replicates, rng)
     return np.asarray(statistic(*drawn)), float(statistic(neg[None], pos[None])[0])
-
-
-def equal_mass(t: Tally, cells: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """neg, pos, neg2, pos2 of neighbouring cells pooled to at most so many of about equal mass."""
-    columns = t.neg, t.pos, t.neg2, t.pos2
-    if len(t.score) <= cells:
-        return columns
-    wanted = (t.negatives + t.positives) * (np.arange(1, cells) / cells)
-    edges, first = [np.zeros(1, np.int64)], 0
-    for b in t.blocks():
-        mass = (b.neg + b.pos).cumsum() + (b.neg_below + b.pos_below)
-        inside = wanted[(wanted > b.neg_below + b.pos_below) & (wanted <= mass[-1])]
-        edges.append(first + np.searchsorted(mass, inside))
-        first += len(mass)
-    start = np.unique(np.concatenate(edges))
-    neg, pos, neg2, pos2 = (add_runs(c, start) for c in columns)
-    return neg, pos, neg2, pos2

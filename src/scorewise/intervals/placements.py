@@ -37,10 +37,17 @@ def spread(t: Tally, auc: float) -> Spread:
     neg, pos = t.negatives, t.positives
     spread_neg = spread_pos = 0.0
     for b in t.blocks():
-        below = (b.neg.cumsum() - b.neg / 2 + b.neg_below) / neg - auc
-        above = (b.pos / 2 - b.pos.cumsum() + (pos - b.pos_below)) / pos - auc
-        spread_pos += inner(b.pos2, below * below)
-        spread_neg += inner(b.neg2, above * above)
+        # twice the weight of the other class below a cell, its own counted half
+        below = (2 * b.neg.cumsum() - b.neg).astype(np.float64, copy=False)
+        above = (2 * b.pos.cumsum() - b.pos).astype(np.float64, copy=False)
+        below *= 0.5 / neg
+        below += b.neg_below / neg - auc
+        above *= -0.5 / pos
+        above += 1 - b.pos_below / pos - auc
+        below *= below
+        above *= above
+        spread_pos += inner(b.pos2, below)
+        spread_neg += inner(b.neg2, above)
     neg2, pos2 = t.squares
     return pooled_spread(
         (spread_pos / pos**2, effective(pos, pos2)), (spread_neg / neg**2, effective(neg, neg2))

@@ -48,8 +48,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         return Estimate.undefined(t.why_not_ranked, level)
     pos, neg = t.positives, t.negatives
     prevalence = pos / (pos + neg)
-    value, known = _walked(t, trapezoid)
-    bound = 0.0
+    value, bound, known = _value(t, trapezoid), 0.0, _spread(t.pooled, trapezoid)
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
@@ -65,14 +64,22 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     return Estimate(value, low, high, level, method, "", bound, baseline)
 
 
-def _walked(t: Tally, trapezoid: bool) -> tuple[float, Spread]:
-    """The value, and its variance as the sum of squared influences of all rows.
+def _value(t: Tally, trapezoid: bool) -> float:
+    total = 0.0
+    for b in t.blocks():
+        pos = b.pos.astype(np.float64, copy=False)
+        total += inner(pos, _precisions(pos, b, trapezoid)[2])
+    return total / t.positives
+
+
+def _spread(t: Tally, trapezoid: bool) -> Spread:
+    """Variance, as the sum of squared influences of all rows.
 
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
-    a negative lowers it there. One pass: the value, which is subtracted from the former, comes last.
+    a negative lowers it there.
     """
-    pos = float(t.positives)
-    first = square = second = by_neg = raised = lowered = last = 0.0
+    pos, value = t.positives, _value(t, trapezoid)
+    by_pos = by_neg = raised = lowered = last = 0.0
     for b in t.blocks():
         weight = b.pos.astype(np.float64, copy=False)
         tp, rows, lead = _precisions(weight, b, trapezoid)
@@ -82,24 +89,12 @@ def _walked(t: Tally, trapezoid: bool) -> tuple[float, Spread]:
             last = float(share[-1])
             share = (share + below) / 2
         share /= rows * rows
-        down = (share * tp).cumsum()
-        down += lowered
-        up = (share * (rows - tp)).cumsum()
-        up += raised
+        up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
         raised, lowered = float(up[-1]), float(down[-1])
-        up += lead / pos
-        down *= down
-        first += inner(weight, lead)
-        square += inner(b.pos2, up)
-        up *= up
-        second += inner(b.pos2, up)
-        by_neg += inner(b.neg2, down)
-    value = first / pos
-    neg2, pos2 = t.squares
-    # rounding may leave a hair below 0
-    by_pos = max(0.0, second - 2 * value / pos * square + (value / pos) ** 2 * pos2)
-    sizes = effective(pos, pos2), effective(t.negatives, neg2)
-    return value, pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
+        by_pos += inner(b.pos2, (up + (lead - value) / pos) ** 2)
+        by_neg += inner(b.neg2, down * down)
+    sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
+    return pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
 
 
 def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.tallies.grid import Grid, cell_of
 from scorewise.tallies.losses import LOSSES, Loss, Moments, charges
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import first_of_runs
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Tally
@@ -39,19 +39,17 @@ class Coarse:
         return middle
 
 
-def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, list[NDArray[np.int64] | NDArray[np.float64]]]:
-    """The coarse part of an exact tally, and its weights (and their squares) per cell."""
+def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
+    """The coarse part of an exact tally, and the first score of each of its cells."""
     number = cell_of(t.score, grid)
     start = first_of_runs(number)
     s = t.score.astype(np.float64)
     low, high, total = (np.empty((2, len(start))) for _ in range(3))
-    weights = t.neg, t.pos
-    for k, w in enumerate(weights if len(start) else ()):
+    for k, w in enumerate((t.neg, t.pos) if len(start) else ()):
         low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
         high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
         total[k] = np.add.reduceat(w * s, start)
-    coarse = Coarse(grid, number[start], low, high, total, exact_losses(t))
-    return coarse, [add_runs(w, start) for w in (*weights, t.neg2, t.pos2)]
+    return Coarse(grid, number[start], low, high, total, exact_losses(t)), start
 
 
 def exact_losses(t: Tally) -> dict[Loss, tuple[Moments, Moments]]:

@@ -18,7 +18,7 @@ Floats = NDArray[np.floating]
 Counts = NDArray[np.int64]
 Numbers = Counts | NDArray[np.float64]
 
-_PART = 1 << 17  # rows that are folded into cells at a time
+_PART = 1 << 15  # rows that are folded into cells at a time
 
 
 def count_cells(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
@@ -56,13 +56,20 @@ def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
     for part in _whole_runs(key):
         label = part & word(1)
         part >>= word(1)
-        start = first_of_runs(part)
-        to = slice(done, done + len(start))
-        np.add.reduceat(label, start, out=pos[to], dtype=np.int64)
-        neg[to] = np.diff(start, append=len(part)) - pos[to]
+        new = part[1:] != part[:-1]
+        if new.all():
+            to = slice(done, done + len(part))
+            pos[to] = label
+            np.bitwise_xor(pos[to], 1, out=neg[to])
+            start: Any = slice(None)
+        else:
+            start = np.concatenate(([0], np.flatnonzero(new) + 1))
+            to = slice(done, done + len(start))
+            pos[to] = np.add.reduceat(label, start)
+            neg[to] = np.diff(start, append=len(part)) - pos[to]
         # in place: what is written has been read before
         key[to] = part[start]
-        done += len(start)
+        done = to.stop
     score = key[:cells].view(s.dtype)
     return (score if 2 * cells > len(key) else score.copy()), neg, pos
 

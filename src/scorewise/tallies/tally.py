@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -14,19 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind, Missing, Rows, take
-from scorewise.errors import BadInput
-from scorewise.tallies.coarse import Coarse, coarsened, merge_coarse
+from scorewise.tallies.coarse import Coarse
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.deciding import Cut, confusion, cut
 from scorewise.tallies.grid import Grid
-from scorewise.tallies.losses import expit
-from scorewise.tallies.origin import Origin, merged_kind
-from scorewise.tallies.sorting import (
-    Numbers,
-    add_runs,
-    count_cells,
-    first_of_runs,
-    sum_cells,
-)
+from scorewise.tallies.merging import coarsen, merge, pool
+from scorewise.tallies.origin import Origin
+from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
 
@@ -43,14 +37,6 @@ class Block(NamedTuple):
     pos_below: Any
     neg_above: Any
     pos_above: Any
-
-
-class Cut(NamedTuple):
-    """A threshold, and the scores `above` < s <= `upto` that give the same decisions as it."""
-
-    threshold: float
-    above: float
-    upto: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +61,17 @@ class Tally:
     kind: Kind = "probability"
     origin: Origin = field(default_factory=Origin)
     coarse: Coarse | None = None
+
+    def __post_init__(self) -> None:
+        shared = self.neg2 is self.neg and self.pos2 is self.pos
+        for name in ("score", *_COLUMNS):
+            seen = getattr(self, name).view()
+            seen.flags.writeable = False
+            object.__setattr__(self, name, seen)
+        if shared or not self.weighted:
+            # counts are their own squares, and are kept once
+            object.__setattr__(self, "neg2", self.neg)
+            object.__setattr__(self, "pos2", self.pos)
 
     @classmethod
     def of(
@@ -109,20 +106,19 @@ class Tally:
     def of_rows(cls, rows: Rows, name: str, sources: tuple[str, ...] = ()) -> Tally:
         """The tally of one column of scores among checked rows."""
         s, y = rows.scores[name], rows.y
-        times = np.ones(1, np.int64) if rows.count is None else rows.count
+        times: Any = 1 if rows.count is None else rows.count
         if rows.weight is None and rows.count is None:
             score, neg, pos = count_cells(y, s)
-            neg2: Numbers = neg
-            pos2: Numbers = pos
+            neg2, pos2 = neg, pos
         else:
             w = times * (1 if rows.weight is None else rows.weight)
-            w2 = times * (1 if rows.weight is None else rows.weight**2)
-            columns = np.stack([np.where(y, 0, w), np.where(y, w, 0)])
+            columns = [np.where(y, 0, w), np.where(y, w, 0)]
             if rows.weight is not None:
-                columns = np.concatenate([columns, [np.where(y, 0, w2), np.where(y, w2, 0)]])
+                w2 = w * rows.weight
+                columns += [np.where(y, 0, w2), np.where(y, w2, 0)]
             kept = w > 0
-            score, sums = sum_cells(s[kept], columns[:, kept])
-            neg, pos, neg2, pos2 = sums if rows.weight is not None else (*sums, *sums)
+            score, sums = sum_cells(s[kept], np.stack(columns)[:, kept])
+            (neg, pos), (neg2, pos2) = sums[:2], sums[-2:]
         positives = int(y.sum() if rows.count is None else times[y].sum())
         origin = Origin(
             label=rows.names.label,
@@ -203,20 +199,13 @@ class Tally:
         above = [[*accumulate(reversed(s), initial=0)][-2::-1] for s in sums]
         return list(zip(*below, *above, strict=True))
 
-    def _position(self, threshold: float) -> int:
-        """The number of cells whose (middle) score is below a threshold."""
-        return _first_at_least(self.score, self._raw(threshold))
+    @cached_property
+    def pooled(self) -> Tally:
+        """The same with neighbouring cells pooled to at most 65,536 of about equal mass.
 
-    def _raw(self, threshold: float) -> float:
-        """A threshold on the scale of the scores; for logits it is said as a probability."""
-        if self.kind != "logit":
-            return threshold
-        if not 0 <= threshold <= 1:
-            raise BadInput(
-                f"threshold {threshold:g} is not a probability; for logits it has to be one"
-            )
-        with np.errstate(divide="ignore"):
-            return float(np.log(threshold) - np.log1p(-threshold))
+        For variances and replicates, which need no more cells than that; never for values.
+        """
+        return pool(self, 1 << 16)
 
     def cut(self, threshold: float) -> Cut:
         """The threshold with the whole interval of scores that gives the same decisions.
@@ -224,94 +213,32 @@ class Tally:
         >>> Tally.of([1, 0, 1], [0.8, 0.3, 0.2]).cut(0.5)
         Cut(threshold=0.5, above=0.3, upto=0.8)
         """
-        raw = self._raw(threshold)
-        if self.coarse is None:
-            low, high = self.score, self.score
-        else:
-            low, high = self.coarse.low.min(0), self.coarse.high.max(0)
-        below, reached = _first_at_least(high, raw), _first_at_least(low, raw)
-        ends = np.array([-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf])[:2]
-        above, upto = expit(ends) if self.kind == "logit" else ends
-        return Cut(threshold, float(above), float(upto))
+        return cut(self, threshold)
 
     def confusion(self, threshold: float = 0.5) -> Confusion:
         """Decisions against labels, a row being called positive when its score >= threshold.
+
+        For logits the threshold is said as a probability.
 
         >>> Tally.of([1, 0, 1], [0.8, 0.3, 0.2]).confusion(0.5).weight
         array([[1, 0],
                [1, 1]])
         """
-        if math.isnan(threshold):
-            raise BadInput("threshold is NaN; pass a number")
-        i = self._position(threshold)
-        sides = [[w[:i].sum(), w[i:].sum()] for w in (self.neg, self.pos, self.neg2, self.pos2)]
-        w, w2 = np.array(sides[:2]), np.array(sides[2:])
-        names = self.origin.negative, self.origin.positive
-        if self.coarse is None:
-            return Confusion(w, w2, names)
-        return self._split_confusion(self._raw(threshold), names)
-
-    def _split_confusion(self, raw: float, names: tuple[str, str]) -> Confusion:
-        """The same for a coarse tally: cells that hold the threshold are split in the middle."""
-        assert self.coarse is not None
-        low, high = self.coarse.low, self.coarse.high
-        share = np.where(low >= raw, 1.0, np.where(high < raw, 0.0, 0.5))
-        w, w2 = np.stack([self.neg, self.pos]), np.stack([self.neg2, self.pos2])
-        doubt = ((share == 0.5) * w).sum(1)
-        if not doubt.any():
-            share = share.astype(np.int64).astype(w.dtype)
-        sides = [np.stack([((1 - share) * v).sum(1), (share * v).sum(1)], 1) for v in (w, w2)]
-        return Confusion(sides[0], sides[1], names, (float(doubt[0]), float(doubt[1])))
+        return confusion(self, threshold)
 
     def coarsen(self, grid: Grid | None = None) -> Tally:
         """The same on the fixed cells of a grid, small whatever the data.
 
         The one lossy step. Log loss and Brier stay exact; measures of order get a `bound`.
+
+        >>> Tally.of([0, 1, 1], [0.1, 0.1000001, 0.7]).coarsen()
+        <Tally: 3 rows, 2 positive, on 2 cells (probability)>
         """
-        if grid is None:
-            grid = "probability" if self.kind == "probability" else "relative"
-        if self.coarse is not None:
-            if self.coarse.grid != grid:
-                raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
-            return self
-        coarse, (neg, pos, neg2, pos2) = coarsened(self, grid)
-        return Tally(coarse.middle, neg, pos, neg2, pos2, self.kind, self.origin, coarse)
+        return coarsen(self, grid)
 
     def __add__(self, other: Tally) -> Tally:
         """The tally of the rows of both."""
-        origin = self.origin + other.origin
-        if not len(other.score):
-            return replace(self, origin=origin)
-        if not len(self.score):
-            return replace(other, origin=origin)
-        kind = merged_kind(self.kind, other.kind)
-        if self.coarse is not None or other.coarse is not None:
-            return self._add_coarse(other, kind, origin)
-        score = np.concatenate((self.score, other.score))
-        # two increasing runs: a stable sort merges them in one pass
-        order = np.argsort(score, kind="stable")
-        score = score[order]
-        start = first_of_runs(score)
-        neg, pos, neg2, pos2 = (
-            add_runs(np.concatenate((getattr(self, c), getattr(other, c)))[order], start)
-            for c in _COLUMNS
-        )
-        return Tally(score[start], neg, pos, neg2, pos2, kind, origin)
-
-    def _add_coarse(self, other: Tally, kind: Kind, origin: Origin) -> Tally:
-        grid = (self.coarse or other.coarse).grid  # type: ignore[union-attr]
-        a, b = self.coarsen(grid), other.coarsen(grid)
-        assert a.coarse is not None
-        assert b.coarse is not None
-        coarse, at_a, at_b = merge_coarse(a.coarse, b.coarse)
-        sums = []
-        for c in _COLUMNS:
-            total = np.zeros(len(coarse.cell), np.result_type(getattr(a, c), getattr(b, c)))
-            total[at_a] += getattr(a, c)
-            total[at_b] += getattr(b, c)
-            sums.append(total)
-        neg, pos, neg2, pos2 = sums
-        return Tally(coarse.middle, neg, pos, neg2, pos2, kind, origin, coarse)
+        return merge(self, other)
 
     def __eq__(self, other: object) -> bool:
         """Whether scores, weights, kind and number of rows are the same."""
@@ -345,12 +272,6 @@ class Tally:
 
 
 _COLUMNS = ("neg", "pos", "neg2", "pos2")
-
-
-def _first_at_least(values: NDArray[np.floating], threshold: float) -> int:
-    """The first place, among increasing values, at which the threshold is reached."""
-    # 32-bit values are compared with the threshold itself, not with it rounded to 32 bits
-    return int(np.searchsorted(values, np.float64(threshold)))
 
 
 def _why_absent(negatives: float, positives: float) -> str:

@@ -1,0 +1,1 @@
+"""Speed and memory against peers, and coverage of the intervals. Not part of the test suite."""

@@ -1,0 +1,165 @@
+"""The rows of the budget table: what is measured, against what, and how much it may cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import scorewise as sw
+from scorewise.intervals.bootstrap import bootstrap_table
+from scorewise.tallies import formulas
+
+BestOf = Callable[[Callable[[], object], int], float]
+Measured = tuple[float, float | None]
+
+
+@dataclass(frozen=True)
+class Budget:
+    what: str
+    against: str
+    budget: float
+    measure: Callable[[BestOf], Measured]
+    unit: str = "s"
+
+
+@cache
+def data(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and calibrated probabilities of a moderately good model, prevalence .3."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.3).astype(np.int64)
+    return y, 1 / (1 + np.exp(-(rng.normal(size=n) + 1.2 * y - 1)))
+
+
+def sklearn_auc(n: int) -> Callable[[], object]:
+    from sklearn.metrics import roc_auc_score
+
+    return lambda: roc_auc_score(*data(n))
+
+
+def beside(
+    ours: Callable[[], object], peer: Callable[[], object], best_of: BestOf, times: int, peers: int
+) -> Measured:
+    ours()
+    return best_of(ours, times), best_of(peer, peers)
+
+
+def auroc(best_of: BestOf) -> Measured:
+    y, s = data(10_000_000)
+    return beside(
+        lambda: sw.measures.auroc(sw.Tally.of(y, s)), sklearn_auc(10_000_000), best_of, 3, 1
+    )
+
+
+def evaluate(n: int, times: int, peers: int) -> Callable[[BestOf], Measured]:
+    def measure(best_of: BestOf) -> Measured:
+        y, s = data(n)
+        return beside(lambda: sw.evaluate(y, s), sklearn_auc(n), best_of, times, peers)
+
+    return measure
+
+
+def evaluate_thousand(best_of: BestOf) -> Measured:
+    y, s = data(1000)
+    sw.evaluate(y, s)
+    return best_of(lambda: sw.evaluate(y, s), 10), None
+
+
+def delong(best_of: BestOf) -> Measured:
+    from confidenceinterval import roc_auc_score
+
+    y, s = data(1_000_000)
+    return beside(
+        lambda: sw.measures.auroc(sw.Tally.of(y, s)), lambda: roc_auc_score(y, s), best_of, 5, 1
+    )
+
+
+def bootstrap(best_of: BestOf) -> Measured:
+    from confidenceinterval import f1_score
+
+    y, s = data(100_000)
+    called = (s >= 0.5).astype(int)
+
+    def ours() -> object:
+        c = sw.Tally.of(y, s).confusion(0.5)
+        drawn = bootstrap_table(c, lambda *table: formulas.f_beta(*table), replicates=1000)
+        return np.quantile(drawn, [0.025, 0.975])
+
+    def peer() -> object:
+        return f1_score(
+            y, called, average="binary", method="bootstrap_percentile", n_resamples=1000
+        )
+
+    return beside(ours, peer, best_of, 5, 1)
+
+
+def fresh(code: str) -> tuple[float, float]:
+    """Seconds that the code says it took in a process of its own, and that process's peak in MB."""
+    # not ru_maxrss: a child begins with its parent's
+    tail = "\nprint([s for s in open('/proc/self/status') if 'VmHWM' in s][0].split()[1])"
+    run = subprocess.run(
+        [sys.executable, "-c", code + tail], capture_output=True, text=True, check=True
+    )
+    *_, seconds, peak = run.stdout.split()
+    return float(seconds), float(peak) / 1024
+
+
+TIMED = "import time; start = time.perf_counter()\n{}\nprint(time.perf_counter() - start)"
+
+
+def imports(_: BestOf) -> Measured:
+    ours = min(fresh(TIMED.format("import numpy, scorewise"))[0] for _ in range(5))
+    numpy = min(fresh(TIMED.format("import numpy"))[0] for _ in range(5))
+    return (ours - numpy) * 1000, None
+
+
+def memory(_: BestOf) -> Measured:
+    setup = (
+        "import numpy as np, scorewise as sw\nfrom benchmarks.rows import data\n"
+        "y, s = data(10_000_000)\nprint(1.0)\n"
+    )
+    sw_peak = fresh(setup + "sw.evaluate(y, s)\nprint(1.0)")[1]
+    y, s = data(10_000_000)
+    return sw_peak, (y.nbytes + s.nbytes) / 2**20
+
+
+def command_line() -> tuple[float, float]:
+    """Seconds and peak of a whole run of `scorewise evaluate` on a file, two models, all outputs."""
+    import polars as pl
+
+    with tempfile.TemporaryDirectory() as folder:
+        y, s = data(1_000_000)
+        path = Path(folder) / "scores.parquet"
+        pl.DataFrame({"y": y, "p": s, "q": s**1.5}).write_parquet(path)
+        words = ["evaluate", str(path), "--label", "y", "--score", "p", "--score", "q"]
+        words += ["--json", f"{folder}/out.json", "--md", f"{folder}/out.md"]
+        code = f"from scorewise.cli import run\nassert run({words}) == 0"
+        return fresh(TIMED.format(code))
+
+
+ROWS = [
+    Budget("auroc(Tally.of(y, s)), 10 million rows", "sklearn roc_auc_score", 0.07, auroc),
+    Budget(
+        "evaluate, every measure with interval, 10 million",
+        "sklearn roc_auc_score",
+        0.25,
+        evaluate(10_000_000, 2, 1),
+    ),
+    Budget("evaluate, 1 million", "sklearn roc_auc_score", 1, evaluate(1_000_000, 5, 3)),
+    Budget("evaluate, 100,000", "sklearn roc_auc_score", 5, evaluate(100_000, 10, 10)),
+    Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
+    Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
+    Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
+    Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),
+    Budget("evaluate 10 million: peak of the process", "its input arrays", 4, memory, "MB"),
+    Budget(
+        "command line, 1 million x 2 models", "the clock", 5, lambda _: (command_line()[0], None)
+    ),
+    Budget("command line, its peak", "memory", 600, lambda _: (command_line()[1], None), "MB"),
+]
