@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, get_args
 
 from scorewise import __version__
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.door import Kind, Missing
+from scorewise.door import Kind, Missing, Rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.paired import area_difference, holm
 from scorewise.registry import MEASURES, Group, Measure
 from scorewise.sources import Loaded, load
 from scorewise.tallies import Confusion, Tally
@@ -182,10 +184,36 @@ def judge(loaded: Loaded, **settings: Any) -> Document:
         where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
         raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
     made = {s: Evaluation(Tally.of_rows(rows, s, loaded.sources), chosen) for s in rows.scores}
-    return document(made, chosen)
+    return document(made, chosen, _differences(rows, made, chosen.level))
 
 
-def document(evaluations: Mapping[str, Evaluation], s: Settings) -> Document:
+def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> list[Document]:
+    """AUROC of each model minus that of each later one, paired, with p-values adjusted by Holm."""
+    pairs = list(combinations(made, 2))
+    found = [area_difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
+    adjusted = holm([difference.p for difference in found])
+    return [
+        {
+            "measure": "auroc",
+            "title": MEASURES["auroc"].title,
+            "first": a,
+            "second": b,
+            "value": _finite(e.value),
+            "low": _finite(e.low),
+            "high": _finite(e.high),
+            "level": e.level,
+            "method": e.method,
+            "why": e.why,
+            "p": _finite(p),
+            "p_adjusted": _finite(q),
+        }
+        for (a, b), (e, p), q in zip(pairs, found, adjusted, strict=True)
+    ]
+
+
+def document(
+    evaluations: Mapping[str, Evaluation], s: Settings, differences: Sequence[Document] = ()
+) -> Document:
     """The document of evaluations on the same rows."""
     t = next(iter(evaluations.values())).tally
     o = t.origin
@@ -209,6 +237,7 @@ def document(evaluations: Mapping[str, Evaluation], s: Settings) -> Document:
             "weight_negatives": float(t.negatives),
         },
         "models": [_model(name, e) for name, e in evaluations.items()],
+        "differences": list(differences),
         "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
     }
 

@@ -16,6 +16,10 @@ def markdown(doc: Document) -> str:
     for title, measures in words.grouped(models):
         rows = _single(doc, measures) if len(models) == 1 else _several(doc, measures)
         parts += [f"**{escape(title)}**", "\n".join(rows)]
+    if doc["differences"]:
+        lines = words.differences(doc, code)
+        said = (f"- {line}" for line in lines)
+        parts.append("\n".join(["**Differences, on the same rows**", "", *said]))
     if doc["hints"]:
         parts.append("\n".join(["**Hints**", "", *(f"- {escape(hint)}" for hint in doc["hints"])]))
     parts.append(_footnote(doc))

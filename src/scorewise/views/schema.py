@@ -30,6 +30,7 @@ def document_schema() -> Schema:
             settings=_settings(),
             data=_data(),
             models=_list("The scores that were judged, in the order given.", _model(), least=1),
+            differences=_list("Models compared on the same rows, pair by pair.", _difference()),
             hints=_list("Remarks for the reader, each a sentence.", _text("One remark.", least=1)),
         ),
     }
@@ -115,6 +116,26 @@ def _measure() -> Schema:
         "then": {"properties": {"value": {"type": "number"}}},
         "else": {"properties": {"value": {"type": "null"}}},
     }
+
+
+def _difference() -> Schema:
+    return _object(
+        "One model minus another, paired.",
+        measure=_text("Name of the measure.", least=1),
+        title=_text("Name of the measure, as shown.", least=1),
+        first=_text("Name of the model that is subtracted from."),
+        second=_text("Name of the model that is subtracted."),
+        value=_or_null(_number("The difference; null when undefined.")),
+        low=_or_null(_number("Lower end of the interval; null when there is none.")),
+        high=_or_null(_number("Upper end of the interval; null when there is none.")),
+        level=_between("Confidence level of the interval."),
+        method=_text("How interval and p-value were made."),
+        why=_text("Why there is no value; empty when there is one."),
+        p=_or_null(_number("Two-sided p-value of no difference.", minimum=0, maximum=1)),
+        p_adjusted=_or_null(
+            _number("The same, adjusted for the number of pairs (Holm).", minimum=0, maximum=1)
+        ),
+    )
 
 
 def _object(description: str, **properties: Schema) -> Schema:

@@ -48,7 +48,9 @@ def table(doc: Document, width: int | None = None) -> Group:
     width = width or WIDTH
     models = doc["models"]
     body = _single(doc, width) if len(models) == 1 else _several(doc, width)
-    return Group(*_header(doc, width), Text(), *body, *_hints(doc, width))
+    return Group(
+        *_header(doc, width), Text(), *body, *_differences(doc, width), *_hints(doc, width)
+    )
 
 
 def _header(doc: Document, width: int) -> list[Text]:
@@ -235,6 +237,13 @@ def _skill(skill: float | None, bar: int) -> Text:
     text = Text("━" * full, "cyan").append("─" * (bar - full), "dim")
     gap = " " if bar else ""
     return text.append(f"{gap}{f'{100 * skill:.0f}%':>5}", "not dim")
+
+
+def _differences(doc: Document, width: int) -> list[Text]:
+    if not doc["differences"]:
+        return []
+    lines = [("•", line) for line in words.differences(doc, quoted)]
+    return [Text(), Text("Differences, on the same rows", "bold"), *pairs(lines, width)]
 
 
 def _hints(doc: Document, width: int) -> list[Text]:

@@ -186,3 +186,21 @@ def baselines(models: Sequence[Document], measures: Sequence[Document]) -> list[
 def given(x: float | None) -> str:
     """A number, or nothing where there is none."""
     return "" if x is None else shown(x)
+
+
+def differences(doc: Document, mark: Callable[[object], str]) -> list[str]:
+    """Each difference of two models as a line."""
+    pairs = doc["differences"]
+    return [
+        f"{d['title']} {mark(d['first'])} - {mark(d['second'])}: {_gap(d, pairs)}" for d in pairs
+    ]
+
+
+def _gap(d: Document, pairs: Sequence[Document]) -> str:
+    if d["value"] is None:
+        return f"{shown(None)}  {d['why']}"
+    text = f"{shown(d['value'])} [{shown(d['low'])}, {shown(d['high'])}]"
+    if d["p"] is not None:
+        text += f", p = {number(d['p'])}"
+        text += f" ({number(d['p_adjusted'])} by Holm)" if len(pairs) > 1 else ""
+    return text + f"; {d['method']}"
