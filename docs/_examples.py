@@ -1,0 +1,143 @@
+"""The examples of a page: run them, and put what they print where the page says they print it.
+
+In a ```python block every `>>>` is run, and what follows it is its output; a block without `>>>` is run
+as a whole. In a ```console block every `$` is run by the shell, in the same folder. A comment
+`<!-- setup: COMMAND -->` is run first and shown to nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import scorewise
+from scorewise.registry import MEASURES
+
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>python|console)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
+)
+SETUP = re.compile(r"^<!-- setup: (.*?) -->$", re.M)
+FAILED = "Traceback (most recent call last):"
+
+
+def refreshed(page: str) -> str:
+    """The page with the outputs that its examples give now, run in a folder of their own."""
+    with (
+        tempfile.TemporaryDirectory() as tools,
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+    ):
+        before = dict(MEASURES)
+        try:
+            shell = Shell(Path(tools))
+            for command in SETUP.findall(page):
+                said = shell.run(command)
+                if shell.code:
+                    raise RuntimeError(f"{command}: {said}")
+            space: dict[str, Any] = {"__name__": "page"}
+            return FENCE.sub(lambda fence: _block(fence, space, shell), page)
+        finally:  # a page may add a measure of its own
+            MEASURES.clear()
+            MEASURES.update(before)
+
+
+def _block(fence: re.Match[str], space: dict[str, Any], shell: Shell) -> str:
+    indent, language, body = fence["indent"], fence["language"], fence["body"]
+    lines = [line.removeprefix(indent) for line in body.splitlines()]
+    ran = _python(lines, space) if language == "python" else _console(lines, shell)
+    inside = "".join(f"{indent}{line}".rstrip() + "\n" for line in ran)
+    return f"{indent}```{language}\n{inside}{indent}```"
+
+
+def _python(lines: list[str], space: dict[str, Any]) -> list[str]:
+    if not any(line.startswith(">>>") for line in lines):
+        exec(compile("\n".join(lines), "<page>", "exec"), space)
+        return lines
+    ran: list[str] = []
+    for example, said in _parts(lines, (">>>", "...")):
+        source = "\n".join(line[4:] for line in example) + "\n"
+        ran += [*example, *_answer(source, space, may_fail=FAILED in said), *_gap(said)]
+    return ran
+
+
+def _console(lines: list[str], shell: Shell) -> list[str]:
+    ran: list[str] = []
+    for example, said in _parts(lines, ("$ ",)):
+        command = "\n".join(example).removeprefix("$ ")
+        ran += [*example, *shell.run(command).rstrip("\n").splitlines(), *_gap(said)]
+    return ran
+
+
+def _parts(lines: list[str], marks: tuple[str, ...]) -> list[tuple[list[str], list[str]]]:
+    """Each example, of one or more lines, with the output that the page gives."""
+    parts: list[tuple[list[str], list[str]]] = []
+    for line in lines:
+        if line.startswith(marks[0]):
+            parts.append(([line], []))
+        elif parts and not parts[-1][1] and _goes_on(parts[-1][0][-1], line, marks):
+            parts[-1][0].append(line)
+        elif parts:
+            parts[-1][1].append(line)
+        else:
+            raise ValueError(f"output before any example: {line}")
+    return parts
+
+
+def _goes_on(last: str, line: str, marks: tuple[str, ...]) -> bool:
+    return line.startswith(marks[1:]) if marks[1:] else last.endswith("\\")
+
+
+def _gap(said: list[str]) -> list[str]:
+    """An empty line after the output, where the page has one."""
+    return [""] if said and not said[-1] else []
+
+
+def _answer(source: str, space: dict[str, Any], *, may_fail: bool) -> list[str]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(source, "<page>", "single"), space)
+        except Exception as error:
+            if not may_fail:
+                raise
+            kind = type(error)
+            out.write(f"{FAILED}\n  ...\n{kind.__module__}.{kind.__qualname__}: {error}")
+    return out.getvalue().rstrip("\n").splitlines()
+
+
+class Shell:
+    """A shell that knows `scorewise`, with a terminal of 80 columns and no colours."""
+
+    def __init__(self, tools: Path) -> None:
+        self.code = 0
+        tool = tools / "scorewise"
+        tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m scorewise "$@"\n')
+        tool.chmod(0o755)
+        self._environment = {
+            **os.environ,
+            "COLUMNS": "80",
+            "NO_COLOR": "1",
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(Path(scorewise.__file__).parents[1]),
+            "PYTHONIOENCODING": "utf-8",
+        }
+
+    def run(self, command: str) -> str:
+        """What the command prints, on standard output and standard error."""
+        done = subprocess.run(
+            ["sh", "-c", f"(exit {self.code})\n{command}"],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        self.code = done.returncode
+        return done.stdout

@@ -1,0 +1,128 @@
+"""Make what the documentation generates: pictures, the table of measures, the outputs of examples.
+
+`python docs/make.py` writes what has changed; `python docs/make.py --check` only says what would.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import _pictures
+from _examples import refreshed
+
+import scorewise as sw
+from scorewise.cli.demo_data import screening_csv
+from scorewise.registry import MEASURES
+from scorewise.views.picture import svg
+from scorewise.views.words import TITLES
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+BEGIN, END = "<!-- measures: begin -->", "<!-- measures: end -->"
+
+
+def pages() -> list[Path]:
+    """Every page with examples: the documentation and the files beside it."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+
+
+def evaluation() -> sw.Evaluation:
+    """The evaluation of the demonstration's data that the picture shows."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "screening.csv"
+        data.write_text(screening_csv())
+        t = sw.tally(data, label="outcome", score="risk", positive="ill")
+    return sw.evaluate(t, threshold=0.2)
+
+
+def tumours() -> dict[str, sw.Tally]:
+    """Out-of-fold scores of two logistic regressions on the breast cancer data of scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+    tallies = {}
+    for name, columns in {"two features": [1, 4], "all features": list(range(30))}.items():
+        p = cross_val_predict(model, data.data[:, columns], y, method="predict_proba")[:, 1]
+        tallies[name] = sw.Tally.of(y, p)
+    return tallies
+
+
+@cache
+def pictures() -> dict[str, str]:
+    """Every picture under its file name."""
+    return {
+        "evaluate.svg": svg(evaluation().to_dict()),
+        "imbalance.svg": _pictures.imbalance(),
+        "losses.svg": _pictures.losses(),
+        "pairs.svg": _pictures.pairs(),
+        "roc.svg": _pictures.roc(tumours()),
+        "tally.svg": _pictures.tally(),
+    }
+
+
+def table() -> str:
+    """The table of all measures, by group, from the register."""
+    e = evaluation()
+    parts = []
+    for group, title in TITLES.items():
+        lines = [
+            f"## {title}",
+            "",
+            "| Measure | Name | Meaning | Better | From, to | Interval |",
+            "|---|---|---|---|---|---|",
+        ]
+        for m in (m for m in MEASURES.values() if m.group == group):
+            ends = ", ".join(_end(x) for x in m.bounds)
+            meaning = m.meaning.replace("|", "\\|")
+            method = e[m.name].method
+            lines.append(f"| {m.title} | `{m.name}` | {meaning} | {m.better} | {ends} | {method} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _end(x: float) -> str:
+    return "∞" if math.isinf(x) else f"{x:g}"
+
+
+def with_table(page: str) -> str:
+    """The page of measures with its table as it is now."""
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+def made() -> dict[Path, str]:
+    """Every generated file with its text."""
+    texts: dict[Path, str] = {DOCS / "img" / name: text for name, text in pictures().items()}
+    for path in pages():
+        page = path.read_text()
+        texts[path] = refreshed(with_table(page) if BEGIN in page else page)
+    return texts
+
+
+def main(args: list[str]) -> Any:
+    """Write what has changed, or with --check only say it; the exit code."""
+    stale = 0
+    for path, text in made().items():
+        if path.exists() and path.read_text() == text:
+            continue
+        stale += 1
+        sys.stdout.write(f"{path.relative_to(ROOT)} has changed\n")
+        if "--check" not in args:
+            path.write_text(text)
+    return int("--check" in args and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
