@@ -29,7 +29,7 @@ coverage: .venv/tested
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # the oldest versions that pyproject.toml allows, in an environment of their own
 oldest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -78,6 +79,10 @@ class Evaluation(Mapping[str, Estimate]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._estimates]
+
+    def skill(self, name: str) -> float:
+        """Share of the way from a measure's baseline to its best value; NaN where there is none."""
+        return MEASURES[name].skill(self[name])
 
     def to_dict(self) -> Document:
         """The document that every view renders; `scorewise schema` prints its schema."""
@@ -173,6 +178,8 @@ def tally(
         source, label=label, scores=scores, weight=weight, count=count,
         positive=positive, kind=kind, missing=missing,
     )  # fmt: skip
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=2)
     return Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)
 
 

@@ -32,10 +32,11 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
 
 @measure(group="order", title="PR area, trapezoid")
 def pr_trapezoid(t: Tally, *, level: float = 0.95) -> Estimate:
-    """Area under the precision-recall curve drawn with straight lines, which is too kind.
+    """Area under the precision-recall curve when its points are joined by straight lines.
 
-    Offered to reproduce other tools; `average_precision` does not interpolate. Starts at recall 0 with
-    precision 1, so that a constant gets (1 + prevalence) / 2, the baseline.
+    Offered to reproduce other tools. No threshold reaches the points between, and with many ties the
+    value is too kind; `average_precision` does not interpolate. Starts at recall 0 with precision 1.
+    The baseline is that of scores without meaning, the prevalence.
 
     >>> pr_trapezoid(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.792 [3.69e-05, 1.000]
@@ -60,8 +61,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
         method = "Wilson on the positives"
     low, high = max(0.0, low - bound), min(1.0, high + bound)
-    baseline = (1 + prevalence) / 2 if trapezoid else prevalence
-    return Estimate(value, low, high, level, method, "", bound, baseline)
+    return Estimate(value, low, high, level, method, "", bound, prevalence)
 
 
 def _value(t: Tally, trapezoid: bool) -> float:

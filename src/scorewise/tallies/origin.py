@@ -12,7 +12,7 @@ from scorewise.errors import BadInput
 class Origin:
     """What is known of the rows that a tally was made of; added up when tallies are merged."""
 
-    label: str = "label"
+    label: str | None = None
     score: str = "score"
     weight: str | None = None
     positive: str = "1"
@@ -40,7 +40,11 @@ class Origin:
                 f"{other.positive!r}; make them with the same positive="
             )
         return replace(
-            min(self, other, key=lambda o: (o.label, o.score, o.rule, o.negative, o.weight or "")),
+            min(
+                self,
+                other,
+                key=lambda o: (o.label or "", o.score, o.rule, o.negative, o.weight or ""),
+            ),
             negatives=self.negatives + other.negatives,
             positives=self.positives + other.positives,
             dropped=self.dropped + other.dropped,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -100,7 +100,8 @@ class Tally:
             kind=kind,
             missing=missing,
         )
-        return cls.of_rows(rows, "score")
+        made = cls.of_rows(rows, "score")
+        return replace(made, origin=replace(made.origin, label=None))
 
     @classmethod
     def of_rows(cls, rows: Rows, name: str, sources: tuple[str, ...] = ()) -> Tally:

@@ -102,8 +102,8 @@ def pairs(facts: Sequence[tuple[str, str]], width: int, style: str = "bold") -> 
     lines = []
     for key, sentence in facts:
         for i, part in enumerate(fold(sentence, width - left)):
-            head = Text(key if i == 0 else "", style)
-            lines.append(head + Text(" " * (left - head.cell_len), "none") + Text(part))
+            head = key if i == 0 else ""
+            lines.append(Text.assemble((head, style), " " * (left - cell_len(head)), part))
     return lines
 
 

@@ -61,7 +61,7 @@ def _header(doc: Document, width: int) -> list[Text]:
         name = quoted(model["name"]) + ": "
         facts += [("Model" if model is models[0] else "", name + scores[1]), ("", decision[1])]
     boxes = [_matrix(doc, model, named=len(models) > 1) for model in models]
-    title = Text("scorewise", "bold") + Text(f" {plain(doc['scorewise'])} {doc['command']}", "none")
+    title = Text.assemble(("scorewise", "bold"), f" {plain(doc['scorewise'])} {doc['command']}")
     return [title, Text(), *pairs(facts, width), Text(), *beside(boxes, width)]
 
 
@@ -234,7 +234,7 @@ def _skill(skill: float | None, bar: int) -> Text:
     if skill is None:
         return Text()
     full = round(bar * min(max(skill, 0.0), 1.0))
-    text = Text("━" * full, "cyan").append("─" * (bar - full), "dim")
+    text = Text.assemble(("━" * full, "cyan"), ("─" * (bar - full), "dim"))
     gap = " " if bar else ""
     return text.append(f"{gap}{f'{100 * skill:.0f}%':>5}", "not dim")
 
