@@ -30,6 +30,8 @@ WHY = {
     "average_precision": "With about five positives the variance has about four degrees of freedom.",
     "pr_trapezoid": "The straight lines between few points bias the value, and the interval follows it.",
     "log_loss": "Runs with hardly any positives see none of the large losses.",
+    "mcc": "With few positives the correlation of the table is far from normal.",
+    "dor": "Half a row in each cell, put in when one is empty, makes the interval wide.",
     "lift": "Runs without a positive call have no value and are left out.",
 }
 

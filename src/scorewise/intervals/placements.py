@@ -10,6 +10,8 @@ from scorewise.intervals.scales import Spread, effective, limits, pooled_spread,
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
+FEW = 10  # rows of a class, below which DeLong's variance is not trusted
+
 
 def area(t: Tally) -> float:
     """Share of pairs (positive, negative) in the right order, ties counting half.
@@ -57,15 +59,17 @@ def spread(t: Tally, auc: float) -> Spread:
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     """Interval of the area and its name: DeLong on the logit scale, where that says something.
 
-    Student's quantile with Welch's degrees of freedom, because a class may have few rows. With all
-    pairs in one order, or a class of one row, DeLong's variance is 0 or undefined; then the score
-    interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
+    Student's quantile with Welch's degrees of freedom, because a class may have few rows. With fewer
+    than ten rows in a class, or all pairs in one order, DeLong's variance is unreliable or 0; then the
+    score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
     """
-    known = spread(t, auc)
-    if known.says_something and 0 < auc < 1:
-        return *limits(auc, known, level, "logit"), "DeLong, logit"
     neg2, pos2 = t.squares
     sizes = effective(t.negatives, neg2), effective(t.positives, pos2)
+    # a hair of tolerance, because weights that are all equal may add up to 9.999...
+    if min(sizes) > FEW - 1e-9 and 0 < auc < 1:
+        known = spread(t, auc)
+        if known.says_something:
+            return *limits(auc, known, level, "logit"), "DeLong, logit"
     return *score_limits(auc, *sizes, level), "Newcombe"
 
 

@@ -20,10 +20,11 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     """Chance that a positive outscores a negative, ties counting half.
 
     The area under the ROC curve. DeLong's interval on the logit scale, from the counts, ties exact;
-    when all pairs are in one order, Newcombe's (2006) score interval. Every constant scores 0.5.
+    with fewer than ten rows in a class, or all pairs in one order, Newcombe's (2006) score interval.
+    Every constant scores 0.5.
 
     >>> auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
-    0.833 [0.066, 0.997]
+    0.833 [0.358, 0.976]
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
