@@ -200,7 +200,7 @@ REFUSED = [
      "p is an integer beyond 2**53 in 1 row, row 1, counting from 0 (9007199254740993), "
      "which floats cannot tell from its neighbours; scale it down"),
     (Y, {"p": np.array(P) + 1j}, {}, "p holds complex numbers; pass one real number per row"),
-    (Y, {"p": pd.date_range("2020", periods=4)}, {},
+    (Y, {"p": pd.date_range("2020", periods=4).as_unit("us")}, {},
      "p holds dates or times, first 2020-01-01T00:00:00.000000; pass one number per row"),
     (Y, {"p": pl.Series([datetime.date(2020, 1, 1)] * 4)}, {},
      "p holds dates or times, first 2020-01-01; pass one number per row"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import typer
@@ -29,7 +32,7 @@ def demonstrate(folder: str) -> None:
     doc = judged([str(home / DATA)], columns=columns, settings=settings)
     write_all({home / REPORT: markdown(doc), home / RESULT: dumps(doc)})
     show(doc)
-    again = f"scorewise evaluate {shlex.quote(str(home / DATA))} --label outcome --positive ill"
+    again = f"{_command()} evaluate {shlex.quote(str(home / DATA))} --label outcome --positive ill"
     typer.echo(
         f"\nWrote into {plain(folder)}:\n"
         f"  {DATA}     the simulated patients\n"
@@ -37,6 +40,14 @@ def demonstrate(folder: str) -> None:
         f"  {RESULT}   the same as JSON\n"
         f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2"
     )
+
+
+def _command() -> str:
+    """How to call scorewise from here: by its name where that is found, else as it was called."""
+    called = Path(sys.argv[0])
+    if shutil.which("scorewise") or called.name != "scorewise":
+        return "scorewise"
+    return shlex.quote(os.path.relpath(called))
 
 
 def _prepare(home: Path, data: str) -> None:
