@@ -56,7 +56,8 @@ def partial_area(t: Tally, width: float, across: bool = False) -> float:
     """
     w, neg, pos = _walk(t, width, across)
     run = w.inside * w.neg / neg
-    return inner(run, w.tpr + w.inside * w.pos / pos / 2)
+    # weights may add up to a hair above the whole
+    return min(width, inner(run, w.tpr + w.inside * w.pos / pos / 2))
 
 
 def partial_spread(t: Tally, width: float, across: bool = False) -> Spread:
