@@ -29,7 +29,8 @@ def area(t: Tally) -> float:
         inside *= 2
         inside -= n
         twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
-    return float(twice / (2 * neg * pos))
+    # weights may add up to a hair above all pairs
+    return min(1.0, float(twice / (2 * neg * pos)))
 
 
 def spread(t: Tally, auc: float) -> Spread:
@@ -56,7 +57,7 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
     """
     known = spread(t, auc)
-    if known.says_something and 0 < auc < 1:
+    if known.says_something() and 0 < auc < 1:
         return *limits(auc, known, level, "logit"), "DeLong, logit"
     sizes = effective(t.negatives, t.neg2.sum()), effective(t.positives, t.pos2.sum())
     return *score_limits(auc, *sizes, level), "Newcombe"

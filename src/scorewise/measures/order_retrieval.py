@@ -56,7 +56,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
     known = _spread(t, exact, trapezoid)
-    if known.says_something and 0 < value < 1:
+    if known.says_something() and 0 < value < 1:
         low, high = limits(value, known, level, "logit")
         method = "linearised, logit"
     else:

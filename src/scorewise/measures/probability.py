@@ -91,8 +91,8 @@ def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | Non
     known = _spread(t, sums)
     if value == 0:
         return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
-    if not known.says_something:
-        return Estimate(value, level=level, method="none for one row", baseline=baseline)
+    if not known.says_something(value):
+        return Estimate(value, level=level, method="none: all losses are equal", baseline=baseline)
     low, high = limits(value, known, level, "log")
     if loss == "brier":
         high = min(high, 1.0)
@@ -110,8 +110,9 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
     parts, means = [], []
     for moments, (w, w2) in zip(sums, weights, strict=True):
         mean = moments.first / w if w else 0.0
-        # rounding may leave a hair below 0 when all losses are equal
-        within = max(0.0, moments.second - 2 * mean * moments.square + mean**2 * w2)
+        within = moments.second - 2 * mean * moments.square + mean**2 * w2
+        if within < 1e-12 * mean**2 * w2:  # what rounding leaves when all losses are equal
+            within = 0.0
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
         parts.append((within / total**2 if n > 1 else 0.0, n))
