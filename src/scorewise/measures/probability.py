@@ -62,10 +62,12 @@ def _why_not(t: Tally) -> str:
         return "no rows"
     if t.kind != "score":
         return ""
-    ends = t.score[0], t.score[-1]
-    if ends[0] >= 0 and ends[1] <= 1:
+    low, high = t.ends
+    if low >= 0 and high <= 1:
         return 'the scores are said not to be probabilities (kind="score")'
-    return f'scores from {ends[0]:.4g} to {ends[1]:.4g} are no probabilities; pass kind="logit" if logits'
+    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
+    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
+    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
 
 
 def _certain_and_wrong(t: Tally) -> float:
