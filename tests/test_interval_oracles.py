@@ -119,7 +119,7 @@ def test_delta_method_by_moving_the_weight_of_each_row(name, weighted):
         return MEASURES[name](Tally.of(y, s, weight=weight).confusion(0.6)).value
 
     e = MEASURES[name](Tally.of(y, s, weight=w).confusion(0.6))
-    assert 0 < min(Tally.of(y, s).confusion(0.6).table)
+    assert min(Tally.of(y, s).confusion(0.6).table) > 0
     reach = Z * math.sqrt(np.sum((w * differences(value, w)) ** 2)) * slope(e.value)
     close(e, back(to(e.value) - reach), back(to(e.value) + reach), rel=1e-5)
 
