@@ -53,12 +53,23 @@ def test_refusal_of_the_system_is_told(tmp_path, monkeypatch):
         write(tmp_path / "a", "x")
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="this user may write everywhere")
-def test_place_without_permission_is_refused(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(BadInput, match="no permission"):
+def test_place_without_permission_is_refused(tmp_path, monkeypatch):
+    # the mode of a folder does not stop every user; what the system answers does
+    asked = []
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append((Path(path), mode)))
+    with pytest.raises(BadInput, match="no permission; name another place"):
         write(tmp_path / "a", "x")
-    tmp_path.chmod(0o700)
+    (tmp_path / "b").write_text("old")
+    with pytest.raises(BadInput, match="no permission; name another place"):
+        write(tmp_path / "b", "x")
+    assert asked == [(tmp_path.resolve(), os.W_OK), (tmp_path.resolve() / "b", os.W_OK)]
+    assert names(tmp_path) == ["b"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no place that nobody may write to")
+def test_place_where_nobody_may_write_is_refused():
+    with pytest.raises(BadInput, match="cannot write /proc/self/a"):
+        write("/proc/self/a", "x")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes and links differ there")

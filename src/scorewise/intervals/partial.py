@@ -53,10 +53,15 @@ def partial(t: Tally, width: float, across: bool = False) -> Part:
             lengths += _same(share * (target - before_neg) / neg / 2, climb, climb2)
             area = (heights.first + share * run * (before_pos / pos + end) / 2) / neg
             last = _same(share * (before_pos / pos - end) / 2, run, run2)
-            return Part(area, lengths, _lowered(heights, end, before_neg, squares) + last)
+            # weights may add up to a hair above the whole
+            return Part(
+                min(width, area), lengths, _lowered(heights, end, before_neg, squares) + last
+            )
     # rounding may keep the sum of weights a hair below the whole width
     end = before_pos / pos
-    return Part(heights.first / neg, lengths, _lowered(heights, end, before_neg, squares))
+    return Part(
+        min(width, heights.first / neg), lengths, _lowered(heights, end, before_neg, squares)
+    )
 
 
 def _same(v: float, weight: float, square: float) -> Moments:

@@ -31,7 +31,8 @@ def area(t: Tally) -> float:
         inside *= 2
         inside -= n
         twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
-    return float(twice / (2 * neg * pos))
+    # weights may add up to a hair above all pairs
+    return min(1.0, float(twice / (2 * neg * pos)))
 
 
 def spread(t: Tally, auc: float) -> Spread:
@@ -68,7 +69,7 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     # a hair of tolerance, because weights that are all equal may add up to 9.999...
     if min(sizes) > FEW - 1e-9 and 0 < auc < 1:
         known = spread(t, auc)
-        if known.says_something:
+        if known.says_something():
             return *limits(auc, known, level, "logit"), "DeLong, logit"
     return *score_limits(auc, *sizes, level), "Newcombe"
 

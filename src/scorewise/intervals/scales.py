@@ -24,10 +24,9 @@ class Spread(NamedTuple):
     variance: float
     df: float
 
-    @property
-    def says_something(self) -> bool:
-        """Whether an interval can be made of it."""
-        return self.variance > 0 and self.df > 0
+    def says_something(self, size: float = 1.0) -> bool:
+        """Whether an interval can be made of it: it is more than rounding of values of that size."""
+        return self.variance > (1e-13 * size) ** 2 and self.df > 0
 
 
 def effective(total: float, squares: float) -> float:
@@ -83,7 +82,9 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
     if scale == "identity":
         return value - reach, value + reach
     if scale == "log":
-        return value * math.exp(-reach / value), value * math.exp(reach / value)
+        # beyond exp(700), or where reach / value leaves the floats, the interval ends at infinity
+        steps = reach / value if reach < 700 * value else math.inf
+        return value * math.exp(-steps), value * math.exp(steps)
     if scale == "atanh":
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)

@@ -26,7 +26,7 @@ def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, 
     if scale != "identity" and (table == 0).any():
         return wald(*_with_half_rows(f, table, squares), level, scale)
     se = _error(f, table, squares)
-    if se < 1e-12:  # none, but for rounding
+    if se < 1e-12:  # no slope, up to rounding
         return wald(*_with_half_rows(f, table, squares), level, scale)
     return wald(float(f(*table)), se, level, scale)
 

@@ -65,7 +65,7 @@ def partial_auroc(
     variance, df = partial_spread(t, part, across)
     known = Spread(variance / width**2, df)
     share = value / width
-    if known.says_something and 0 < share < 1:
+    if known.says_something() and 0 < share < 1:
         low, high = limits(share, known, level, "logit")
         method = "DeLong, logit"
     else:

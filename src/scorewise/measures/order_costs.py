@@ -114,4 +114,4 @@ def _constant(prevalence: float, shape: tuple[float, float]) -> float:
 
 def _saved(h: _Hull, costs: tuple[float, float] | None) -> float:
     shape = _shape(h.prevalence, costs)
-    return 1 - _loss(h, shape) / _constant(h.prevalence, shape)
+    return max(0.0, 1 - _loss(h, shape) / _constant(h.prevalence, shape))

@@ -53,7 +53,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
-    if known.says_something and 0 < value < 1:
+    if known.says_something() and 0 < value < 1:
         low, high = limits(value, known, level, "logit")
         method = "linearised, logit"
     else:

@@ -62,10 +62,12 @@ def _why_not(t: Tally) -> str:
         return "no rows"
     if t.kind != "score":
         return ""
-    ends = t.score[0], t.score[-1]
-    if ends[0] >= 0 and ends[1] <= 1:
+    low, high = t.ends
+    if low >= 0 and high <= 1:
         return 'the scores are said not to be probabilities (kind="score")'
-    return f'scores from {ends[0]:.4g} to {ends[1]:.4g} are no probabilities; pass kind="logit" if logits'
+    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
+    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
+    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
 
 
 def _certain_and_wrong(t: Tally) -> float:
@@ -91,8 +93,8 @@ def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | Non
     known = _spread(t, sums)
     if value == 0:
         return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
-    if not known.says_something:
-        return Estimate(value, level=level, method="none for one row", baseline=baseline)
+    if not known.says_something(value):
+        return Estimate(value, level=level, method="none: all losses are equal", baseline=baseline)
     low, high = limits(value, known, level, "log")
     if loss == "brier":
         high = min(high, 1.0)
@@ -110,8 +112,9 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
     parts, means = [], []
     for moments, (w, w2) in zip(sums, weights, strict=True):
         mean = moments.first / w if w else 0.0
-        # rounding may leave a hair below 0 when all losses are equal
-        within = max(0.0, moments.second - 2 * mean * moments.square + mean**2 * w2)
+        within = moments.second - 2 * mean * moments.square + mean**2 * w2
+        if within < 1e-12 * mean**2 * w2:  # what rounding leaves when all losses are equal
+            within = 0.0
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
         parts.append((within / total**2 if n > 1 else 0.0, n))

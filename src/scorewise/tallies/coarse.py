@@ -48,7 +48,8 @@ def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
     for k, w in enumerate((t.neg, t.pos) if len(start) else ()):
         low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
         high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
-        total[k] = np.add.reduceat(w * s, start)
+        with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
+            total[k] = np.add.reduceat(w * s, start)
     return Coarse(grid, number[start], low, high, total, exact_losses(t)), start
 
 
@@ -78,7 +79,8 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArr
     for part, at in ((a, at_a), (b, at_b)):
         low[:, at] = np.minimum(low[:, at], part.low)
         high[:, at] = np.maximum(high[:, at], part.high)
-        total[:, at] += part.sum
+        with np.errstate(over="ignore"):
+            total[:, at] += part.sum
     losses = {
         loss: (a.losses[loss][0] + b.losses[loss][0], a.losses[loss][1] + b.losses[loss][1])
         for loss in a.losses.keys() & b.losses.keys()

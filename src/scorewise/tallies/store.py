@@ -70,17 +70,27 @@ def load(path: Path) -> Tally:
             f"version {_VERSION}; update scorewise or make the tally anew"
         )
     column = {name: frame[name].to_numpy() for name in frame.columns}
-    if "neg2" not in column:
-        column |= {"neg2": column["neg"], "pos2": column["pos"]}
-    origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
-    numbers = [column[c] for c in ("score", "neg", "pos", "neg2", "pos2")]
-    score, neg, pos, neg2, pos2 = numbers
-    t = Tally(score, neg, pos, neg2, pos2, about["kind"], origin, _coarse(about, column))
-    if (np.diff(t.score) <= 0).any() or any((c < 0).any() for c in numbers[1:]):
+    try:
+        t = _built(about, column)
+    except (KeyError, TypeError, ValueError) as e:
+        raise BadInput(f"{path.name} is not a valid tally: something in it is missing") from e
+    weights = t.neg, t.pos, t.neg2, t.pos2
+    # written so that NaN, which is what nulls become, fails
+    if not (np.diff(t.score) > 0).all() or not all((w >= 0).all() for w in weights):
         raise BadInput(
             f"{path.name} is not a valid tally: scores must increase and weights be >= 0"
         )
     return t
+
+
+def _built(about: dict[str, Any], column: dict[str, Any]) -> Tally:
+    if any(c.dtype.kind not in "if" for c in column.values()):
+        raise TypeError
+    if "neg2" not in column:
+        column |= {"neg2": column["neg"], "pos2": column["pos"]}
+    score, neg, pos, neg2, pos2 = (column[c] for c in ("score", "neg", "pos", "neg2", "pos2"))
+    origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
+    return Tally(score, neg, pos, neg2, pos2, about["kind"], origin, _coarse(about, column))
 
 
 def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:

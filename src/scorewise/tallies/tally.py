@@ -242,9 +242,11 @@ class Tally:
         return merge(self, other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether scores, weights, kind and number of rows are the same."""
+        """Whether scores, weights, kind and number of rows are the same; no rows are of any kind."""
         if not isinstance(other, Tally):
             return NotImplemented
+        if not len(self.score) and not len(other.score):
+            return self.origin.rows == other.origin.rows
         same = all(
             np.array_equal(getattr(self, c), getattr(other, c)) for c in ("score", *_COLUMNS)
         )

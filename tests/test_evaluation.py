@@ -1,0 +1,303 @@
+"""Evaluations: from rows to the document, in Python and on the command line, with the real core."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+import scorewise as sw
+from scorewise.cli import run
+from scorewise.evaluation import judge
+from scorewise.registry import MEASURES
+from scorewise.sources import load
+from scorewise.views.schema import document_schema
+from view_documents import names
+
+Y = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0]
+P = [0.9, 0.7, 0.6, 0.55, 0.2, 0.1, 0.4, 0.3, 0.8, 0.05]
+
+
+def valid(doc) -> None:
+    jsonschema.Draft202012Validator(document_schema()).validate(doc)
+    text = json.dumps(doc, allow_nan=False)
+    assert json.loads(text) == doc
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.array, tuple, pd.Series, pl.Series, pa.array, torch.tensor],
+    ids=lambda f: f.__module__,
+)
+def test_columns_of_any_library_give_the_same(column):
+    plain, other = sw.evaluate(Y, P), sw.evaluate(column(Y), column(P))
+    same = torch.tensor if column is torch.tensor else None
+    if same:  # torch makes float32 of Python floats
+        other = sw.evaluate(column(Y), torch.tensor(P, dtype=torch.float64))
+    assert dict(other) == dict(plain)
+    assert other.to_dict() == plain.to_dict()
+
+
+def test_every_measure_is_an_attribute_and_an_item():
+    e = sw.evaluate(Y, P)
+    assert list(e) == list(e)
+    assert set(e) == set(MEASURES)
+    assert len(e) == len(MEASURES)
+    for name in MEASURES:
+        assert getattr(e, name) is e[name]
+        assert isinstance(e[name], sw.Estimate)
+        assert name in dir(e)
+    with pytest.raises(AttributeError, match="no measure is named acuracy; there are accuracy"):
+        e.acuracy  # noqa: B018
+    with pytest.raises(KeyError):
+        e["acuracy"]
+    # decisions, order, probability: in this order
+    groups = [MEASURES[name].group for name in e]
+    assert groups == sorted(groups, key=["decisions", "order", "probability"].index)
+
+
+def test_tally_and_rows_give_the_same():
+    t = sw.Tally.of(Y, P)
+    assert dict(sw.evaluate(t)) == dict(sw.evaluate(Y, P))
+    assert sw.evaluate(t).tally is t
+    with pytest.raises(sw.BadInput, match="leave out p, weight"):
+        sw.evaluate(t, P, weight=Y)
+    with pytest.raises(sw.BadInput, match="scores are missing"):
+        sw.evaluate(Y)
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+def test_tally_of_frames(frame):
+    data = {"outcome": Y, "risk": P, "other": ["x"] * 10, "n": [2] * 10}
+    t = sw.tally(frame(data), label="outcome", score="risk", count="n")
+    assert t == sw.Tally.of(Y * 2, P * 2)
+    assert (t.origin.label, t.origin.score, t.origin.sources) == ("outcome", "risk", ())
+
+
+def test_tally_of_files_names_them(tmp_path):
+    for i in (1, 2):
+        pl.DataFrame({"y": Y, "p": P}).write_csv(tmp_path / f"day{i}.csv")
+    t = sw.tally(str(tmp_path / "day*.csv"))
+    assert t == sw.Tally.of(Y * 2, P * 2)
+    assert t.origin.sources == ("day1.csv", "day2.csv")
+
+
+def test_settings_reach_the_measures():
+    e = sw.evaluate(Y, P, threshold=0.3, level=0.8, seed=3, clip=1e-3)
+    assert e.settings == type(e.settings)(0.3, 0.8, 3, 1e-3)
+    assert {x.level for x in e.values()} == {0.8}
+    assert e.sensitivity == sw.measures.sensitivity(sw.Tally.of(Y, P).confusion(0.3), level=0.8)
+    assert e.h_measure != sw.evaluate(Y, P, level=0.8).h_measure
+    assert e.h_measure == sw.evaluate(Y, P, level=0.8, seed=3).h_measure
+    assert sw.evaluate([1, 0], [0.0, 1.0], clip=1e-3).log_loss.value == -math.log(1e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"level": 0}, "level is 0"),
+        ({"level": 1.0}, "between 0 and 1"),
+        ({"level": math.nan}, "level is nan"),
+        ({"level": 95}, "level is 95"),
+        ({"threshold": math.nan}, "threshold is nan"),
+        ({"threshold": math.inf}, "finite"),
+        ({"clip": 0.5}, "clip=0.5"),
+        ({"clip": -1.0}, "between 0 and 0.5"),
+        ({"kind": "rank"}, "kind='rank' is not known"),
+        ({"missing": "guess"}, "missing='guess' is not known"),
+        ({"kind": "logit", "threshold": 1.5}, "is not a probability"),
+    ],
+    ids=str,
+)
+def test_settings_that_mean_nothing_are_refused(settings, said):
+    with pytest.raises(sw.BadInput, match=said):
+        sw.evaluate(Y, P, **settings)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"y": Y, "p": P},
+        {"y": Y, "p": P, "weight": [0.5 + i for i in range(10)]},
+        {"y": Y, "p": [100 * x - 50 for x in P]},
+        {"y": Y, "p": [10 * x - 5 for x in P], "kind": "logit"},
+        {"y": [1], "p": [0.5]},
+        {"y": [0, 0], "p": [0.5, 0.5]},
+        {"y": [1, 0], "p": [0.0, 1.0]},
+        {"y": [], "p": []},
+        {"y": [None, 1, 0], "p": [0.5, 0.3, 0.2], "missing": "drop"},
+        {"y": ["ill", "well"], "p": [0.5, 0.3], "positive": "ill"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("coarse", [False, True])
+def test_document_is_valid_whatever_the_rows(rows, coarse):
+    e = sw.evaluate(**rows)
+    if coarse:
+        e = sw.evaluate(e.tally.coarsen())
+    valid(e.to_dict())
+    assert json.loads(e.to_json()) == e.to_dict()
+    assert "AUROC" in repr(e)
+    assert "AUROC" in e.to_markdown() == e._repr_markdown_()
+    assert e.to_frame()["name"].to_list() == list(e)
+
+
+def test_document_says_what_was_judged():
+    doc = sw.evaluate(Y, P, weight=[2.0] * 10, threshold=0.55).to_dict()
+    data, model = doc["data"], doc["models"][0]
+    assert (data["rows"], data["positives"], data["negatives"], data["dropped"]) == (10, 4, 6, 0)
+    assert (data["weight"], data["weight_positives"], data["weight_negatives"]) == ("weight", 8, 12)
+    assert model["confusion"] == {"tp": 6.0, "fp": 4.0, "fn": 2.0, "tn": 8.0}
+    assert model["cut"] == {"threshold": 0.55, "above": 0.4, "upto": 0.55}
+    assert (model["lowest"], model["highest"], model["exact"]) == (0.05, 0.9, True)
+    rows = {row["name"]: row for row in model["measures"]}
+    assert rows["auroc"]["baseline"] == 0.5
+    assert rows["auroc"]["skill"] == pytest.approx(2 * rows["auroc"]["value"] - 1)
+
+
+# hints
+
+
+def test_order_that_is_turned_round_draws_a_hint():
+    y = np.arange(60) % 2
+    (hint,) = sw.evaluate(y, 0.6 - y / 5 + np.arange(60) / 1000).to_dict()["hints"]
+    assert "AUROC of 'score' is below 0.5" in hint
+    assert "is '1' the positive one?" in hint
+    assert sw.evaluate(Y, P).to_dict()["hints"] == []
+
+
+@pytest.mark.parametrize(
+    ("threshold", "side"), [(0.99, "called negative"), (0.01, "called positive")]
+)
+def test_one_sided_decisions_draw_a_hint(threshold, side):
+    (hint,) = sw.evaluate(Y, P, threshold=threshold).to_dict()["hints"]
+    assert f"every row is {side}; scores lie in [0.05, 0.9]" in hint
+
+
+def test_single_class_draws_a_hint():
+    hints = sw.evaluate([1, 1], [0.2, 0.9]).to_dict()["hints"]
+    assert hints == ["'score': no negatives; measures that need both classes are undefined"]
+
+
+# several scores
+
+
+def test_several_scores_of_the_same_rows():
+    doc = judge(load({"y": Y, "a": P, "b": P[::-1]}, scores=("a", "b")), threshold=0.5)
+    valid(doc)
+    assert [model["name"] for model in doc["models"]] == ["a", "b"]
+    for model, scores in zip(doc["models"], (P, P[::-1]), strict=True):
+        found = {row["name"]: row["value"] for row in model["measures"]}
+        for name, e in sw.evaluate(Y, scores).items():
+            assert found[name] == (e.value if e.defined else None)
+
+
+def test_nothing_left_to_judge_is_refused():
+    loaded = load({"y": [None, 1], "p": [0.5, None]}, missing="drop")
+    with pytest.raises(sw.BadInput, match="no rows are left to judge; 2 were dropped as missing"):
+        judge(loaded)
+
+
+# imports
+
+
+def imported(program: str) -> set[str]:
+    program += "; import sys; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_import_is_light():
+    heavy = {"numpy", "scipy", "polars", "pandas", "sklearn", "torch", "matplotlib", "pyarrow"}
+    assert not imported("import scorewise") & (heavy | {"narwhals", "rich", "typer"})
+
+
+def test_judging_arrays_imports_no_frames():
+    program = (
+        "import numpy as np, scorewise as sw;"
+        "e = sw.evaluate(np.arange(50) % 3 == 0, np.linspace(0, 1, 50)); e.auroc; e.to_dict()"
+    )
+    here = imported(program)
+    assert "numpy" in here
+    assert not here & {"pandas", "polars", "torch", "sklearn", "matplotlib", "pyarrow", "typer"}
+
+
+# the command line
+
+
+def command(*args, **options):
+    here = str(Path(sw.__file__).parents[1])  # also when not installed, from any folder
+    options["env"] = {**os.environ, "PYTHONPATH": here}
+    return subprocess.run(
+        [sys.executable, "-m", "scorewise", *args],
+        capture_output=True, text=True, encoding="utf-8", timeout=120, **options,
+    )  # fmt: skip
+
+
+def test_evaluate_end_to_end(tmp_path):
+    pl.DataFrame({"outcome": ["ill" if y else "well" for y in Y], "risk": P}).write_csv(
+        tmp_path / "scores.csv"
+    )
+    done = command(
+        *[
+            "evaluate",
+            "scores.csv",
+            "--label",
+            "outcome",
+            "--positive",
+            "ill",
+            "--threshold",
+            "0.55",
+        ],
+        *["--json", "out.json", "--md", "out.md"],
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
+    assert "AUROC" in done.stdout
+    doc = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    valid(doc)
+    expected = sw.evaluate(Y, P, threshold=0.55)
+    found = {row["name"]: row["value"] for row in doc["models"][0]["measures"]}
+    assert found == {k: e.value if e.defined else None for k, e in expected.items()}
+    assert doc["data"]["sources"] == ["scores.csv"]
+    assert "| AUROC |" in (tmp_path / "out.md").read_text("utf-8")
+    assert names(tmp_path) == ["out.json", "out.md", "scores.csv"]
+
+
+def test_demo_end_to_end(tmp_path):
+    done = command("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    home = tmp_path / "scorewise-demo"
+    assert names(home) == ["evaluation.json", "report.md", "screening.csv"]
+    for name in names(home):
+        assert name in done.stdout
+    doc = json.loads((home / "evaluation.json").read_text("utf-8"))
+    valid(doc)
+    assert [model["name"] for model in doc["models"]] == ["risk", "sharp"]
+
+
+def test_standard_input_in_process(monkeypatch, capsys, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"y": 1, "p": 0.5}\n{"y": 0, "p": 0.25}\n')
+    assert run(["evaluate", str(tmp_path / "a.jsonl"), "--json", "-"]) == 0
+    doc = json.loads(capsys.readouterr().out)
+    valid(doc)
+    assert doc["models"][0]["highest"] == 0.5
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
+    t = sw.Tally.of([0, 1], [0.25, 1.0000001])
+    e = sw.evaluate(t.coarsen() if coarse else t)
+    assert e.brier.why == (
+        'scores from 0.25 to 1.0000001 are no probabilities; pass kind="logit" if logits'
+    )

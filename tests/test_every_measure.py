@@ -1,0 +1,262 @@
+"""What holds for every registered measure, whatever the rows."""
+
+import math
+import operator
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import scorewise.measures
+from scorewise import Confusion, Tally
+from scorewise.estimate import Estimate
+from scorewise.registry import MEASURES, Measure
+from strategies import Case, cases, shards
+
+assert scorewise.measures
+ORDER = {name: m for name, m in MEASURES.items() if m.group == "order"}
+NEAR = 1e-8
+THRESHOLDS = st.sampled_from((0.5, 0.3, 0.1, 1.0, 0.0))
+
+every_measure = pytest.mark.parametrize("m", MEASURES.values(), ids=MEASURES)
+tries = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def judge(m: Measure, t: Tally, threshold: float = 0.5, **options) -> Estimate:
+    return m(t.confusion(threshold) if m.group == "decisions" else t, **options)
+
+
+def assert_same(a: Estimate, b: Estimate, rel: float = 0.0) -> None:
+    """Value, interval, bound, baseline and reason agree; to the last bit unless told."""
+    assert (a.method, a.level) == (b.method, b.level)
+    # the reason may name a weight
+    assert bool(a.why) == bool(b.why)
+    numbers = [(x.value, x.low, x.high, x.bound, x.baseline or 0.0) for x in (a, b)]
+    if rel:
+        np.testing.assert_allclose(*numbers, rtol=rel, atol=rel / 1000)
+    else:
+        np.testing.assert_array_equal(*numbers)
+
+
+# defined or explained
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_defined_or_explained_and_within_bounds(m, data):
+    t, threshold = data.draw(cases()).tally, data.draw(THRESHOLDS)
+    if data.draw(st.booleans()):
+        t = t.coarsen()
+    e = judge(m, t, threshold)
+    assert bool(e.why) == (not math.isfinite(e.value))
+    assert e.bound >= 0
+    least, most = m.bounds
+    if e.defined:
+        assert least <= e.value <= most
+        assert math.isnan(e.low) == math.isnan(e.high)
+        if not math.isnan(e.low):
+            assert least <= e.low <= e.value <= e.high <= most
+            assert e.method
+    else:
+        assert math.isnan(e.low)
+        assert math.isnan(e.high)
+
+
+@every_measure
+def test_no_rows_is_the_reason(m):
+    for t in (Tally.empty(), Tally.empty().coarsen(), Tally.of([], [])):
+        e = judge(m, t)
+        assert math.isnan(e.value)
+        assert e.why == "no rows"
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_wider_level_contains_the_narrower(m, data):
+    t, threshold = data.draw(cases(least=1)).tally, data.draw(THRESHOLDS)
+    narrow, usual, wide = (judge(m, t, threshold, level=level) for level in (0.8, 0.95, 0.99))
+    assert narrow.value == wide.value or not narrow.defined
+    if math.isnan(usual.low):
+        return
+    hair = 1e-12 * max(1.0, usual.high if math.isfinite(usual.high) else 1.0)
+    assert wide.low <= usual.low + hair
+    assert usual.low <= narrow.low + hair
+    assert narrow.high <= usual.high + hair
+    assert usual.high <= wide.high + hair
+    if usual.method != "no loss at all" and (narrow.low, narrow.high) != m.bounds:
+        assert (wide.low, wide.high) != (narrow.low, narrow.high)
+
+
+# what must not matter
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_merged_parts_equal_the_whole(m, data):
+    case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
+    parts = [p.tally for p in data.draw(shards(case))]
+    merged = reduce(operator.add, parts, Tally.empty())
+    rel = 0.0 if case.weight is None else NEAR
+    assert_same(judge(m, merged, threshold), judge(m, case.tally, threshold), rel)
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_row_order_does_not_matter(m, data):
+    case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
+    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    rel = 0.0 if case.weight is None else NEAR
+    a, b = case.tally, case.rows(order).tally
+    assert_same(judge(m, a, threshold), judge(m, b, threshold), rel)
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_count_equals_repetition(m, data):
+    case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
+    n = len(case)
+    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    again = case.rows(np.repeat(np.arange(n), count))
+    if case.weight is not None and not again.weight.any():
+        return
+    counted = Case(case.y, case.s, case.kind, case.weight, count).tally
+    rel = 0.0 if case.weight is None else NEAR
+    assert_same(judge(m, counted, threshold), judge(m, again.tally, threshold), rel)
+
+
+@every_measure
+@tries
+@given(data=st.data(), factor=st.sampled_from((10.0, 0.1)))
+def test_unit_of_weight_does_not_matter(m, data, factor):
+    case, threshold = data.draw(cases(weighted=True)), data.draw(THRESHOLDS)
+    if case.weight is None:  # no rows
+        return
+    scaled = Case(case.y, case.s, case.kind, case.weight * factor).tally
+    assert_same(judge(m, case.tally, threshold), judge(m, scaled, threshold), NEAR)
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_equal_weights_equal_no_weights(m, data):
+    case, threshold = data.draw(cases(weighted=False)), data.draw(THRESHOLDS)
+    if not len(case):
+        return
+    weighted = Case(case.y, case.s, case.kind, np.full(len(case), 3.0)).tally
+    assert_same(judge(m, case.tally, threshold), judge(m, weighted, threshold), NEAR)
+
+
+@pytest.mark.parametrize("m", ORDER.values(), ids=ORDER)
+@tries
+@given(data=st.data())
+def test_order_survives_increasing_rescaling(m, data):
+    case = data.draw(cases())
+    _, rank = np.unique(case.s, return_inverse=True)
+    ranked = Case(case.y, rank.astype(float) ** 3 - 1e3, "score", case.weight)
+    assert_same(m(case.tally), m(ranked.tally))
+
+
+# what the ends and the baseline mean
+
+
+@every_measure
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5, 3.0, 0.1]])
+def test_perfect_scores_reach_the_better_end(m, weight):
+    e = judge(m, Tally.of([0, 0, 1, 1, 1], [0.0, 0.0, 1.0, 1.0, 1.0], weight=weight))
+    if math.isfinite(m.best):
+        assert e.value == m.best
+    else:
+        assert not e.defined or e.value > e.baseline
+
+
+@every_measure
+def test_baseline_is_reached_without_knowledge(m):
+    """By a constant, or by decisions that have nothing to do with the labels."""
+    y = np.repeat([0, 1], [35, 15])
+    constant = Tally.of(y, np.full(50, 0.3))
+    if m.group != "decisions":
+        e = m(constant)
+        reached = [e.value]
+    else:
+        e = m(Confusion.counts(tp=6, fp=14, fn=9, tn=21))
+        reached = [e.value, judge(m, constant, 0.5).value, judge(m, constant, 0.3).value]
+    if e.baseline is None:
+        assert math.isnan(m.skill(e))
+        return
+    assert min(abs(x - e.baseline) for x in reached if math.isfinite(x)) < 1e-12
+
+
+@every_measure
+def test_register_says_what_is_true(m):
+    assert m.bounds[0] < m.bounds[1]
+    assert m.title
+    assert m.meaning.endswith((".", ")")), "the first line of the docstring is the meaning"
+    assert "level" in m.options
+    assert getattr(scorewise.measures, m.name) is m.function
+
+
+# coarse tallies
+
+
+def _grids(case: Case) -> tuple[str, ...]:
+    return ("probability", "relative") if case.kind == "probability" else ("relative",)
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_coarse_is_as_near_as_it_certifies(m, data):
+    case, threshold = data.draw(cases(most=40)), data.draw(THRESHOLDS)
+    exact = judge(m, case.tally, threshold)
+    for grid in _grids(case):
+        e = judge(m, case.tally.coarsen(grid), threshold)
+        if not e.defined or not exact.defined:
+            left_open = e.why == "the cells of the coarse tally leave it open"
+            assert left_open or bool(e.why) == bool(exact.why)
+            continue
+        assert abs(e.value - exact.value) <= e.bound + 1e-12 * max(1.0, abs(exact.value))
+        assert m.group != "probability" or e.bound == 0
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_coarse_shards_equal_the_coarse_whole(m, data):
+    case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
+    parts = [p.tally for p in data.draw(shards(case))]
+    grid = _grids(case)[-1]
+    merged = sum((p.coarsen(grid) for p in parts), Tally.empty().coarsen(grid))
+    whole = case.tally.coarsen(grid)
+    assert_same(judge(m, merged, threshold), judge(m, whole, threshold), NEAR)
+
+
+# stored tallies
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_stored_tally_gives_identical_values(coarse, data, tmp_path_factory):
+    t = data.draw(cases()).tally
+    t = t.coarsen() if coarse else t
+    path = tmp_path_factory.getbasetemp() / f"stored_{coarse}.parquet"
+    t.save(path)
+    back = Tally.load(path)
+    assert back == t
+    assert back.origin == t.origin
+    assert back.score.dtype == t.score.dtype
+    assert back.neg.dtype == t.neg.dtype
+    for m in MEASURES.values():
+        assert_same(judge(m, back, 0.3), judge(m, t, 0.3))

@@ -1,0 +1,255 @@
+"""Intervals against outside packages, and against definitions written out slowly."""
+
+import math
+
+import numpy as np
+import pytest
+from confidenceinterval.delong import delong_roc_variance
+from scipy import stats
+from sklearn import metrics as sk
+from statsmodels.stats.contingency_tables import Table2x2
+from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+import scorewise.measures
+from scorewise import Confusion, Tally
+from scorewise.intervals.partial import partial_spread
+from scorewise.intervals.placements import spread
+from scorewise.registry import MEASURES
+
+m = scorewise.measures
+Z = stats.norm.ppf(0.975)
+
+TABLES = [(25, 10, 15, 20), (3, 1, 40, 200), (9, 91, 1, 899), (50, 2, 3, 70), (7, 8, 9, 10)]
+tables = pytest.mark.parametrize("table", TABLES, ids=str)
+# the two numbers of which each share is made: hits and misses, of tp, fp, fn, tn
+SHARES = {
+    "accuracy": lambda tp, fp, fn, tn: (tp + tn, fp + fn),
+    "sensitivity": lambda tp, fp, fn, tn: (tp, fn),
+    "specificity": lambda tp, fp, fn, tn: (tn, fp),
+    "precision": lambda tp, fp, fn, tn: (tp, fp),
+    "npv": lambda tp, fp, fn, tn: (tn, fn),
+    "jaccard": lambda tp, fp, fn, tn: (tp, fp + fn),
+}
+
+
+def confusion(table) -> Confusion:
+    return Confusion.counts(**dict(zip(("tp", "fp", "fn", "tn"), table, strict=True)))
+
+
+def rows(seed: int, n: int, digits: int = 2, shift: float = 1.2):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.35
+    y[:4] = True, True, False, False
+    return y, np.round(rng.normal(0, 1, n) + shift * y, digits)
+
+
+def close(e, low, high, rel=1e-9):
+    assert (e.low, e.high) == pytest.approx((low, high), rel=rel, abs=1e-12)
+
+
+# decisions
+
+
+@tables
+@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_wilson(name, table, level):
+    hit, miss = SHARES[name](*table)
+    expected = proportion_confint(hit, hit + miss, alpha=1 - level, method="wilson")
+    close(MEASURES[name](confusion(table), level=level), *expected)
+
+
+@tables
+def test_f1_takes_over_the_limits_of_jaccard(table):
+    tp, fp, fn, _ = table
+    low, high = proportion_confint(tp, tp + fp + fn, method="wilson")
+    close(m.f1(confusion(table)), 2 * low / (1 + low), 2 * high / (1 + high))
+
+
+@tables
+def test_newcombe(table):
+    tp, fp, fn, tn = table
+    low, high = confint_proportions_2indep(tp, tp + fn, fp, fp + tn, method="newcomb")
+    close(m.youden(confusion(table)), low, high)
+    close(m.balanced_accuracy(confusion(table)), (low + 1) / 2, (high + 1) / 2)
+    low, high = confint_proportions_2indep(tp, tp + fp, fn, fn + tn, method="newcomb")
+    close(m.markedness(confusion(table)), low, high)
+
+
+@tables
+def test_kappa_error_of_1969(table):
+    tp, fp, fn, tn = table
+    peer = cohens_kappa(np.array([[tp, fn], [fp, tn]]))
+    low, high = peer.kappa - Z * peer.std_kappa, peer.kappa + Z * peer.std_kappa
+    close(m.kappa(confusion(table)), max(-1.0, low), min(1.0, high))
+
+
+@tables
+def test_woolf(table):
+    tp, fp, fn, tn = table
+    peer = Table2x2([[tp, fn], [fp, tn]], shift_zeros=False)
+    close(m.dor(confusion(table)), *peer.oddsratio_confint())
+
+
+@pytest.mark.parametrize("table", [(10, 5, 3, 0), (0, 4, 6, 20)], ids=str)
+def test_woolf_with_an_empty_cell(table):
+    tp, fp, fn, tn = (x + 0.5 for x in table)
+    low, high = Table2x2([[tp, fn], [fp, tn]]).oddsratio_confint()
+    e = m.dor(confusion(table))
+    close(e, min(low, e.value), high)
+
+
+SCALES = {
+    "mcc": (math.atanh, math.tanh, lambda x: 1 / (1 - x * x)),
+    "lift": (math.log, math.exp, lambda x: 1 / x),
+    "dor": (math.log, math.exp, lambda x: 1 / x),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_delta_method_by_moving_the_weight_of_each_row(name, weighted):
+    """Variance = sum over rows of (weight x slope in the weight)^2, slopes by differences."""
+    to, back, slope = SCALES[name]
+    y, s = rows(3, 60)
+    w = np.random.default_rng(1).uniform(0.5, 3, 60) if weighted else np.ones(60)
+
+    def value(weight):
+        return MEASURES[name](Tally.of(y, s, weight=weight).confusion(0.6)).value
+
+    e = MEASURES[name](Tally.of(y, s, weight=w).confusion(0.6))
+    assert min(Tally.of(y, s).confusion(0.6).table) > 0
+    reach = Z * math.sqrt(np.sum((w * differences(value, w)) ** 2)) * slope(e.value)
+    close(e, back(to(e.value) - reach), back(to(e.value) + reach), rel=1e-5)
+
+
+def differences(value, w, step=1e-5):
+    """The slope of a value in the weight of each row."""
+    each = []
+    for i in range(len(w)):
+        move = np.zeros(len(w))
+        move[i] = step
+        each.append((value(w + move) - value(w - move)) / (2 * step))
+    return np.array(each)
+
+
+# order
+
+
+def placements(y, s):
+    """DeLong, DeLong and Clarke-Pearson 1988, equations 4 and 5, by all pairs."""
+    x, z = s[y], s[~y]
+    wins = np.array([[float(a > b) + (a == b) / 2 for b in z] for a in x])
+    return wins.mean(), wins.mean(1), wins.mean(0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_delong_by_definition(seed):
+    y, s = rows(seed, 60, digits=1)
+    auc, v10, v01 = placements(y, s)
+    variance = v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01)
+    t = Tally.of(y, s)
+    assert spread(t, auc).variance == pytest.approx(variance, rel=1e-12)
+    # Welch's degrees of freedom, and the logit scale
+    parts = [(v.var(ddof=1) / len(v), len(v) - 1) for v in (v10, v01)]
+    df = variance**2 / sum(v * v / d for v, d in parts)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(variance) / (auc * (1 - auc))
+    centre = math.log(auc / (1 - auc))
+    close(m.auroc(t), *(1 / (1 + np.exp(-centre + x)) for x in (reach, -reach)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_delong_of_a_package(seed):
+    y, s = rows(seed, 300)
+    auc, variance = delong_roc_variance(y.astype(int), s)
+    # the package computes in 32 bits
+    assert m.auroc(Tally.of(y, s)).value == pytest.approx(float(auc), rel=1e-5)
+    assert spread(Tally.of(y, s), float(auc)).variance == pytest.approx(float(variance), rel=1e-3)
+
+
+def pooled(influence, y, w):
+    """The variance that row-wise influences amount to, each class about its own mean."""
+    total = 0.0
+    for side in (y, ~y):
+        n = w[side].sum() ** 2 / (w[side] ** 2).sum()
+        total += np.sum((w[side] * influence[side]) ** 2) * n / (n - 1)
+    return total
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "name", ["auroc", "average_precision", "pr_trapezoid", "partial_auroc 0.3", "partial_auroc 0.5"]
+)
+def test_linearised_variance_by_moving_the_weight_of_each_row(name, weighted):
+    y, s = rows(5, 70, digits=1 if name != "partial_auroc 0.3" else 6)
+    w = np.random.default_rng(2).uniform(0.5, 3, 70) if weighted else np.ones(70)
+    name, _, width = name.partition(" ")
+    options = {"max_fpr": float(width)} if width else {}
+    size = float(width or 1)
+
+    def value(weight):
+        return MEASURES[name](Tally.of(y, s, weight=weight), **options).value
+
+    e = MEASURES[name](Tally.of(y, s, weight=w), **options)
+    influence = differences(value, w)
+    expected = pooled(influence, y, w)
+    if name == "partial_auroc":
+        known = partial_spread(Tally.of(y, s, weight=w), size)
+        assert known.variance == pytest.approx(expected, rel=1e-6)
+        return
+    # read the standard error off the interval, whose quantile is Student's with Welch's df
+    parts = []
+    for side in (y, ~y):
+        n = w[side].sum() ** 2 / (w[side] ** 2).sum()
+        parts.append((np.sum((w[side] * influence[side]) ** 2) * n / (n - 1), n - 1))
+    df = expected**2 / sum(v * v / d for v, d in parts)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(expected) / (e.value * (1 - e.value))
+    centre = math.log(e.value / (1 - e.value))
+    close(e, *(1 / (1 + np.exp(-centre + x)) for x in (reach, -reach)), rel=1e-5)
+
+
+def test_bootstrap_of_rows_has_the_spread_of_average_precision():
+    y, s = rows(8, 500)
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(1000):
+        at = rng.integers(0, len(y), len(y))
+        drawn.append(sk.average_precision_score(y[at], s[at]))
+    e = m.average_precision(Tally.of(y, s))
+    logit = np.log(np.array(drawn) / (1 - np.array(drawn)))
+    width = (np.log(e.high / (1 - e.high)) - np.log(e.low / (1 - e.low))) / 2
+    assert width == pytest.approx(Z * logit.std(), rel=0.1)
+
+
+def test_losses_take_students_interval_of_two_classes():
+    y, s = rows(4, 80)
+    p = 1 / (1 + np.exp(-s))
+    e = m.brier(Tally.of(y, p))
+    loss = (p - y) ** 2
+    n, share = len(y), y.mean()
+    within = [
+        (share_of * share_of * loss[side].var(ddof=1) / side.sum(), side.sum() - 1)
+        for side, share_of in ((y, share), (~y, 1 - share))
+    ]
+    laplace = (y.sum() + 1) / (n + 2)
+    gap = loss[y].mean() - loss[~y].mean()
+    between = gap**2 * laplace * (1 - laplace) / (n - 1)
+    parts = [*within, (between, n - 1)]
+    variance = sum(v for v, _ in parts)
+    df = variance**2 / sum(v * v / d for v, d in parts)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(variance) / loss.mean()
+    close(e, loss.mean() * math.exp(-reach), loss.mean() * math.exp(reach))
+
+
+def test_wider_spread_of_weights_widens_every_interval():
+    """Kish: unequal weights are worth fewer rows."""
+    y, s = rows(6, 200)
+    w = np.tile([0.1, 1.9], 100)
+    for name, measure in MEASURES.items():
+        results = []
+        for weight in (np.ones(200), w):
+            t = Tally.of(y, 1 / (1 + np.exp(-s)), weight=weight)
+            results.append(measure(t.confusion(0.6) if measure.group == "decisions" else t))
+        equal, unequal = (math.log(e.high / max(e.low, 1e-3)) for e in results)
+        assert unequal > equal, name

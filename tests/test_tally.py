@@ -1,0 +1,419 @@
+"""Tallies: what rows become, how they merge, what coarsening leaves, and how they are stored."""
+
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import scorewise.measures as m
+from scorewise import BadInput, Confusion, Tally
+from scorewise.tallies.grid import cell_of, probability_edges
+from strategies import cases, shards
+
+few = settings(max_examples=100, deadline=None, derandomize=True)
+COLUMNS = ("score", "neg", "pos", "neg2", "pos2")
+
+
+def normal(seed, n=500, shift=1.0, rate=0.4):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < rate
+    return y, rng.normal(0, 1, n) + shift * y
+
+
+# making
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda s: s,
+        lambda s: np.abs(s),
+        lambda s: -np.abs(s),
+        lambda s: s.astype(np.float32),
+        lambda s: s.round(1),
+        lambda s: s.round(1) * 0.0,
+        lambda s: np.where(s > 0, 0.0, -0.0),
+        lambda s: (10 * s).astype(np.int64),
+        lambda s: (10 * s).astype(np.int8),
+        lambda s: s > 0,
+        lambda s: s.astype(np.float16),
+    ],
+    ids=[
+        "float64",
+        "above",
+        "below",
+        "float32",
+        "ties",
+        "zeros",
+        "signed",
+        "int64",
+        "int8",
+        "bool",
+        "float16",
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_are_those_of_unique(scores, weighted):
+    y, s = normal(1)
+    s = scores(s)
+    w = np.random.default_rng(2).integers(1, 9, len(y)).astype(float) if weighted else None
+    t = Tally.of(y, s, weight=w)
+    score, place = np.unique(s + s.dtype.type(0), return_inverse=True)
+    np.testing.assert_array_equal(t.score, score)
+    for side, ours, squares in ((~y, t.neg, t.neg2), (y, t.pos, t.pos2)):
+        each = np.ones(len(y)) if w is None else w
+        np.testing.assert_array_equal(ours, np.bincount(place, each * side))
+        np.testing.assert_array_equal(squares, np.bincount(place, each**2 * side))
+    assert not np.signbit(t.score[t.score == 0]).any()
+    assert t.neg.dtype == (np.float64 if weighted else np.int64)
+    wide = np.float32 if s.dtype in (np.float32, np.float16) else np.float64
+    assert t.score.dtype == wide
+
+
+def test_rows_of_no_weight_leave_no_cell():
+    t = Tally.of([0, 1, 1], [0.1, 0.2, 0.3], weight=[1.0, 0.0, 2.0])
+    assert t.score.tolist() == [0.1, 0.3]
+    assert t.origin.rows == 3
+
+
+def test_arrays_of_the_caller_are_left_alone():
+    y, s = normal(3)
+    kept = y.copy(), s.copy()
+    Tally.of(y, s).coarsen()
+    np.testing.assert_array_equal(y, kept[0])
+    np.testing.assert_array_equal(s, kept[1])
+
+
+def test_tally_is_immutable():
+    t = Tally.of([0, 1], [0.1, 0.2])
+    with pytest.raises(FrozenInstanceError):
+        t.kind = "score"
+    before = Tally.of([0, 1], [0.1, 0.2])
+    t + Tally.of([1, 1], [0.2, 0.3])
+    assert t == before
+
+
+# merging
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("digits", [1, 15])
+def test_seven_shards_merge_to_the_identical_tally(dtype, digits):
+    y, s = normal(4, 2000)
+    s = s.round(digits).astype(dtype)
+    whole = Tally.of(y, s)
+    part = np.random.default_rng(5).integers(0, 7, len(y))
+    pieces = [Tally.of(y[part == k], s[part == k]) for k in range(7)]
+    for order in ([0, 1, 2, 3, 4, 5, 6], [6, 2, 0, 5, 1, 4, 3]):
+        merged = sum((pieces[k] for k in order), Tally.empty())
+        assert merged == whole
+        assert merged.score.dtype == dtype
+        assert merged.origin == whole.origin
+        assert all(getattr(merged, c).dtype == getattr(whole, c).dtype for c in COLUMNS)
+
+
+@few
+@given(data=st.data())
+def test_merging_is_commutative_and_associative_with_a_zero(data):
+    case = data.draw(cases(weighted=False))
+    a, b, c = (p.tally for p in data.draw(shards(case, most=3)))
+    if data.draw(st.booleans()):
+        a, b, c = (t.coarsen("relative") for t in (a, b, c))
+    assert a + b == b + a
+    assert (a + b) + c == a + (b + c)
+    assert (a + b).origin == (b + a).origin
+    assert a + Tally.empty() == a == Tally.empty() + a
+    assert sum([a, b, c], Tally.empty()).origin.rows == len(case)
+
+
+@few
+@given(data=st.data())
+def test_coarse_shards_are_the_coarse_whole(data):
+    case = data.draw(cases(weighted=False))
+    grid = data.draw(st.sampled_from(("probability", "relative")))
+    if case.kind != "probability":
+        grid = "relative"
+    parts = [p.tally for p in data.draw(shards(case))]
+    zero = Tally.empty().coarsen(grid)
+    merged, whole = sum((p.coarsen(grid) for p in parts), zero), case.tally.coarsen(grid)
+    assert merged == whole
+    for name in ("cell", "low", "high"):
+        np.testing.assert_array_equal(getattr(merged.coarse, name), getattr(whole.coarse, name))
+    np.testing.assert_allclose(merged.coarse.sum, whole.coarse.sum, rtol=1e-12)
+    # an exact tally that meets a coarse one becomes coarse
+    rest = sum((p.coarsen(grid) for p in parts[1:]), zero)
+    assert parts[0] + rest == (whole if len(rest.score) else parts[0])
+
+
+def test_different_positives_are_not_merged():
+    a = Tally.of(["yes", "no"], [0.1, 0.2])
+    b = Tally.of(["yes", "no"], [0.1, 0.2], positive="no")
+    with pytest.raises(BadInput, match=r"different positive classes, 'yes' and 'no'; make them"):
+        a + b
+
+
+def test_kinds_merge_as_documented():
+    probability, score = Tally.of([0, 1], [0.1, 0.2]), Tally.of([0, 1], [1.0, 2.0])
+    logit = Tally.of([0, 1], [1.0, 2.0], kind="logit")
+    assert (probability + score).kind == "score"
+    assert (logit + logit).kind == "logit"
+    for other in (probability, score):
+        with pytest.raises(BadInput, match="make both of the same kind="):
+            logit + other
+
+
+def test_different_grids_are_not_merged():
+    t = Tally.of([0, 1], [0.1, 0.2])
+    with pytest.raises(BadInput, match="coarse already, on the grid"):
+        t.coarsen("relative") + t.coarsen("probability")
+
+
+# cutting
+
+
+@few
+@given(case=cases(), at=st.integers(0, 30), data=st.data())
+def test_confusion_at_the_scores_themselves(case, at, data):
+    t = case.tally
+    if not len(t.score):
+        return
+    s = case.s.astype(np.float64)
+    raw = float(t.score[at % len(t.score)])
+    p = 1 / (1 + math.exp(-raw)) if case.kind == "logit" and abs(raw) < 700 else None
+    if case.kind == "logit":
+        if p is None or not 0 < p < 1:
+            return
+        threshold, wanted = p, float(np.log(p) - np.log1p(-p))
+    else:
+        threshold = wanted = raw
+    w = np.ones(len(s)) if case.weight is None else case.weight
+    called = s >= wanted
+    cells = [w[case.y & called], w[~case.y & called], w[case.y & ~called], w[~case.y & ~called]]
+    np.testing.assert_allclose(t.confusion(threshold).table, [c.sum() for c in cells])
+
+
+def test_float32_scores_are_compared_as_they_are():
+    s = np.array([0.1, 0.2, 0.3], np.float32)
+    t = Tally.of([0, 1, 1], s)
+    # 0.1 as float32 is above 0.1, 0.3 as float32 also; 0.2 as float32 as well
+    for x in s:
+        assert t.confusion(float(x)).table[:2].sum() == (s >= x).sum()
+    assert t.confusion(0.3).tp == int(float(s[2]) >= 0.3)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "above", "upto"),
+    [
+        (0.5, 0.3, 0.8),
+        (0.8, 0.3, 0.8),
+        (0.3, 0.2, 0.3),
+        (0.0, -math.inf, 0.2),
+        (0.9, 0.8, math.inf),
+    ],
+)
+@pytest.mark.parametrize("coarse", [False, True])
+def test_cut_is_the_interval_of_the_same_decisions(threshold, above, upto, coarse):
+    t = Tally.of([1, 0, 1], [0.8, 0.3, 0.2])
+    assert (t.coarsen() if coarse else t).cut(threshold) == (threshold, above, upto)
+    assert t.confusion(min(upto, 2.0)) == t.confusion(threshold)
+    assert t.confusion(math.nextafter(above, math.inf)) == t.confusion(threshold)
+
+
+def test_thresholds_of_logits_are_probabilities():
+    t = Tally.of([0, 1, 1], [-1.0, 0.0, 2.0], kind="logit")
+    assert t.confusion(0.5).table.tolist() == [2, 0, 0, 1]
+    assert t.confusion(0.0).table.tolist() == [2, 1, 0, 0]
+    assert t.confusion(1.0).table.tolist() == [0, 0, 2, 1]
+    assert t.cut(0.6).above == 0.5
+    with pytest.raises(BadInput, match="is not a probability"):
+        t.confusion(1.5)
+    with pytest.raises(BadInput, match="threshold is NaN"):
+        t.confusion(math.nan)
+
+
+def test_confusions_merge_and_are_checked():
+    a = Confusion.counts(tp=1, fp=2, fn=3, tn=4)
+    assert (a + a).table.tolist() == [2, 4, 6, 8]
+    assert a != a + a
+    with pytest.raises(BadInput, match="negative"):
+        Confusion.counts(tp=-1, fp=2, fn=3, tn=4)
+    with pytest.raises(BadInput, match="cannot merge confusions"):
+        a + Confusion(a.weight, a.weight2, ("no", "yes"))
+
+
+# coarsening
+
+
+def test_probability_grid_has_the_edges_of_the_usual_bins():
+    edges = probability_edges()
+    for bins in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 20, 30):
+        assert np.isin(np.arange(bins + 1) / bins, edges).all(), bins
+    assert (np.diff(edges) > 0).all()
+    assert len(edges) < 70_000
+
+
+@pytest.mark.parametrize("grid", ["probability", "relative"])
+def test_cells_follow_the_order_of_scores(grid):
+    rng = np.random.default_rng(0)
+    s = np.sort(
+        np.concatenate(
+            [rng.random(1000), [0.0, 1.0, 5e-324, 1 - 1e-16], 10.0 ** -rng.integers(1, 300, 99)]
+        )
+    )
+    assert (np.diff(cell_of(s, grid)) >= 0).all()
+    assert cell_of(np.array([0.0]), grid) < cell_of(np.array([5e-324]), "probability")
+    if grid == "relative":
+        assert (np.diff(cell_of(-s[::-1], grid)) >= 0).all()
+
+
+def realistic(seed, n, rate):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < rate
+    signs = rng.normal(np.log(rate / (1 - rate)), 1.5, n) + 1.5 * y
+    return y, 1 / (1 + np.exp(-signs))
+
+
+def test_certified_bounds_hold_on_200_random_samples():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        y, p = realistic(seed, int(rng.integers(20, 600)), (0.4, 0.1, 0.05)[seed % 3])
+        if not 0 < y.sum() < len(y):
+            continue
+        digits = int(rng.choice([2, 4, 16]))
+        s = p.round(digits) if seed % 4 else np.log(p).round(digits)
+        w = rng.uniform(0.2, 3, len(y)) if seed % 2 else None
+        t = Tally.of(y, s, weight=w)
+        # few cells, so that there is something to leave open
+        coarse = t.coarsen()
+        for measure in (m.auroc, m.average_precision, m.pr_trapezoid, m.ks, m.partial_auroc):
+            exact, near = measure(t), measure(coarse)
+            assert abs(near.value - exact.value) <= near.bound + 1e-12, (measure, seed)
+            assert near.low <= exact.value <= near.high
+
+
+@pytest.mark.parametrize("rate", [0.005, 0.4])
+@pytest.mark.parametrize("grid", ["probability", "relative"])
+def test_bounds_are_tight_on_realistic_scores(rate, grid):
+    y, p = realistic(7, 20_000, rate)
+    t = Tally.of(y, p)
+    coarse = t.coarsen(grid)
+    for measure in (m.auroc, m.average_precision, m.ks):
+        exact, near = measure(t), measure(coarse)
+        assert 0 <= near.bound < 1e-3
+        assert abs(near.value - exact.value) <= near.bound + 1e-12
+    assert m.auroc(coarse).bound > 0
+    for measure in (m.log_loss, m.brier):
+        exact, near = measure(t), measure(coarse)
+        assert (near.value, near.low, near.high) == pytest.approx(
+            (exact.value, exact.low, exact.high), rel=1e-12
+        )
+
+
+def test_confusion_of_a_coarse_tally_admits_its_doubt():
+    s = [0.500001, 0.500002, 0.500003]
+    t = Tally.of([1, 0, 1], s)
+    c = t.coarsen().confusion(0.500002)
+    assert c.doubt == (0.0, 2.0)
+    e = m.sensitivity(c)
+    assert abs(e.value - m.sensitivity(t.confusion(0.500002)).value) <= e.bound == 0.5
+    assert t.coarsen().confusion(0.4).doubt == (0.0, 0.0)
+
+
+# storing
+
+
+def stored(tmp_path, t=None):
+    path = tmp_path / "t.parquet"
+    (t or Tally.of([0, 1, 1], [0.1, 0.2, 0.3])).save(path)
+    return path
+
+
+@few
+@given(case=cases(), coarse=st.booleans())
+def test_round_trip(case, coarse, tmp_path_factory):
+    t = case.tally.coarsen() if coarse else case.tally
+    path = tmp_path_factory.getbasetemp() / "round.parquet"
+    t.save(path)
+    back = Tally.load(path)
+    assert back == t
+    assert back.origin == t.origin
+    for c in COLUMNS:
+        assert getattr(back, c).dtype == getattr(t, c).dtype
+    if coarse:
+        assert back.coarse.losses == t.coarse.losses
+        for name in ("cell", "low", "high", "sum"):
+            np.testing.assert_array_equal(getattr(back.coarse, name), getattr(t.coarse, name))
+
+
+def test_other_parquet_is_refused(tmp_path):
+    path = tmp_path / "other.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+    with pytest.raises(BadInput, match=r"but not a saved tally; read it with sw\.tally"):
+        Tally.load(path)
+
+
+def test_absent_truncated_and_foreign_files_are_refused(tmp_path):
+    with pytest.raises(BadInput, match="no such file"):
+        Tally.load(tmp_path / "absent.parquet")
+    path = stored(tmp_path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(BadInput, match="damaged or cut off"):
+        Tally.load(path)
+    path.write_text("y,p\n1,0.5\n")
+    with pytest.raises(BadInput, match="damaged or cut off"):
+        Tally.load(path)
+
+
+def edit(path, about=None, **columns):
+    meta = pl.read_parquet_metadata(path)["scorewise.tally"]
+    frame = pl.read_parquet(path).with_columns(**{k: pl.Series(v) for k, v in columns.items()})
+    frame.write_parquet(path, metadata={"scorewise.tally": about(meta) if about else meta})
+
+
+def test_later_version_is_refused(tmp_path):
+    path = stored(tmp_path)
+    edit(path, lambda meta: meta.replace('"version": 1', '"version": 2'))
+    with pytest.raises(BadInput, match="is a tally of version 2, this scorewise reads version 1"):
+        Tally.load(path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [0.3, 0.2, 0.1]},
+        {"score": [0.1, 0.1, 0.3]},
+        {"score": [0.1, math.nan, 0.3]},
+        {"pos": [0, -1, 1]},
+        {"neg": [1, None, 0]},
+        {"score": ["a", "b", "c"]},
+    ],
+    ids=str,
+)
+def test_edited_content_is_refused(tmp_path, columns):
+    path = stored(tmp_path)
+    edit(path, **columns)
+    with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
+        Tally.load(path)
+
+
+def test_missing_column_or_origin_is_refused(tmp_path):
+    path = stored(tmp_path)
+    meta = pl.read_parquet_metadata(path)["scorewise.tally"]
+    pl.read_parquet(path).drop("pos").write_parquet(path, metadata={"scorewise.tally": meta})
+    with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
+        Tally.load(path)
+    path = stored(tmp_path)
+    edit(path, lambda meta: '{"version": 1}')
+    with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
+        Tally.load(path)
+
+
+def test_saving_leaves_nothing_else_behind(tmp_path):
+    stored(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+    with pytest.raises(BadInput, match="cannot write"):
+        Tally.empty().save(tmp_path / "absent" / "t.parquet")
