@@ -86,7 +86,11 @@ def test_tally_of_frames(frame):
 def test_tally_of_files_names_them(tmp_path):
     for i in (1, 2):
         pl.DataFrame({"y": Y, "p": P}).write_csv(tmp_path / f"day{i}.csv")
-    t = sw.tally(str(tmp_path / "day*.csv"))
+    with (
+        pytest.warns(UserWarning, match="column 'y'"),
+        pytest.warns(UserWarning, match="column 'p'"),
+    ):
+        t = sw.tally(str(tmp_path / "day*.csv"))
     assert t == sw.Tally.of(Y * 2, P * 2)
     assert t.origin.sources == ("day1.csv", "day2.csv")
 

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 import scorewise.measures
 from scorewise import Confusion, Tally
-from scorewise.intervals.partial import partial_spread
+from scorewise.intervals.partial import partial, partial_spread
 from scorewise.intervals.placements import spread
 from scorewise.registry import MEASURES
 
@@ -195,7 +195,8 @@ def test_linearised_variance_by_moving_the_weight_of_each_row(name, weighted):
     influence = differences(value, w)
     expected = pooled(influence, y, w)
     if name == "partial_auroc":
-        known = partial_spread(Tally.of(y, s, weight=w), size)
+        t = Tally.of(y, s, weight=w)
+        known = partial_spread(t, partial(t, size))
         assert known.variance == pytest.approx(expected, rel=1e-6)
         return
     # read the standard error off the interval, whose quantile is Student's with Welch's df

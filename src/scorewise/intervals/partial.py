@@ -99,6 +99,4 @@ def partial_spread(t: Tally, p: Part, across: bool = False) -> Spread:
 
 def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]:
     """Variance of a mean over a class, and the size of the class."""
-    mean = m.first / total
-    spread = m.second - 2 * mean * m.square + mean**2 * squares
-    return max(0.0, spread) / total**2, effective(total, squares)
+    return m.about(m.first / total, squares) / total**2, effective(total, squares)

@@ -74,8 +74,11 @@ def _certain_and_wrong(t: Tally) -> float:
     """Weight of positives at probability 0 and of negatives at probability 1."""
     if t.kind == "logit":
         return 0.0
-    never, always = t.pos[:1][t.score[:1] == 0], t.neg[-1:][t.score[-1:] == 1]
-    return float(never.sum() + always.sum())
+    if t.coarse is None:
+        low, high = t.score[:1], t.score[-1:]
+    else:
+        low, high = t.coarse.low[1, :1], t.coarse.high[0, -1:]
+    return float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
 
 
 def _moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
@@ -112,12 +115,9 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
     parts, means = [], []
     for moments, (w, w2) in zip(sums, weights, strict=True):
         mean = moments.first / w if w else 0.0
-        within = moments.second - 2 * mean * moments.square + mean**2 * w2
-        if within < 1e-12 * mean**2 * w2:  # what rounding leaves when all losses are equal
-            within = 0.0
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
-        parts.append((within / total**2 if n > 1 else 0.0, n))
+        parts.append((moments.about(mean, w2) / total**2 if n > 1 else 0.0, n))
         means.append(mean)
     if all(w for w, _ in weights):
         overall = sum(m.first for m in sums) / total

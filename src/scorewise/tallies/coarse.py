@@ -35,7 +35,9 @@ class Coarse:
     @property
     def middle(self) -> NDArray[np.float64]:
         """The middle of the scores seen in each cell, which is increasing."""
-        middle: NDArray[np.float64] = self.low.min(0) / 2 + self.high.max(0) / 2
+        low, high = self.low.min(0), self.high.max(0)
+        # not (low + high) / 2, which may overflow, nor low / 2 + high / 2, which may vanish
+        middle: NDArray[np.float64] = low + (high - low) / 2
         return middle
 
 

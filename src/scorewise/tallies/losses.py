@@ -37,6 +37,12 @@ class Moments(NamedTuple):
         squares = w2 * charge
         return cls(first, float(squares.sum()), inner(squares, charge))
 
+    def about(self, mean: float, squares: float) -> float:
+        """Sum over rows of weight^2 x (loss - mean)^2, given the sum of squared weights."""
+        spread = self.second - 2 * mean * self.square + mean * mean * squares
+        # what rounding leaves when all losses are equal is no spread
+        return spread if spread > 1e-12 * mean * mean * squares else 0.0
+
 
 NOTHING = Moments(0.0, 0.0, 0.0)
 
