@@ -1,6 +1,7 @@
 """Intervals against outside packages, and against definitions written out slowly."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 import scorewise.measures
 from scorewise import Confusion, Tally
+from scorewise.intervals import bootstrap
 from scorewise.intervals.partial import partial_spread
 from scorewise.intervals.placements import spread
 from scorewise.registry import MEASURES
@@ -220,6 +222,16 @@ def test_bootstrap_of_rows_has_the_spread_of_average_precision():
     logit = np.log(np.array(drawn) / (1 - np.array(drawn)))
     width = (np.log(e.high / (1 - e.high)) - np.log(e.low / (1 - e.low))) / 2
     assert width == pytest.approx(Z * logit.std(), rel=0.1)
+
+
+def test_pooling_cells_leaves_the_interval_of_the_h_measure():
+    y, s = rows(9, 4000, digits=15)
+    pooled_cells = m.h_measure(Tally.of(y, s))
+    with patch.object(bootstrap, "_CELLS", 10**6):
+        every_cell = m.h_measure(Tally.of(y, s))
+    assert pooled_cells.value == every_cell.value
+    widths = [e.high - e.low for e in (pooled_cells, every_cell)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.2)
 
 
 def test_losses_take_students_interval_of_two_classes():
