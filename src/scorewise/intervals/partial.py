@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import Spread, effective, pooled_spread
+from scorewise.intervals.scales import Spread, effective, one_row, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
@@ -74,9 +75,11 @@ def partial_spread(t: Tally, width: float, across: bool = False) -> Spread:
     length = np.clip(width - w.fpr - w.neg / neg / 2, 0.0, None)
     length[-1] = (width - w.fpr[-1]) * w.inside[-1] / 2 if w.neg[-1] else width - w.fpr[-1]
     height = w.inside * (w.tpr + w.inside * w.pos / pos / 2 - end)
-    return pooled_spread(
-        _about_mean(length, w.pos, w.pos2, pos, pos2), _about_mean(height, w.neg, w.neg2, neg, neg2)
-    )
+    sides = (length, w.pos, w.pos2, pos, pos2), (height, w.neg, w.neg2, neg, neg2)
+    parts = [_about_mean(*side) for side in sides]
+    if any(one_row(n) for _, n in parts):
+        return Spread(math.nan, math.nan)
+    return pooled_spread(*parts)
 
 
 def _about_mean(

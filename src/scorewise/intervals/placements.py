@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from scorewise.intervals.scales import Spread, effective, limits, pooled_spread, z
+from scorewise.intervals.scales import Spread, effective, limits, one_row, pooled_spread, z
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
@@ -44,9 +44,10 @@ def spread(t: Tally, auc: float) -> Spread:
         spread_neg += inner(b.neg2, above * above)
         neg2 += b.neg2.sum().item()
         pos2 += b.pos2.sum().item()
-    return pooled_spread(
-        (spread_pos / pos**2, effective(pos, pos2)), (spread_neg / neg**2, effective(neg, neg2))
-    )
+    sizes = effective(pos, pos2), effective(neg, neg2)
+    if any(map(one_row, sizes)):  # whose distance from its own mean, 0, says nothing
+        return Spread(math.nan, math.nan)
+    return pooled_spread((spread_pos / pos**2, sizes[0]), (spread_neg / neg**2, sizes[1]))
 
 
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
@@ -59,8 +60,13 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     known = spread(t, auc)
     if known.says_something() and 0 < auc < 1:
         return *limits(auc, known, level, "logit"), "DeLong, logit"
+    return *newcombe_limits(t, auc, level), "Newcombe"
+
+
+def newcombe_limits(t: Tally, auc: float, level: float) -> tuple[float, float]:
+    """Score interval of an area of this tally."""
     sizes = effective(t.negatives, t.neg2.sum()), effective(t.positives, t.pos2.sum())
-    return *score_limits(auc, *sizes, level), "Newcombe"
+    return score_limits(auc, *sizes, level)
 
 
 def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:
