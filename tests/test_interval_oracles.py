@@ -265,3 +265,18 @@ def test_wider_spread_of_weights_widens_every_interval():
             results.append(measure(t.confusion(0.6) if measure.group == "decisions" else t))
         equal, unequal = (math.log(e.high / max(e.low, 1e-3)) for e in results)
         assert unequal > equal, name
+
+
+@pytest.mark.parametrize("name", ["auroc", "partial_auroc"])
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("weight", [1.0, 0.1, 6.24489618])
+def test_class_of_one_row_has_no_spread_of_its_own(name, single, weight):
+    """Its distance from its own mean is 0, or rounding; the other class cannot stand for it."""
+    y = np.arange(30) == 17
+    s = np.arange(30) / 31
+    e = MEASURES[name](Tally.of(y == single, s, weight=np.full(30, weight)))
+    assert e.method == "Newcombe"
+    plain = MEASURES[name](Tally.of(y == single, s))
+    assert (plain.low, plain.high) == pytest.approx((e.low, e.high), rel=1e-9)
+    assert e.low <= e.value <= e.high
+    assert e.high - e.low > 0.3 * MEASURES[name].bounds[1]
