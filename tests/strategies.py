@@ -77,6 +77,20 @@ def cases(
 
 
 @st.composite
+def crowded(draw: Any) -> Case:
+    """Rows of which several scores share a cell of either grid, in any order within it."""
+    n = draw(st.integers(2, 16))
+    base = np.array(draw(st.lists(st.sampled_from((0.3, 0.5000001, 0.7)), min_size=n, max_size=n)))
+    step = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    y = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)), bool)
+    case = Case(y, base + step * 1e-7, "probability")
+    if draw(st.booleans()):
+        weight = draw(st.lists(st.sampled_from((0.5, 1.0, 2.0, 7.0)), min_size=n, max_size=n))
+        case = replace(case, weight=np.array(weight))
+    return case
+
+
+@st.composite
 def shards(draw: Any, case: Case, most: int = 4) -> list[Case]:
     """The rows of a case dealt out to a few parts, some of which may get none."""
     n = len(case)

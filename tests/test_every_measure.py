@@ -3,6 +3,7 @@
 import math
 import operator
 from functools import reduce
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import scorewise.measures
+import scorewise.tallies.tally
 from scorewise import Confusion, Tally
 from scorewise.estimate import Estimate
 from scorewise.registry import MEASURES, Measure
-from strategies import Case, cases, shards
+from strategies import Case, cases, crowded, shards
 
 assert scorewise.measures
 ORDER = {name: m for name, m in MEASURES.items() if m.group == "order"}
@@ -22,7 +24,7 @@ THRESHOLDS = st.sampled_from((0.5, 0.3, 0.1, 1.0, 0.0))
 
 every_measure = pytest.mark.parametrize("m", MEASURES.values(), ids=MEASURES)
 tries = settings(
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -168,6 +170,17 @@ def test_order_survives_increasing_rescaling(m, data):
     assert_same(m(case.tally), m(ranked.tally))
 
 
+@every_measure
+@tries
+@given(data=st.data())
+def test_length_of_blocks_does_not_matter(m, data):
+    case, threshold = data.draw(cases(most=40)), data.draw(THRESHOLDS)
+    whole = judge(m, case.tally, threshold)
+    for cells in (1, 3):
+        with patch.object(scorewise.tallies.tally, "_BLOCK", cells):
+            assert_same(judge(m, case.tally, threshold), whole, NEAR)
+
+
 # what the ends and the baseline mean
 
 
@@ -227,7 +240,8 @@ def _grids(case: Case) -> tuple[str, ...]:
 @tries
 @given(data=st.data())
 def test_coarse_is_as_near_as_it_certifies(m, data):
-    case, threshold = data.draw(cases(most=40)), data.draw(THRESHOLDS)
+    case = data.draw(crowded() | cases(most=40))
+    threshold = data.draw(THRESHOLDS | st.sampled_from((0.5000002, 0.3000001)))
     exact = judge(m, case.tally, threshold)
     for grid in _grids(case):
         e = judge(m, case.tally.coarsen(grid), threshold)
@@ -237,6 +251,17 @@ def test_coarse_is_as_near_as_it_certifies(m, data):
             continue
         assert abs(e.value - exact.value) <= e.bound + 1e-12 * max(1.0, abs(exact.value))
         assert m.group != "probability" or e.bound == 0
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_coarse_is_exact_where_no_cell_holds_two_scores(m, data):
+    case = data.draw(cases(kind="probability"))
+    apart = Case(case.y, case.s.astype(np.float64).round(1), case.kind, case.weight)
+    near, exact = (judge(m, t) for t in (apart.tally.coarsen(), apart.tally))
+    assert near.bound == 0
+    assert_same(near, exact, NEAR)
 
 
 @every_measure

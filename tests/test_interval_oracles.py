@@ -1,6 +1,7 @@
 """Intervals against outside packages, and against definitions written out slowly."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 import scorewise.measures
 from scorewise import Confusion, Tally
+from scorewise.intervals import bootstrap
 from scorewise.intervals.partial import partial, partial_spread
 from scorewise.intervals.placements import spread
 from scorewise.registry import MEASURES
@@ -223,6 +225,16 @@ def test_bootstrap_of_rows_has_the_spread_of_average_precision():
     assert width == pytest.approx(Z * logit.std(), rel=0.1)
 
 
+def test_pooling_cells_leaves_the_interval_of_the_h_measure():
+    y, s = rows(9, 4000, digits=15)
+    pooled_cells = m.h_measure(Tally.of(y, s))
+    with patch.object(bootstrap, "_CELLS", 10**6):
+        every_cell = m.h_measure(Tally.of(y, s))
+    assert pooled_cells.value == every_cell.value
+    widths = [e.high - e.low for e in (pooled_cells, every_cell)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.2)
+
+
 def test_losses_take_students_interval_of_two_classes():
     y, s = rows(4, 80)
     p = 1 / (1 + np.exp(-s))
@@ -254,3 +266,18 @@ def test_wider_spread_of_weights_widens_every_interval():
             results.append(measure(t.confusion(0.6) if measure.group == "decisions" else t))
         equal, unequal = (math.log(e.high / max(e.low, 1e-3)) for e in results)
         assert unequal > equal, name
+
+
+@pytest.mark.parametrize("name", ["auroc", "partial_auroc"])
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("weight", [1.0, 0.1, 6.24489618])
+def test_class_of_one_row_has_no_spread_of_its_own(name, single, weight):
+    """Its distance from its own mean is 0, or rounding; the other class cannot stand for it."""
+    y = np.arange(30) == 17
+    s = np.arange(30) / 31
+    e = MEASURES[name](Tally.of(y == single, s, weight=np.full(30, weight)))
+    assert e.method == "Newcombe"
+    plain = MEASURES[name](Tally.of(y == single, s))
+    assert (plain.low, plain.high) == pytest.approx((e.low, e.high), rel=1e-9)
+    assert e.low <= e.value <= e.high
+    assert e.high - e.low > 0.3 * MEASURES[name].bounds[1]

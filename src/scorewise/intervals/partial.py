@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.intervals.scales import Spread, effective, pooled_spread
+from scorewise.intervals.scales import Spread, effective, one_row, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import NOTHING, Moments
 
@@ -94,7 +95,10 @@ def partial_spread(t: Tally, p: Part, across: bool = False) -> Spread:
     """
     sides = (t.negatives, t.squares[0]), (t.positives, t.squares[1])
     neg, pos = reversed(sides) if across else sides
-    return pooled_spread(_about_mean(p.lengths, *pos), _about_mean(p.heights, *neg))
+    parts = _about_mean(p.lengths, *pos), _about_mean(p.heights, *neg)
+    if any(one_row(n) for _, n in parts):  # whose distance from its own mean, 0, says nothing
+        return Spread(math.nan, math.nan)
+    return pooled_spread(*parts)
 
 
 def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from scorewise.intervals.scales import Spread, effective, limits, pooled_spread, z
+from scorewise.intervals.scales import Spread, effective, limits, one_row, pooled_spread, z
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
@@ -52,9 +52,10 @@ def spread(t: Tally, auc: float) -> Spread:
         spread_pos += inner(b.pos2, below)
         spread_neg += inner(b.neg2, above)
     neg2, pos2 = t.squares
-    return pooled_spread(
-        (spread_pos / pos**2, effective(pos, pos2)), (spread_neg / neg**2, effective(neg, neg2))
-    )
+    sizes = effective(pos, pos2), effective(neg, neg2)
+    if any(map(one_row, sizes)):  # whose distance from its own mean, 0, says nothing
+        return Spread(math.nan, math.nan)
+    return pooled_spread((spread_pos / pos**2, sizes[0]), (spread_neg / neg**2, sizes[1]))
 
 
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
@@ -64,14 +65,22 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     than ten rows in a class, or all pairs in one order, DeLong's variance is unreliable or 0; then the
     score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
     """
-    neg2, pos2 = t.squares
-    sizes = effective(t.negatives, neg2), effective(t.positives, pos2)
     # a hair of tolerance, because weights that are all equal may add up to 9.999...
-    if min(sizes) > FEW - 1e-9 and 0 < auc < 1:
+    if min(_sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
         known = spread(t, auc)
         if known.says_something():
             return *limits(auc, known, level, "logit"), "DeLong, logit"
-    return *score_limits(auc, *sizes, level), "Newcombe"
+    return *newcombe_limits(t, auc, level), "Newcombe"
+
+
+def newcombe_limits(t: Tally, auc: float, level: float) -> tuple[float, float]:
+    """Score interval of an area of this tally."""
+    return score_limits(auc, *_sizes(t), level)
+
+
+def _sizes(t: Tally) -> tuple[float, float]:
+    neg2, pos2 = t.squares
+    return effective(t.negatives, neg2), effective(t.positives, pos2)
 
 
 def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:

@@ -38,6 +38,11 @@ def effective(total: float, squares: float) -> float:
     return total**2 / squares if squares else 0.0
 
 
+def one_row(rows: float) -> bool:
+    """Whether a class has no more than one row, up to the rounding of weights."""
+    return rows < 1 + 1e-9
+
+
 def pooled_spread(*parts: tuple[float, float]) -> Spread:
     """Sum of independent variances, each known from so many rows (Welch 1947, Satterthwaite 1946).
 
@@ -46,7 +51,7 @@ def pooled_spread(*parts: tuple[float, float]) -> Spread:
     >>> [round(x, 4) for x in pooled_spread((0.01, 5), (0.001, 45))]
     [0.0135, 4.6785]
     """
-    if any(v > 0 and n <= 1 for v, n in parts):
+    if any(v > 0 and one_row(n) for v, n in parts):
         return Spread(math.nan, math.nan)
     known = [(v * n / (n - 1), n - 1) for v, n in parts if v > 0]
     variance = sum(v for v, _ in known)

@@ -7,7 +7,7 @@ from typing import Literal
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.partial import partial, partial_spread
-from scorewise.intervals.placements import area, area_limits
+from scorewise.intervals.placements import area, area_limits, newcombe_limits
 from scorewise.intervals.scales import Spread, limits
 from scorewise.intervals.shares import combine, wilson
 from scorewise.registry import measure
@@ -69,7 +69,8 @@ def partial_auroc(
         low, high = limits(share, known, level, "logit")
         method = "DeLong, logit"
     else:
-        low, high, method = area_limits(t, round(share), level)
+        low, high = newcombe_limits(t, share, level)
+        method = "Newcombe"
     low, high = max(0.0, low * width - bound), min(width, high * width + bound)
     chance = width * width / 2
     if scale == "mcclish":
