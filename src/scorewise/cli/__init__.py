@@ -15,6 +15,7 @@ from typing import NoReturn
 import typer
 
 from scorewise.cli.app import app
+from scorewise.cli.work import as_options
 from scorewise.errors import BadInput
 from scorewise.views.words import plain
 
@@ -35,7 +36,7 @@ def run(args: Sequence[str]) -> int:
         code = _invoke(list(args))
         sys.stdout.flush()
     except BadInput as error:
-        return _fail(str(error), BAD_INPUT)
+        return _fail(as_options(str(error)), BAD_INPUT)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:

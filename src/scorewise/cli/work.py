@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,20 @@ from scorewise.views.words import Document, plain
 from scorewise.views.write import check, write_all
 
 STDOUT = "-"
+
+
+_KEYWORD = re.compile(
+    r"""\b(label|score|weight|count|positive|kind|missing|clip)=(?:"(\w+)"|([\d.e-]+\d))?"""
+)
+
+
+def as_options(sentence: str) -> str:
+    """A sentence that names keywords of Python, with the options of the command line in their place.
+
+    >>> as_options('drop them or pass missing="drop"'), as_options("pass positive= or clip=1e-15")
+    ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
+    """
+    return _KEYWORD.sub(lambda m: f"--{m[1]} {m[2] or m[3] or ''}".rstrip(), sentence)
 
 
 def check_settings(*, threshold: float, level: float, seed: int, clip: float | None) -> None:
@@ -61,6 +76,9 @@ def judged(
         typer.echo(f"note: {plain(note)}", err=True)
     with _busy(f"judging {len(loaded.rows):,} rows"):
         doc: Document = judge(loaded, **settings)
+    for model in doc["models"]:
+        for row in model["measures"]:
+            row["why"] = as_options(row["why"])
     return doc
 
 
