@@ -175,7 +175,7 @@ def test_order_that_is_turned_round_draws_a_hint():
     y = np.arange(60) % 2
     (hint,) = sw.evaluate(y, 0.6 - y / 5 + np.arange(60) / 1000).to_dict()["hints"]
     assert "AUROC of 'score' is below 0.5" in hint
-    assert "is '1' the positive one?" in hint
+    assert "is '1' the positive one, or is it '0'?" in hint
     assert sw.evaluate(Y, P).to_dict()["hints"] == []
 
 

@@ -1,4 +1,4 @@
-"""Judge and repair classifier scores: decisions, order, agreement with labels, probabilities."""
+"""Judge classifier scores: decisions, order and probabilities, each with its interval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from scorewise import curves, measures
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
-    from scorewise.evaluation import Evaluation, evaluate, tally
+    from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.registry import measure
     from scorewise.tallies import Confusion, Tally
 
@@ -17,10 +17,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BadInput",
+    "Comparison",
     "Confusion",
     "Estimate",
     "Evaluation",
     "Tally",
+    "compare",
     "curves",
     "evaluate",
     "measure",
@@ -31,10 +33,12 @@ __all__ = [
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
     "BadInput": "errors",
+    "Comparison": "evaluation",
     "Confusion": "tallies",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Tally": "tallies",
+    "compare": "evaluation",
     "evaluate": "evaluation",
     "measure": "registry",
     "tally": "evaluation",

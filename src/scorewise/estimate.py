@@ -44,19 +44,35 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
     def __str__(self) -> str:
         if not self.defined:
             return f"{'undefined' if math.isnan(self.value) else number(self.value)}: {self.why}"
-        text = number(self.value)
+        digits = decimals(self.low, self.high)
+        text = number(self.value, digits)
         if math.isfinite(self.low) or math.isfinite(self.high):
-            text += f" [{number(self.low)}, {number(self.high)}]"
+            text += f" [{number(self.low, digits)}, {number(self.high, digits)}]"
         return text + (f" (certified to ±{self.bound:.1g})" if self.bound else "")
 
     __repr__ = __str__
 
 
-def number(x: float) -> str:
-    """Three decimals; three significant digits where three decimals would say too little.
+def decimals(low: float, high: float) -> int:
+    """How many decimals an interval needs to be seen: three, more where it is narrow.
+
+    >>> decimals(0.749, 0.899), decimals(0.80181, 0.80235), decimals(math.nan, 1.0)
+    (3, 5, 3)
+    """
+    width = high - low
+    if not 0 < width < 1:
+        return 3
+    return min(max(3, math.ceil(-math.log10(width)) + 1), 8)
+
+
+def number(x: float, digits: int = 3) -> str:
+    """Three decimals; three significant digits where that would say too little.
 
     >>> [number(x) for x in (0.5, 0.00012345, 0.0, 12345.678, float("inf"), float("nan"))]
     ['0.500', '0.000123', '0.000', '12346', 'inf', '—']
@@ -67,4 +83,4 @@ def number(x: float) -> str:
     if size >= 1000:
         return f"{x:.0f}" if size < 1e9 else f"{x:.3g}"
     # + 0.0 folds -0.0 into 0.0
-    return f"{x:.3g}" if 0 < size < 0.001 else f"{x + 0.0:.3f}"
+    return f"{x:.3g}" if 0 < size < 10**-digits else f"{x + 0.0:.{digits}f}"

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from scorewise.estimate import Estimate
 
@@ -65,6 +65,11 @@ def measure(
     `Estimate` and takes `level=`. Measures of the group "order" depend on the order of the scores
     alone. `bounds` are the ends of the possible values with the default options.
     """
+    if group not in get_args(Group) or better not in ("high", "low"):
+        known = ", ".join(get_args(Group))
+        raise ValueError(
+            f"group is one of {known}, and better is high or low; not {group}, {better}"
+        )
 
     def record(function: Function) -> Function:
         name = function.__name__

@@ -15,7 +15,7 @@ import typer
 from scorewise.errors import BadInput
 from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
-from scorewise.views.words import Document, plain
+from scorewise.views.words import Document, plain, quoted
 from scorewise.views.write import check, write_all
 
 STDOUT = "-"
@@ -76,6 +76,10 @@ def judged(
         typer.echo(f"note: {plain(note)}", err=True)
     with _busy(f"judging {len(loaded.rows):,} rows"):
         doc: Document = judge(loaded, **settings)
+    data = doc["data"]
+    if data["rule"] == "last in sort order":
+        said = f"positive class: {quoted(data['positive'])}, the last in sort order"
+        typer.echo(f"note: {said}; --positive chooses", err=True)
     for model in doc["models"]:
         for row in model["measures"]:
             row["why"] = as_options(row["why"])

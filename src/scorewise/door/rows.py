@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -83,6 +84,7 @@ def take(
         raise BadInput("no scores were given; pass at least one column of scores")
     names = Names(label_name, weight_name, count_name)
     place = place or Place()
+    _aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
     label = vector(labels, names.label)
     values = {str(k): vector(v, str(k)) for k, v in scores.items()}
     extra = {
@@ -120,6 +122,23 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     if not any(word is k or word == k for k in known):
         words = " or ".join(f'"{k}"' for k in known if k is not None)
         raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
+
+
+def _aligned(columns: Mapping[str, Any]) -> None:
+    """Refuse pandas columns whose indexes hold the same keys in another order: rows would not match."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return
+    indexed = [(n, c.index) for n, c in columns.items() if isinstance(c, pandas.Series)]
+    for name, index in indexed[1:]:
+        first, other = indexed[0]
+        if index.equals(other) or len(index) != len(other):
+            continue
+        if len(index.union(other)) == len(index.unique()) == len(other.unique()):
+            raise BadInput(
+                f"{first} and {name} have the same pandas index in different orders; align them, or "
+                f"pass .to_numpy() to match them by position"
+            )
 
 
 def _same_length(columns: list[tuple[str, Vector]]) -> None:

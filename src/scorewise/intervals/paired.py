@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.door import Rows
 from scorewise.estimate import Estimate
+from scorewise.intervals.placements import area
 from scorewise.intervals.scales import effective, wald
 from scorewise.tallies import Tally
 
@@ -27,7 +28,8 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     """AUROC of the first minus that of the second model, paired (DeLong et al. 1988).
 
     Each row is placed among the rows of the other class by both models; the spread of the difference
-    of its places is what counts.
+    of its places is what counts. Beyond 65,536 distinct scores the places are those of that many pooled
+    cells, for the variance alone.
     """
     if why := first.why_not_ranked:
         return Difference(Estimate.undefined(why, level, 0.0), math.nan)
@@ -35,17 +37,16 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     times: Any = 1 if rows.count is None else rows.count
     weight, square = (np.broadcast_to(times * x, len(rows)) for x in (w, w * w))
     gap = _places(first, rows) - _places(second, rows)
-    value, variance = 0.0, 0.0
+    value, variance = area(first) - area(second), 0.0
     for side in (rows.y, ~rows.y):
         total, squares = weight[side].sum(), square[side].sum()
         mean = float((weight[side] * gap[side]).sum() / total)
         n = effective(total, squares)
         if n <= 1:
             why = "a class has a single row"
-            return Difference(Estimate(mean, level=level, method="none: " + why), math.nan)
+            return Difference(Estimate(value, level=level, method="none: " + why), math.nan)
         spread = float((square[side] * (gap[side] - mean) ** 2).sum() / total**2)
         variance += spread * n / (n - 1)
-        value = mean  # the same from both sides
     if variance == 0:
         method = "none: no row is placed differently"
         return Difference(Estimate(value, value, value, level, method, "", 0.0, 0.0), 1.0)
@@ -60,11 +61,11 @@ def _places(t: Tally, rows: Rows) -> Floats:
 
     Positives: the negatives below, ties half. Negatives: the positives above, ties half.
     """
-    cell = np.searchsorted(t.score, rows.scores[t.origin.score])
-    below = (t.neg.cumsum() - t.neg / 2) / t.negatives
-    above = 1 - (t.pos.cumsum() - t.pos / 2) / t.positives
-    # a row of no weight may lie on a score that has no cell
-    cell = np.minimum(cell, len(t.score) - 1)
+    few = t.pooled
+    # the last cell that begins at or below the score; a row of no weight may lie below all
+    cell = np.maximum(np.searchsorted(few.score, rows.scores[t.origin.score], side="right") - 1, 0)
+    below = (few.neg.cumsum() - few.neg / 2) / t.negatives
+    above = 1 - (few.pos.cumsum() - few.pos / 2) / t.positives
     places: Floats = np.where(rows.y, below[cell], above[cell])
     return places
 

@@ -6,6 +6,8 @@ import math
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+from scorewise.errors import BadInput
+
 Scale = Literal["identity", "logit", "log", "atanh"]
 
 
@@ -15,6 +17,8 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
+    if not 0 < level < 1:
+        raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 

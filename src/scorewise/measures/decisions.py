@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.shares import Share, wilson
 from scorewise.measures._decided import called, judged, lacking, prevalence, share
@@ -111,6 +114,8 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     >>> f_beta(Confusion.counts(tp=25, fp=10, fn=15, tn=20), beta=2)
     0.641 [0.499, 0.762]
     """
+    if not 0 < beta < math.inf:
+        raise BadInput(f"beta is {beta}; it must be positive, such as 2")
     if why := lacking(c, "no positives, and nothing is called positive"):
         return Estimate.undefined(why, level)
     b2 = beta**2

@@ -6,7 +6,15 @@ import math
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.shares import Share, combine, ratio
-from scorewise.measures._decided import BOTH_CALLS, BOTH_CLASSES, judged, lacking, rates, share
+from scorewise.measures._decided import (
+    BOTH_CALLS,
+    BOTH_CLASSES,
+    called,
+    judged,
+    lacking,
+    rates,
+    share,
+)
 from scorewise.registry import measure
 from scorewise.tallies import Confusion, formulas
 
@@ -65,7 +73,7 @@ def markedness(c: Confusion, *, level: float = 0.95) -> Estimate:
 def g_mean(c: Confusion, *, level: float = 0.95) -> Estimate:
     """Geometric mean of sensitivity and specificity; 0 as soon as one class is wholly missed.
 
-    The Wilson limits of both shares, combined. The baseline, any constant, is 0.
+    The Wilson limits of both shares, combined. The baseline calls as many rows positive, at random.
 
     >>> g_mean(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.645 [0.519, 0.738]
@@ -76,7 +84,8 @@ def g_mean(c: Confusion, *, level: float = 0.95) -> Estimate:
     limits = combine(lambda p, q: math.sqrt(p * q), a, b)
     if a.value == b.value == 0:
         limits = (0.0, math.sqrt(a.high * b.high))
-    return judged(c, formulas.g_mean, limits, level, "MOVER", baseline=0.0)
+    chance = math.sqrt(called(c) * (1 - called(c)))
+    return judged(c, formulas.g_mean, limits, level, "MOVER", baseline=chance)
 
 
 @measure(group="decisions", bounds=(0.0, math.inf), title="LR+")
@@ -88,7 +97,9 @@ def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> lr_plus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     1.875 [1.120, 3.358]
     """
-    if why := lacking(c, *BOTH_CLASSES) or ("" if c.fp else "no false positives: infinite or 0/0"):
+    if why := lacking(c, *BOTH_CLASSES, *BOTH_CALLS[:1]) or (
+        "" if c.fp else "infinite: no false positives"
+    ):
         return Estimate.undefined(why, level)
     sensitivity, specificity = rates(c, level)
     limits = ratio(sensitivity, _rest(specificity))
@@ -106,7 +117,9 @@ def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> lr_minus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.562 [0.349, 0.896]
     """
-    if why := lacking(c, *BOTH_CLASSES) or ("" if c.tn else "no true negatives: infinite or 0/0"):
+    if why := lacking(c, *BOTH_CLASSES, *BOTH_CALLS[1:]) or (
+        "" if c.tn else "infinite: no true negatives"
+    ):
         return Estimate.undefined(why, level)
     sensitivity, specificity = rates(c, level)
     limits = ratio(_rest(sensitivity), specificity)

@@ -53,7 +53,7 @@ def _margins_vary(c: Confusion) -> bool:
     return all(same)
 
 
-@measure(group="decisions", bounds=POSITIVE, title="Diagnostic odds ratio")
+@measure(group="decisions", bounds=POSITIVE, title="Odds ratio (DOR)")
 def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
     """Odds of a positive call among positives over the odds among negatives.
 
@@ -62,8 +62,8 @@ def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> dor(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     3.333 [1.235, 8.997]
     """
-    infinite = "" if c.fp and c.fn else "no errors of one kind: infinite or 0/0"
-    if why := lacking(c, *BOTH_CLASSES) or infinite:
+    infinite = "" if c.fp and c.fn else "infinite: no false positives or no false negatives"
+    if why := lacking(c, *BOTH_CLASSES, *BOTH_CALLS) or infinite:
         return Estimate.undefined(why, level)
     limits = delta(formulas.dor, c, level, "log")
     return judged(c, formulas.dor, limits, level, "Woolf, log", baseline=1.0, bounds=POSITIVE)

@@ -34,7 +34,7 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate(value, low, high, level, method, "", bound, 0.5)
 
 
-@measure(group="order", bounds=(0.0, 0.1), title="Partial AUROC (FPR <= 0.1)")
+@measure(group="order", bounds=(0.0, 0.1), title="pAUROC, FPR <= 0.1")
 def partial_auroc(
     t: Tally,
     *,
@@ -54,6 +54,8 @@ def partial_auroc(
     """
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
+    if scale not in ("area", "mcclish"):
+        raise BadInput(f"scale={scale!r} is not known; it is 'area' or 'mcclish'")
     width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
     if not 0 < width <= 1:
         raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.curves.hull import pool, pooled
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import bootstrap_cells
 from scorewise.intervals.scales import effective, z
@@ -38,12 +39,16 @@ def h_measure(
     >>> h_measure(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.561 [0.010, 0.997]
     """
+    if costs is not None and not min(costs) > 0:
+        raise BadInput(
+            f"costs are {costs}; both shapes of the Beta must be positive, such as (2, 2)"
+        )
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     value, bound = certified(t, lambda x: _saved(_hull(x), costs))
     drawn, centre = bootstrap_cells(t, lambda n, p: _each(n, p, costs), replicates=200, seed=seed)
     bias, reach = float(drawn.mean()) - centre, z(level) * float(drawn.std())
-    if reach > 0:
+    if reach > 1e-12:  # more than rounding
         low, high = value - 2 * max(bias, 0.0) - reach, value + reach
         method = "bootstrap, bias-widened"
     else:

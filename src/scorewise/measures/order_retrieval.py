@@ -30,7 +30,7 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     return _judged(t, level, trapezoid=False)
 
 
-@measure(group="order", title="PR area, trapezoid")
+@measure(group="order", title="PR trapezoid")
 def pr_trapezoid(t: Tally, *, level: float = 0.95) -> Estimate:
     """Area under the precision-recall curve when its points are joined by straight lines.
 

@@ -39,6 +39,11 @@ class Origin:
                 f"the tallies have different positive classes, {self.positive!r} and "
                 f"{other.positive!r}; make them with the same positive="
             )
+        if self.score != other.score:
+            raise BadInput(
+                f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
+                f"rows of one and the same model add up"
+            )
         return replace(
             min(
                 self,

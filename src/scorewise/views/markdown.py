@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scorewise.views import words
-from scorewise.views.words import Document, plain, shown
+from scorewise.views.words import Document, plain
 
 
 def markdown(doc: Document) -> str:
@@ -66,8 +66,8 @@ def _single(doc: Document, measures: Sequence[Document]) -> list[str]:
     for m in measures:
         ends = f"*{escape(m['why'])}*" if m["why"] else _ends(m)
         base = words.given(m["baseline"])
-        skill = "" if m["skill"] is None else f"{100 * m['skill']:.0f}%"
-        rows.append(f"| {escape(m['title'])} | {shown(m['value'])} | {ends} | {base} | {skill} |")
+        skill = "" if m["skill"] is None else words.whole_percent(m["skill"])
+        rows.append(f"| {escape(m['title'])} | {words.value(m)} | {ends} | {base} | {skill} |")
     return rows
 
 
@@ -91,7 +91,7 @@ def _cell(model: Document, name: str, best: bool) -> str:
         return ""
     if measure["why"]:
         return f"— *{escape(measure['why'])}*"
-    value = shown(measure["value"])
+    value = words.value(measure)
     return f"{f'**{value}**' if best else value} {_ends(measure)}".strip()
 
 

@@ -22,7 +22,7 @@ from scorewise.views.layout import (
     rule,
     spread,
 )
-from scorewise.views.words import Document, plain, quoted, shown
+from scorewise.views.words import Document, plain, quoted
 
 WIDTH = 80
 BAR = 8
@@ -106,7 +106,7 @@ def _single(doc: Document, width: int) -> list[Text]:
     ]
     columns = [
         Column([""], cells(_names(measures, width))),
-        Column(["value"], cells(aligned([shown(m["value"]) for m in measures]), "bold"), True),
+        Column(["value"], cells(aligned([words.value(m) for m in measures]), "bold"), True),
         Column([f"{words.percent(doc['settings']['level'])} interval"], _intervals(measures)),
     ]
     for extras in ((0, 2, 3), (0, 2), (0, 1), (0,)):
@@ -203,7 +203,7 @@ def _model_column(
     model: Document, at: int, measures: Sequence[Document], bests: dict[str, int | None]
 ) -> Column:
     found = [words.find(model, m["name"]) for m in measures]
-    values = aligned([shown(m["value"]) if m else "" for m in found])
+    values = aligned([words.value(m) if m else "" for m in found])
     texts = []
     for measure, value in zip(found, values, strict=True):
         mine = measure is not None and bests[measure["name"]] == at
@@ -236,7 +236,7 @@ def _skill(skill: float | None, bar: int) -> Text:
     full = round(bar * min(max(skill, 0.0), 1.0))
     text = Text.assemble(("━" * full, "cyan"), ("─" * (bar - full), "dim"))
     gap = " " if bar else ""
-    return text.append(f"{gap}{f'{100 * skill:.0f}%':>5}", "not dim")
+    return text.append(f"{gap}{words.whole_percent(skill):>5}", "not dim")
 
 
 def _differences(doc: Document, width: int) -> list[Text]:

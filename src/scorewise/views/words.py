@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from scorewise.estimate import number
+from scorewise.estimate import decimals, number
 
 Document = dict[str, Any]
 
@@ -28,9 +28,19 @@ def quoted(text: object) -> str:
     return f"'{plain(text)}'"
 
 
-def shown(x: float | None) -> str:
+def shown(x: float | None, digits: int = 3) -> str:
     """A number, or a dash where there is none."""
-    return number(math.nan if x is None else x)
+    return number(math.nan if x is None else x, digits)
+
+
+def value(measure: Document) -> str:
+    """The value of a measure, with as many decimals as its interval needs."""
+    return shown(measure["value"], _digits(measure))
+
+
+def _digits(measure: Document) -> int:
+    low, high = measure["low"], measure["high"]
+    return 3 if low is None or high is None else decimals(low, high)
 
 
 def percent(share: float) -> str:
@@ -40,6 +50,15 @@ def percent(share: float) -> str:
     ('12%', '95%', '0.00333%')
     """
     return f"{100 * share:.3g}%"
+
+
+def whole_percent(share: float) -> str:
+    """A share in whole percent.
+
+    >>> whole_percent(0.124), whole_percent(-0.001)
+    ('12%', '0%')
+    """
+    return f"{round(100 * share)}%"
 
 
 def amount(x: float) -> str:
@@ -64,7 +83,8 @@ def interval(measure: Document) -> str:
     """The interval of a measure in brackets; nothing where it has none."""
     if measure["low"] is None and measure["high"] is None:
         return ""
-    return f"[{shown(measure['low'])}, {shown(measure['high'])}]"
+    digits = _digits(measure)
+    return f"[{shown(measure['low'], digits)}, {shown(measure['high'], digits)}]"
 
 
 def bound(measure: Document) -> str:
@@ -162,13 +182,16 @@ def find(model: Document, name: str) -> Document | None:
 
 
 def best(models: Sequence[Document], name: str) -> int | None:
-    """Which model has the better point value; none where one has no value or the best tie."""
+    """Which model has the better point value; none where the best tie, or one may be infinite."""
     found = [find(model, name) for model in models]
-    values = [m["value"] for m in found if m is not None and m["value"] is not None]
-    if len(values) < max(2, len(models)):
+    values = [None if m is None else m["value"] for m in found]
+    known = [v for v in values if v is not None]
+    better = next((m["better"] for m in found if m is not None), "high")
+    # without a value a loss may be infinite, which is worst; anything else might be best
+    if len(known) < (2 if better == "low" else max(2, len(models))):
         return None
-    top = (max if found[0] is None or found[0]["better"] == "high" else min)(values)
-    return values.index(top) if values.count(top) == 1 else None
+    top = (max if better == "high" else min)(known)
+    return values.index(top) if known.count(top) == 1 else None
 
 
 def baselines(models: Sequence[Document], measures: Sequence[Document]) -> list[str] | None:
@@ -199,8 +222,12 @@ def differences(doc: Document, mark: Callable[[object], str]) -> list[str]:
 def _gap(d: Document, pairs: Sequence[Document]) -> str:
     if d["value"] is None:
         return f"{shown(None)}  {d['why']}"
-    text = f"{shown(d['value'])} [{shown(d['low'])}, {shown(d['high'])}]"
+    text = f"{value(d)} {interval(d)}"
     if d["p"] is not None:
-        text += f", p = {number(d['p'])}"
-        text += f" ({number(d['p_adjusted'])} by Holm)" if len(pairs) > 1 else ""
+        text += f", {_chance(d['p'])}"
+        text += f" ({_chance(d['p_adjusted'])} by Holm)" if len(pairs) > 1 else ""
     return text + f"; {d['method']}"
+
+
+def _chance(p: float) -> str:
+    return f"p = {number(p)}" if p > 1e-300 else "p < 1e-300"

@@ -1,0 +1,117 @@
+"""The document that every view renders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from scorewise import __version__
+from scorewise.estimate import Estimate
+from scorewise.evaluation.settings import Settings
+from scorewise.registry import MEASURES, Measure
+from scorewise.views.words import Document
+
+if TYPE_CHECKING:
+    from scorewise.evaluation.one import Evaluation
+
+
+def document(
+    evaluations: Mapping[str, Evaluation], s: Settings, differences: Sequence[Document] = ()
+) -> Document:
+    """The document of evaluations on the same rows."""
+    t = next(iter(evaluations.values())).tally
+    o = t.origin
+    return {
+        "schema": 1,
+        "scorewise": __version__,
+        "command": "evaluate",
+        "settings": {"level": s.level, "seed": s.seed, "threshold": s.threshold, "clip": s.clip},
+        "data": {
+            "sources": list(o.sources),
+            "label": o.label,
+            "positive": o.positive,
+            "negative": o.negative,
+            "rule": o.rule,
+            "rows": o.rows,
+            "positives": o.positives,
+            "negatives": o.negatives,
+            "dropped": o.dropped,
+            "weight": o.weight,
+            "weight_positives": float(t.positives),
+            "weight_negatives": float(t.negatives),
+        },
+        "models": [_model(name, e) for name, e in evaluations.items()],
+        "differences": list(differences),
+        "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
+    }
+
+
+def _model(name: str, e: Evaluation) -> Document:
+    t, c = e.tally, e.confusion
+    cut = t.cut(e.settings.threshold)
+    lowest, highest = t.ends
+    return {
+        "name": name,
+        "kind": t.kind,
+        "distinct": len(t.score),
+        "exact": t.coarse is None,
+        "lowest": finite(lowest),
+        "highest": finite(highest),
+        "cut": {
+            "threshold": cut.threshold,
+            "above": finite(cut.above),
+            "upto": finite(cut.upto),
+        },
+        "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
+        "measures": [_row(MEASURES[key], estimate) for key, estimate in e.items()],
+    }
+
+
+def _row(m: Measure, e: Estimate) -> Document:
+    numbers = {"value": e.value, "low": e.low, "high": e.high}
+    return {
+        "name": m.name,
+        "title": m.title,
+        "group": m.group,
+        "meaning": m.meaning,
+        "better": m.better,
+        **{key: finite(x) for key, x in numbers.items()},
+        "level": e.level,
+        "method": e.method,
+        "why": e.why,
+        "bound": e.bound,
+        "baseline": None if e.baseline is None else finite(e.baseline),
+        "skill": finite(m.skill(e)),
+    }
+
+
+def finite(x: float) -> float | None:
+    """The number, or none where it is not finite: JSON knows no others."""
+    return float(x) if math.isfinite(x) else None
+
+
+def _hints(name: str, e: Evaluation) -> Iterator[str]:
+    """What a reader should be told in words."""
+    c, t = e.confusion, e.tally
+    if why := t.why_not_ranked:
+        yield f"'{name}': {why}; measures that need both classes are undefined"
+    elif e.auroc.value < 0.5 and e.auroc.high < 0.5:
+        yield (
+            f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
+            f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"
+        )
+    if t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
+        yield (
+            f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
+            f"choose one for the decisions"
+        )
+    if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
+        yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
+    for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
+        if c.table.sum() and not called:
+            lowest, highest = t.ends
+            yield (
+                f"'{name}': every row is called {side}; scores lie in [{lowest:.4g}, {highest:.4g}] "
+                f"and the threshold is {e.settings.threshold:g}"
+            )

@@ -1,0 +1,115 @@
+"""Several models on the same rows, side by side, and the differences between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from scorewise.door import Kind, Missing, Rows, take
+from scorewise.errors import BadInput
+from scorewise.evaluation.document import document, finite
+from scorewise.evaluation.one import Evaluation
+from scorewise.evaluation.settings import Settings
+from scorewise.evaluation.shown import Shown
+from scorewise.intervals.paired import area_difference, holm
+from scorewise.registry import MEASURES
+from scorewise.sources import Loaded
+from scorewise.tallies import Tally
+from scorewise.views.words import Document
+
+
+class Comparison(Shown, Mapping[str, Evaluation]):
+    """The evaluation of each model by its name, and `differences` between them.
+
+    Prints as a table of all models.
+    """
+
+    def __init__(self, rows: Rows, settings: Settings, sources: tuple[str, ...] = ()) -> None:
+        self.settings = settings
+        self._models = {
+            name: Evaluation(Tally.of_rows(rows, name, sources), settings) for name in rows.scores
+        }
+        self.differences = _differences(rows, self._models, settings.level)
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self._models[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        return document(self._models, self.settings, self.differences)
+
+
+def compare(
+    y: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    threshold: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    clip: float | None = None,
+) -> Comparison:
+    """Every measure of several models' scores on the same rows, and the paired difference of AUROC.
+
+    >>> y = [1, 1, 0, 1, 0, 0]
+    >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
+    >>> c["tree"].auroc.value, round(c.differences[0]["value"], 3)
+    (0.8888888888888888, 0.111)
+    """
+    if not isinstance(scores, Mapping):
+        raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")
+    rows = take(
+        y,
+        scores,
+        weight=weight,
+        count=count,
+        positive=positive,
+        kind=kind,
+        missing=missing,
+    )
+    return Comparison(rows, Settings(threshold, level, seed, clip))
+
+
+def judge(loaded: Loaded, **settings: Any) -> Document:
+    """The document of all score columns that were read."""
+    chosen = Settings(**settings)
+    rows = loaded.rows
+    if not len(rows):
+        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
+        raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
+    return Comparison(rows, chosen, loaded.sources).to_dict()
+
+
+def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> list[Document]:
+    """AUROC of each model minus that of each later one, paired, with p-values adjusted by Holm."""
+    pairs = list(combinations(made, 2))
+    found = [area_difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
+    adjusted = holm([difference.p for difference in found])
+    return [
+        {
+            "measure": "auroc",
+            "title": MEASURES["auroc"].title,
+            "first": a,
+            "second": b,
+            "value": finite(e.value),
+            "low": finite(e.low),
+            "high": finite(e.high),
+            "level": e.level,
+            "method": e.method,
+            "why": e.why,
+            "p": finite(p),
+            "p_adjusted": finite(q),
+        }
+        for (a, b), (e, p), q in zip(pairs, found, adjusted, strict=True)
+    ]
