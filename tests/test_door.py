@@ -337,3 +337,14 @@ def test_the_door_imports_no_other_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_pandas_columns_in_different_orders_are_refused():
+    y, p = pd.Series([0, 1, 0, 1]), pd.Series(P)
+    with pytest.raises(BadInput, match="the same pandas index in different orders"):
+        take(y[::-1], {"p": p})
+    for other in (
+        p.to_numpy(),
+        p.set_axis([7, 8, 9, 10]),
+    ):  # by position, when nothing says otherwise
+        assert take(y[::-1], {"p": other}).y.tolist() == [True, False, True, False]

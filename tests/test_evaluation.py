@@ -305,3 +305,66 @@ def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
     assert e.brier.why == (
         'scores from 0.25 to 1.0000001 are no probabilities; pass kind="logit" if logits'
     )
+
+
+def test_compare_is_each_evaluation_and_their_difference():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    scores = {"a": rng.random(200) * (1 + y) / 2, "b": rng.random(200)}
+    c = sw.compare(y, scores, threshold=0.4, level=0.9)
+    assert list(c) == ["a", "b"]
+    for name, s in scores.items():
+        alone = sw.evaluate(y, s, threshold=0.4, level=0.9)
+        assert dict(c[name]) == dict(alone)
+    (d,) = c.differences
+    assert d["value"] == pytest.approx(c["a"].auroc.value - c["b"].auroc.value)
+    assert d["level"] == 0.9
+    jsonschema.validate(c.to_dict(), document_schema())
+    assert "AUROC 'a' - 'b'" in str(c)
+    with pytest.raises(sw.BadInput, match="by name"):
+        sw.compare(y, scores["a"])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda t: sw.measures.auroc(t, level=95), "level is 95; it must lie between 0 and 1"),
+        (lambda t: sw.measures.partial_auroc(t, scale="McClish"), "scale='McClish' is not known"),
+        (lambda t: sw.measures.partial_auroc(t, max_fpr=2), "0 < max_fpr <= 1"),
+        (lambda t: sw.measures.partial_auroc(t, max_fpr=0.1, min_tpr=0.9), "not both"),
+        (lambda t: sw.measures.h_measure(t, costs=(0, -1)), "must be positive"),
+        (lambda t: sw.measures.f_beta(t.confusion(0.5), beta=-1), "beta is -1"),
+        (lambda t: sw.measures.log_loss(t, clip=0.7), "clip=0.7 is not between"),
+        (lambda t: sw.evaluate(t, [0.5]), "leave out p"),
+        (lambda t: sw.evaluate([0, 1]), r"sw.tally\(...\)"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(call, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        call(sw.Tally.of(Y, P))
+
+
+def test_scores_without_a_scale_are_hinted_at():
+    y = np.arange(40) % 2
+    s = y + np.arange(40) / 20
+    (hint,) = sw.evaluate(y, s).to_dict()["hints"]
+    assert "0.5 may be no sensible threshold" in hint
+    assert sw.evaluate(y, s, threshold=1.2).to_dict()["hints"] == []
+    (hint,) = sw.evaluate(y, s / 3, kind="logit", threshold=0.6).to_dict()["hints"]
+    assert "said to be logits, but all lie in [0, 1]" in hint
+
+
+def test_unknown_measures_are_named_with_the_known():
+    e = sw.evaluate(Y, P)
+    with pytest.raises(KeyError, match="auroc, average_precision"):
+        e["nope"]
+    with pytest.raises(AttributeError, match="auroc, average_precision"):
+        e.nope  # noqa: B018
+
+
+def test_skill_and_format():
+    e = sw.evaluate(Y, P)
+    assert e.skill("auroc") == pytest.approx(2 * e.auroc.value - 1)
+    assert f"{e.auroc:.4f}" == f"{e.auroc.value:.4f}"
+    assert f"{e.auroc}" == str(e.auroc)
+    assert str(sw.Estimate(0.802081, 0.801812, 0.802349)) == "0.80208 [0.80181, 0.80235]"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scorewise.measures as m
-from scorewise import BadInput, Confusion, Tally
+from scorewise import BadInput, Confusion, Tally, tally
 from scorewise.tallies.grid import cell_of, probability_edges
 from strategies import cases, shards
 
@@ -417,3 +417,10 @@ def test_saving_leaves_nothing_else_behind(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
     with pytest.raises(BadInput, match="cannot write"):
         Tally.empty().save(tmp_path / "absent" / "t.parquet")
+
+
+def test_tallies_of_different_models_do_not_add_up():
+    frame = {"y": [0, 1], "a": [0.1, 0.9], "b": [0.2, 0.3]}
+    a, b = (tally(frame, label="y", score=name) for name in ("a", "b"))
+    with pytest.raises(BadInput, match="different scores, 'a' and 'b'"):
+        a + b

@@ -158,3 +158,13 @@ def test_picture_is_an_image_that_asks_for_nothing():
     assert "http" not in addresses
     assert "AUROC" in picture
     assert len(picture) < 60_000
+
+
+def test_a_loss_without_value_does_not_hide_the_best():
+    doc = document(3)
+    for i, value in enumerate((0.3, 0.2)):
+        find(doc, "log_loss", i)["value"] = value
+    undefine(doc, "log_loss", "a certain prediction was wrong", 2)
+    assert best(doc["models"], "log_loss") == 1
+    undefine(doc, "lr_plus", "infinite: no false positives", 2)
+    assert best(doc["models"], "lr_plus") is None
