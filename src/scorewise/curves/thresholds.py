@@ -61,7 +61,7 @@ class Roc(Curve):
         return float(np.trapezoid(self.y, self.x))
 
     def hull(self) -> Curve:
-        """The least convex curve above: what mixing thresholds, or calibration, can reach."""
+        """The least concave curve above: what mixing thresholds, or calibration, can reach."""
         return Curve(self.x[self.corner], self.y[self.corner], self.threshold[self.corner])
 
 
@@ -72,7 +72,11 @@ def thresholds(t: Tally) -> Thresholds:
     above = np.concatenate(([np.inf], at[::-1].astype(np.float64)))
     if not len(t.score):
         tp = fp = np.zeros(1, np.int64)
-    return Thresholds(above, tp, fp, tp[-1] - tp, fp[-1] - fp)
+    # what lies below is added up from below, so that it loses no digits to what lies above
+    fn, tn = (np.concatenate((w[:1] * 0, w.cumsum()))[::-1] for w in (t.pos, t.neg))
+    if not len(t.score):
+        fn = tn = np.zeros(1, np.int64)
+    return Thresholds(above, tp, fp, fn, tn)
 
 
 def roc(t: Tally) -> Roc:

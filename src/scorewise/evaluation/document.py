@@ -96,7 +96,7 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
     c, t = e.confusion, e.tally
     if why := t.why_not_ranked:
         yield f"'{name}': {why}; measures that need both classes are undefined"
-    elif e.auroc.value < 0.5 and e.auroc.high < 0.5:
+    elif e.auroc.value < 0.5:
         yield (
             f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
             f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scorewise.door import Rows
 from scorewise.estimate import Estimate
 from scorewise.intervals.placements import area
-from scorewise.intervals.scales import effective, wald
+from scorewise.intervals.scales import effective, one_row, wald
 from scorewise.tallies import Tally
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
         total, squares = weight[side].sum(), square[side].sum()
         mean = float((weight[side] * gap[side]).sum() / total)
         n = effective(total, squares)
-        if n <= 1:
+        if one_row(n):
             why = "a class has a single row"
             return Difference(Estimate(value, level=level, method="none: " + why), math.nan)
         spread = float((square[side] * (gap[side] - mean) ** 2).sum() / total**2)
@@ -51,7 +51,7 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
         method = "none: no row is placed differently"
         return Difference(Estimate(value, value, value, level, method, "", 0.0, 0.0), 1.0)
     se = math.sqrt(variance)
-    low, high = wald(value, se, level, "identity")
+    low, high = (min(1.0, max(-1.0, x)) for x in wald(value, se, level, "identity"))
     estimate = Estimate(value, low, high, level, "DeLong, paired", "", 0.0, 0.0)
     return Difference(estimate, math.erfc(abs(value) / se / math.sqrt(2)))
 

@@ -52,10 +52,10 @@ def spread(t: Tally, auc: float) -> Spread:
         spread_pos += inner(b.pos2, below)
         spread_neg += inner(b.neg2, above)
     neg2, pos2 = t.squares
-    sizes = effective(pos, pos2), effective(neg, neg2)
-    if any(map(one_row, sizes)):  # whose distance from its own mean, 0, says nothing
+    rows_pos, rows_neg = effective(pos, pos2), effective(neg, neg2)
+    if one_row(rows_pos) or one_row(rows_neg):  # whose distance from its own mean, 0, says nothing
         return Spread(math.nan, math.nan)
-    return pooled_spread((spread_pos / pos**2, sizes[0]), (spread_neg / neg**2, sizes[1]))
+    return pooled_spread((spread_pos / pos**2, rows_pos), (spread_neg / neg**2, rows_neg))
 
 
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
@@ -66,19 +66,15 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken.
     """
     # a hair of tolerance, because weights that are all equal may add up to 9.999...
-    if min(_sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
+    if min(sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
         known = spread(t, auc)
         if known.says_something():
             return *limits(auc, known, level, "logit"), "DeLong, logit"
-    return *newcombe_limits(t, auc, level), "Newcombe"
+    return *score_limits(auc, *sizes(t), level), "Newcombe"
 
 
-def newcombe_limits(t: Tally, auc: float, level: float) -> tuple[float, float]:
-    """Score interval of an area of this tally."""
-    return score_limits(auc, *_sizes(t), level)
-
-
-def _sizes(t: Tally) -> tuple[float, float]:
+def sizes(t: Tally) -> tuple[float, float]:
+    """Rows of the negatives and of the positives, or as many as their weights are worth."""
     neg2, pos2 = t.squares
     return effective(t.negatives, neg2), effective(t.positives, pos2)
 

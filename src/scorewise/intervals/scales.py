@@ -17,7 +17,7 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
-    if not 0 < level < 1:
+    if not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + level / 2)
 
@@ -30,7 +30,7 @@ class Spread(NamedTuple):
 
     def says_something(self, size: float = 1.0) -> bool:
         """Whether an interval can be made of it: it is more than rounding of values of that size."""
-        return self.variance > (1e-13 * size) ** 2 and self.df > 0
+        return 1e-13 * size < math.sqrt(max(self.variance, 0.0)) < math.inf and self.df > 0
 
 
 def effective(total: float, squares: float) -> float:
@@ -58,8 +58,15 @@ def pooled_spread(*parts: tuple[float, float]) -> Spread:
     if any(v > 0 and one_row(n) for v, n in parts):
         return Spread(math.nan, math.nan)
     known = [(v * n / (n - 1), n - 1) for v, n in parts if v > 0]
-    variance = sum(v for v, _ in known)
-    return Spread(variance, variance**2 / sum(v * v / df for v, df in known) if known else math.nan)
+    if not known:
+        return Spread(0.0, math.nan)
+    # as shares of the largest, so that squares neither vanish nor overflow
+    most = max(v for v, _ in known)
+    if most == math.inf:
+        return Spread(math.inf, math.nan)
+    shares = [(v / most, df) for v, df in known]
+    whole = sum(share for share, _ in shares)
+    return Spread(most * whole, whole**2 / sum(share**2 / df for share, df in shares))
 
 
 def student(level: float, df: float) -> float:

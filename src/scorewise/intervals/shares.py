@@ -27,14 +27,15 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     [0.9, 0.5958, 0.9821]
     """
     total = hit + miss
-    p = hit / total
-    variance = (hit2 * (1 - p) ** 2 + miss2 * p * p) / total**2
-    n = p * (1 - p) / variance if variance > 0 else total**2 / (hit2 + miss2)
+    # the rest is not 1 - p, which loses its digits when p is close to 1
+    p, rest = hit / total, miss / total
+    variance = hit2 * (rest / total) ** 2 + miss2 * (p / total) ** 2
+    n = p * rest / variance if p * rest and variance else total * (total / (hit2 + miss2))
     q = z(level) ** 2 / n
     centre = (p + q / 2) / (1 + q)
-    reach = math.sqrt(q * (p * (1 - p) + q / 4)) / (1 + q)
+    reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
     # at an end the formula gives the end up to rounding
-    return Share(p, 0.0 if p == 0 else centre - reach, 1.0 if p == 1 else centre + reach)
+    return Share(p, 0.0 if hit == 0 else centre - reach, 1.0 if miss == 0 else centre + reach)
 
 
 def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
@@ -54,8 +55,10 @@ def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[flo
 
 def ratio(a: Share, b: Share) -> tuple[float, float]:
     """Interval of a / b for independent shares, by the same idea on the log scale; b is not 0."""
-    if a.value == 0:
-        return 0.0, a.high / b.low
-    down = math.hypot(math.log(a.value / a.low), math.log(b.high / b.value))
+    if a.value == 0 or b.low <= 0:  # or so close to 0 that no digit is left
+        return 0.0, a.high / b.low if b.low > 0 else math.inf
+    down = (
+        math.hypot(math.log(a.value / a.low), math.log(b.high / b.value)) if a.low > 0 else math.inf
+    )
     up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
     return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)

@@ -22,7 +22,7 @@ def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, 
     (an empty cell on a transformed scale, or no slope at all) half a row of mean weight is put into
     each cell, for the interval alone.
     """
-    table, squares = c.table, c.squares
+    table, squares = c.table * c.scale, c.squares * c.scale**2
     if scale != "identity" and (table == 0).any():
         return wald(*_with_half_rows(f, table, squares), level, scale)
     se = _error(f, table, squares)

@@ -33,7 +33,7 @@ def lacking(c: Confusion, *needs: str) -> str:
 def share(c: Confusion, hit: tuple[int, ...], miss: tuple[int, ...], level: float) -> Share:
     """Share of some cells (of tp, fp, fn, tn) in these and others, with its Wilson interval."""
     w, w2 = c.table, c.squares
-    a, b, a2, b2 = (x[list(cells)].sum() for x in (w, w2) for cells in (hit, miss))
+    a, b, a2, b2 = (float(x[list(cells)].sum()) for x in (w, w2) for cells in (hit, miss))
     return wilson(a, b, a2, b2, level)
 
 
@@ -66,10 +66,14 @@ def judged(
 
     All formulas rise with tp and fall with fp, so the doubt is largest at two corners.
     """
-    value, bound = float(formula(*c.table)), 0.0
+    with np.errstate(all="ignore"):
+        value, bound = float(formula(*(c.table * c.scale))), 0.0
+    if not math.isfinite(value):
+        return Estimate.undefined("the weights are too uneven for floating point", level)
+    value = min(max(value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
     if any(c.doubt):
         with np.errstate(all="ignore"):
-            worst, best = (float(formula(*table)) for table in corners(c))
+            worst, best = (float(formula(*(table * c.scale))) for table in corners(c))
         value, bound = (worst + best) / 2, abs(best - worst) / 2
         if not math.isfinite(bound):
             return Estimate.undefined("the cells of the coarse tally leave it open", level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.shares import Share, combine, ratio
+from scorewise.intervals.shares import combine, ratio
 from scorewise.measures._decided import (
     BOTH_CALLS,
     BOTH_CLASSES,
@@ -101,8 +101,7 @@ def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
         "" if c.fp else "infinite: no false positives"
     ):
         return Estimate.undefined(why, level)
-    sensitivity, specificity = rates(c, level)
-    limits = ratio(sensitivity, _rest(specificity))
+    limits = ratio(share(c, (TP,), (FN,), level), share(c, (FP,), (TN,), level))
     return judged(
         c, formulas.lr_plus, limits, level, "MOVER, log", baseline=1.0, bounds=(0.0, math.inf)
     )
@@ -121,12 +120,7 @@ def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
         "" if c.tn else "infinite: no true negatives"
     ):
         return Estimate.undefined(why, level)
-    sensitivity, specificity = rates(c, level)
-    limits = ratio(_rest(sensitivity), specificity)
+    limits = ratio(share(c, (FN,), (TP,), level), share(c, (TN,), (FP,), level))
     return judged(
         c, formulas.lr_minus, limits, level, "MOVER, log", baseline=1.0, bounds=(0.0, math.inf)
     )
-
-
-def _rest(p: Share) -> Share:
-    return Share(1 - p.value, 1 - p.high, 1 - p.low)

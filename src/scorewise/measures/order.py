@@ -7,7 +7,7 @@ from typing import Literal
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.partial import partial, partial_spread
-from scorewise.intervals.placements import area, area_limits, newcombe_limits
+from scorewise.intervals.placements import FEW, area, area_limits, score_limits, sizes
 from scorewise.intervals.scales import Spread, limits
 from scorewise.intervals.shares import combine, wilson
 from scorewise.registry import measure
@@ -47,10 +47,11 @@ def partial_auroc(
 
     `max_fpr=0.1` unless said; or `min_tpr=`, the area right of the curve above that true positive rate.
     `scale="mcclish"` maps chance to 0.5 and perfection to 1 (McClish 1989). The interval is DeLong's,
-    with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share.
+    with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share; with
+    fewer than ten rows of a class within the part, or a part that is perfect, Newcombe's (2006).
 
     >>> partial_auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]), max_fpr=0.5)
-    0.347 [0.004, 0.499]
+    0.347 [0.101, 0.476]
     """
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
@@ -67,11 +68,14 @@ def partial_auroc(
     variance, df = partial_spread(t, part, across)
     known = Spread(variance / width**2, df)
     share = value / width
-    if known.says_something() and 0 < share < 1:
+    neg, pos = sizes(t)
+    # of the class along the axis, only those rows count that lie within the width
+    used = (neg, pos * width) if across else (neg * width, pos)
+    if min(used) > FEW - 1e-9 and known.says_something() and 0 < share < 1:
         low, high = limits(share, known, level, "logit")
         method = "DeLong, logit"
     else:
-        low, high = newcombe_limits(t, share, level)
+        low, high = score_limits(share, *used, level)
         method = "Newcombe"
     low, high = max(0.0, low * width - bound), min(width, high * width + bound)
     chance = width * width / 2
@@ -94,12 +98,14 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     above, below, at, sign = _distances(t)
-    value, bound = max(above, below), 0.0
+    # weights may add up to a hair above the whole
+    value, bound = min(1.0, max(above, below)), 0.0
     if t.coarse is not None:
         (worst_up, worst_down, *_), (best_up, best_down, *_) = map(_distances, extremes(t))
         ends = max(worst_up, best_down), max(best_up, worst_down)
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-    sides = [[w[:at].sum(), w[at:].sum()] for w in (t.pos, t.pos2, t.neg, t.neg2)]
+    # floats, because squares of large counts leave the range of integers
+    sides = [[float(w[:at].sum()), float(w[at:].sum())] for w in (t.pos, t.pos2, t.neg, t.neg2)]
     (pos_low, pos_up), (pos2_low, pos2_up), (neg_low, neg_up), (neg2_low, neg2_up) = sides
     tpr = wilson(pos_up, pos_low, pos2_up, pos2_low, level)
     tnr = wilson(neg_low, neg_up, neg2_low, neg2_up, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ def h_measure(
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     value, bound = certified(t, lambda x: _saved(_hull(x), costs))
+    if math.isnan(value):
+        return Estimate.undefined("a class is too rare for floating point", level)
     drawn, centre = bootstrap_cells(t, lambda n, p: _each(n, p, costs), replicates=200, seed=seed)
     bias, reach = float(drawn.mean()) - centre, z(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
@@ -96,10 +99,9 @@ def _hull(t: Tally) -> _Hull:
 
 def _charges(q: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     """Mean cost of a negative and of a positive that are called by "posterior > cost", at posterior q."""
-    from scipy.special import betainc
+    from scipy.special import betainc, betaincc
 
-    negative = a / (a + b) * betainc(a + 1, b, q)
-    return negative, b / (a + b) * (1 - betainc(a, b + 1, q))
+    return a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q)
 
 
 def _shape(prevalence: float, costs: tuple[float, float] | None) -> tuple[float, float]:
@@ -119,4 +121,5 @@ def _constant(prevalence: float, shape: tuple[float, float]) -> float:
 
 def _saved(h: _Hull, costs: tuple[float, float] | None) -> float:
     shape = _shape(h.prevalence, costs)
-    return max(0.0, 1 - _loss(h, shape) / _constant(h.prevalence, shape))
+    most = _constant(h.prevalence, shape)
+    return max(0.0, 1 - _loss(h, shape) / most) if most > 0 else math.nan

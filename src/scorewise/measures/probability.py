@@ -93,11 +93,17 @@ def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | Non
     sums = _moments(t, loss, clip)
     total = t.negatives + t.positives
     value = (sums[0].first + sums[1].first) / total
+    if not math.isfinite(value):
+        why = "infinite: the losses add up beyond the largest number"
+        return Estimate(math.inf, level=level, why=why, baseline=baseline)
     known = _spread(t, sums)
     if value == 0:
         return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
     if not known.says_something(value):
-        return Estimate(value, level=level, method="none: all losses are equal", baseline=baseline)
+        reason = (
+            "all losses are equal" if known.variance < math.inf else "beyond the largest number"
+        )
+        return Estimate(value, level=level, method=f"none: {reason}", baseline=baseline)
     low, high = limits(value, known, level, "log")
     if loss == "brier":
         high = min(high, 1.0)
@@ -121,12 +127,15 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
         means.append(mean)
     if all(w for w, _ in weights):
         overall = sum(m.first for m in sums) / total
-        between = sum(w2 * (m - overall) ** 2 for (_, w2), m in zip(weights, means, strict=True))
+        gaps = [m - overall for m in means]
+        between = sum(w2 * gap * gap for (_, w2), gap in zip(weights, gaps, strict=True))
         parts.append((between / total**2 * _succession(weights[1][0] / total, rows), rows))
     return pooled_spread(*parts)
 
 
 def _succession(p: float, n: float) -> float:
     """By how much Laplace's rule (one more row of each class) raises the variance of a small share."""
+    if not 0 < p < 1:  # a class beyond floating point
+        return 1.0
     q = (n * p + 1) / (n + 2)
     return q * (1 - q) / (p * (1 - p))

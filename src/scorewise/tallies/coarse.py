@@ -32,6 +32,10 @@ class Coarse:
     sum: ByClass
     losses: dict[Loss, tuple[Moments, Moments]]
 
+    def __post_init__(self) -> None:
+        for array in (self.cell, self.low, self.high, self.sum):
+            array.flags.writeable = False
+
     @property
     def middle(self) -> NDArray[np.float64]:
         """The middle of the scores seen in each cell, which is increasing."""

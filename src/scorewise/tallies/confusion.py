@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,12 @@ class Confusion:
     classes: tuple[str, ...] = ("0", "1")
     doubt: tuple[float, float] = (0.0, 0.0)
 
+    def __post_init__(self) -> None:
+        for name in ("weight", "weight2"):
+            seen = getattr(self, name).view()
+            seen.flags.writeable = False
+            object.__setattr__(self, name, seen)
+
     @classmethod
     def counts(cls, *, tp: float, fp: float, fn: float, tn: float) -> Confusion:
         """The confusion of a two-by-two table."""
@@ -45,6 +52,11 @@ class Confusion:
         """tp, fp, fn, tn as floats."""
         self._two()
         return self.weight.astype(np.float64).ravel()[[3, 1, 2, 0]]
+
+    @property
+    def scale(self) -> float:
+        """A power of two that brings the table near 1: no formula depends on the unit of weight."""
+        return 2.0 ** -math.frexp(float(self.weight.sum()))[1]
 
     @property
     def squares(self) -> NDArray[np.float64]:
@@ -78,10 +90,9 @@ class Confusion:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Confusion):
             return NotImplemented
-        same = np.array_equal(self.weight, other.weight)
-        return (
-            same and np.array_equal(self.weight2, other.weight2) and self.classes == other.classes
-        )
+        same = (self.classes, self.doubt) == (other.classes, other.doubt)
+        same = same and np.array_equal(self.weight, other.weight)
+        return same and np.array_equal(self.weight2, other.weight2)
 
     __hash__ = None  # type: ignore[assignment]
 

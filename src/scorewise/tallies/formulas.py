@@ -62,14 +62,14 @@ def jaccard(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Correlation of labels and decisions."""
-    return (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+    decided, labelled = (tp + fp) * (tn + fn), (tp + fn) * (tn + fp)
+    return (tp * tn - fp * fn) / (decided**0.5 * labelled**0.5)
 
 
 def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Agreement of labels and decisions beyond chance, by the margins."""
-    n = tp + fp + fn + tn
-    chance = ((tp + fp) * (tp + fn) + (tn + fp) * (tn + fn)) / n
-    return (tp + tn - chance) / (n - chance)
+    disagreement = (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
+    return 2 * (tp * tn - fp * fn) / disagreement
 
 
 def lr_plus(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,16 +31,19 @@ class Moments(NamedTuple):
     def of(cls, loss: NDArray[np.float64], w: Numbers, w2: Numbers) -> Moments:
         """Moments of the finite losses."""
         charge = loss if np.isfinite(loss).all() else np.where(np.isfinite(loss), loss, 0.0)
-        weighted = w * charge
-        first = float(weighted.sum())
-        if w2 is w:
-            return cls(first, first, inner(weighted, charge))
-        squares = w2 * charge
-        return cls(first, float(squares.sum()), inner(squares, charge))
+        with np.errstate(over="ignore"):  # sums of huge losses are infinite, and said to be
+            weighted = w * charge
+            first = float(weighted.sum())
+            if w2 is w:
+                return cls(first, first, inner(weighted, charge))
+            squares = w2 * charge
+            return cls(first, float(squares.sum()), inner(squares, charge))
 
     def about(self, mean: float, squares: float) -> float:
         """Sum over rows of weight^2 x (loss - mean)^2, given the sum of squared weights."""
         spread = self.second - 2 * mean * self.square + mean * mean * squares
+        if not math.isfinite(spread):
+            return math.inf
         # what rounding leaves when all losses are equal is no spread
         return spread if spread > 1e-12 * mean * mean * squares else 0.0
 

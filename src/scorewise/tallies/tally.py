@@ -247,11 +247,14 @@ class Tally:
             return NotImplemented
         if not len(self.score) and not len(other.score):
             return self.origin.rows == other.origin.rows
-        same = all(
-            np.array_equal(getattr(self, c), getattr(other, c)) for c in ("score", *_COLUMNS)
-        )
-        marks = (self.kind, self.origin.rows, self.coarse is None)
-        return same and marks == (other.kind, other.origin.rows, other.coarse is None)
+        marks = self.kind, self.origin.rows, self.coarse is None
+        if marks != (other.kind, other.origin.rows, other.coarse is None):
+            return False
+        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *_COLUMNS)]
+        if self.coarse is not None and other.coarse is not None:
+            parts = ("cell", "low", "high")
+            pairs += [(getattr(self.coarse, c), getattr(other.coarse, c)) for c in parts]
+        return all(np.array_equal(a, b) for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
 

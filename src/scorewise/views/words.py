@@ -161,7 +161,7 @@ def model_facts(model: Document) -> list[tuple[str, str]]:
         ("Scores", f"{plain(model['kind'])}, {distinct}{ends}{coarse}"),
         (
             "Decision",
-            f"score >= {cut['threshold']:g} is positive;"
+            f"{'probability' if model['kind'] == 'logit' else 'score'} >= {cut['threshold']!r} is positive;"
             f" the same for any cut in {same_decisions(cut)}",
         ),
     ]

@@ -1,0 +1,122 @@
+"""Where squares vanish or overflow, and where digits are lost: what once went wrong stays right."""
+
+import math
+
+import numpy as np
+import pytest
+
+import scorewise as sw
+from scorewise import Confusion, Tally
+from scorewise import measures as m
+from scorewise.tallies.merging import pool
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "kind"),
+    [
+        ([0, 0, 1, 1], [-100, -101, 100, 101], "logit"),
+        ([0, 0, 0, 0, 1, 1], [1e-90, 2e-90, 3e-90, 4e-90, 1, 1], None),
+        ([0, 1] * 20, [1e150, -1e150] * 10 + [-1, 2] * 10, "logit"),
+        ([0, 1] * 20, [1e308, -1e308] * 20, "logit"),
+    ],
+)
+def test_tiny_and_huge_losses_neither_crash_nor_lose_their_reason(y, s, kind):
+    for e in sw.evaluate(y, s, kind=kind).values():
+        assert bool(e.why) == (not e.defined)
+
+
+def test_huge_losses_are_said_to_be_infinite():
+    e = m.log_loss(Tally.of([0, 1] * 20, [1e308, -1e308] * 20, kind="logit"))
+    assert e.value == math.inf
+    assert e.why == "infinite: the losses add up beyond the largest number"
+
+
+@pytest.mark.parametrize("k", [7 * 10**8, 2 * 10**9, 2**40])
+def test_ks_of_billions_of_rows(k):
+    e = m.ks(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], count=[3 * k, 2 * k, k, 3 * k]))
+    few = m.ks(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], count=[3000, 2000, 1000, 3000]))
+    # the width falls with the root of the rows
+    assert (e.high - e.low) * math.sqrt(k / 1000) == pytest.approx(few.high - few.low, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("negatives", "positives", "how"),
+    [(10**6, 3, "count"), (10**12, 3, "count"), (1e9, 2, "weight")],
+)
+def test_certified_average_precision_below_a_crowd_of_negatives(negatives, positives, how):
+    s = [0.500001, *(0.5000001 + np.arange(positives) * 1e-8)]
+    t = Tally.of([0] + [1] * positives, s, **{how: [negatives] + [1] * positives})
+    exact, coarse = m.average_precision(t), m.average_precision(t.coarsen())
+    assert coarse.value - coarse.bound <= exact.value <= coarse.value + coarse.bound
+
+
+@pytest.mark.parametrize("w", [1e-15, 1e-16, 1e-30])
+def test_lopsided_weights_have_values_or_reasons(w):
+    for e in sw.evaluate([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], weight=[w, 1, w, 2]).values():
+        assert bool(e.why) == (not e.defined)
+
+
+def test_kappa_keeps_its_digits():
+    c = Tally.of([0, 1, 0, 0], [0.1, 0.9, 0.9, 0.1], weight=[1e12, 1e-6, 1e-6, 1]).confusion(0.5)
+    assert m.kappa(c).value == pytest.approx(2 / 3, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e80, 1e-81, 1e-100])
+def test_the_unit_of_weight_does_not_matter_however_far(unit):
+    y, s, w = [0, 1, 0, 1], [0.1, 0.2, 0.6, 0.7], np.array([1.0, 2.0, 1.0, 3.0])
+    one, other = sw.evaluate(y, s, weight=w), sw.evaluate(y, s, weight=w * unit)
+    for name, e in one.items():
+        numbers = [(x.value, x.low, x.high) for x in (e, other[name])]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, nan_ok=True), name
+
+
+def test_partial_area_trusts_few_rows_within_the_part_little():
+    perfect = Tally.of([0] * 20 + [1] * 20, np.r_[np.arange(20) / 100, 0.5 + np.arange(20) / 100])
+    e = m.partial_auroc(perfect)
+    assert (e.value, e.method) == (pytest.approx(0.1), "Newcombe")
+    assert e.low < 0.07  # two negatives lie within the part
+
+
+def test_delong_is_trusted_from_ten_rows_of_a_class_on():
+    rng = np.random.default_rng(0)
+    for few, method in ((9, "Newcombe"), (10, "DeLong, logit")):
+        y = np.repeat([1, 0], [few, 30])
+        assert m.auroc(Tally.of(y, rng.random(len(y)))).method == method
+
+
+def test_pooling_moves_variances_by_no_more_than_a_hair():
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.05
+    t = Tally.of(y, rng.normal(size=len(y)) + y)
+    assert len(t.pooled.score) <= 65_536 < len(t.score)
+    assert t.pooled.origin == t.origin
+    for few in (t.pooled, pool(t, 5000)):
+        for name in ("auroc", "average_precision", "pr_trapezoid"):
+            widths = [e.high - e.low for e in (getattr(m, name)(x) for x in (t, few))]
+            assert widths[0] == pytest.approx(widths[1], rel=0.01), name
+    assert (t.pooled.negatives, t.pooled.positives) == (t.negatives, t.positives)
+
+
+def test_intervals_of_decisions_contain_what_coarsening_leaves_open():
+    c = Confusion(np.array([[40.0, 10.0], [5.0, 15.0]]), np.array([[40.0, 10.0], [5.0, 15.0]]))
+    loose = Confusion(c.weight, c.weight2, doubt=(4.0, 2.0))
+    for name in ("sensitivity", "specificity", "kappa", "f1"):
+        exact, e = (getattr(m, name)(x) for x in (c, loose))
+        assert e.bound > 0
+        assert e.low == pytest.approx(max(0.0, exact.low - e.bound), abs=0.02)
+        assert e.high == pytest.approx(min(1.0, exact.high + e.bound), abs=0.02)
+        assert e.low <= e.value - e.bound
+        assert e.high >= e.value + e.bound
+
+
+def test_what_lies_below_a_threshold_keeps_its_digits():
+    t = Tally.of([1, 1], [0.1, 0.9], weight=[1e-6, 1e12])
+    assert sw.curves.thresholds(t).fn[1] == t.confusion(0.5).fn == 1e-6
+
+
+def test_equality_sees_what_coarse_cells_hold():
+    a, b = (Tally.of([0, 1], s).coarsen() for s in ([0.500001, 0.500003], [0.5000015, 0.5000025]))
+    assert len(a.score) == len(b.score) == 1
+    assert a != b
+    with pytest.raises(ValueError, match="read-only"):
+        a.coarse.low[0, 0] = 9
