@@ -100,10 +100,7 @@ def markdown(total: dict[tuple[int, float], dict[str, list[int]]], runs: int) ->
                 off.append(name)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "Where it lies outside, and why:", ""]
-    lines += [
-        f"- `{name}`: {WHY.get(name, 'few rows in one class; the interval is wide.')}"
-        for name in off
-    ]
+    lines += [f"- `{name}`: {WHY.get(name, 'few rows in one class.')}" for name in off]
     return "\n".join(lines) + "\n"
 
 

@@ -42,7 +42,7 @@ def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[flo
     """Interval of an increasing function of two independent shares.
 
     The distances to the limits of each share, moved one at a time, are added in quadrature ("MOVER",
-    Donner and Zou 2012; for a sum of shares it is Newcombe's 1998 score interval).
+    Zou and Donner 2008; for a sum of shares it is Newcombe's 1998 score interval).
 
     >>> [round(x, 4) for x in combine(lambda p, q: p + q - 1, Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7))]
     [0.0394, 0.6154]
