@@ -459,3 +459,22 @@ def test_pick_refuses_in_one_sentence(columns, settings, expected):
     with pytest.raises(BadInput) as problem:
         pick(columns, **settings)
     assert str(problem.value) == expected
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow", "ipc"])
+def test_brackets_in_a_name_are_no_glob(form):
+    other = FRAME.with_columns(p=pl.lit(0.125))
+    write = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}.get(form)
+    write = write or ("write_ipc" if form == "arrow" else "write_ipc_stream")
+    put(f"a[1].{form}", binary(getattr(FRAME, write)))
+    put(f"a1.{form}", binary(getattr(other, write)))
+    rows = load(f"a[1].{form}", label="y", scores="p").rows
+    assert rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow"])
+def test_names_that_are_not_utf8(form):
+    data = {"csv": CSV, "jsonl": JSONL, "parquet": PARQUET, "arrow": ARROW}[form]
+    name = put(os.fsdecode(b"caf\xe9.") + form, data)
+    assert load(name, label="y", scores="p").rows.y.tolist() == [True, False, True]

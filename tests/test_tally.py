@@ -424,3 +424,9 @@ def test_tallies_of_different_models_do_not_add_up():
     a, b = (tally(frame, label="y", score=name) for name in ("a", "b"))
     with pytest.raises(BadInput, match="different scores, 'a' and 'b'"):
         a + b
+
+
+def test_a_saved_tally_with_brackets_in_its_name_is_no_glob(tmp_path):
+    Tally.of([0, 1, 1], [0.1, 0.2, 0.3]).save(tmp_path / "a[1].tally")
+    Tally.of([0, 1], [0.5, 0.75]).save(tmp_path / "a1.tally")
+    assert Tally.load(tmp_path / "a[1].tally").score.tolist() == [0.1, 0.2, 0.3]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from scorewise.errors import BadInput
 
@@ -78,8 +78,9 @@ def unpack(source: Source, name: str) -> bytes:
         return gzip.decompress(source if isinstance(source, bytes) else source.read_bytes())
 
 
-def _stream(source: Source) -> Any:
-    return io.BytesIO(source) if isinstance(source, bytes) else source
+def _stream(source: Source) -> BinaryIO:
+    """An open file: polars takes brackets in a path for a glob, and refuses names not in UTF-8."""
+    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
 def _head_and_tail(source: Source) -> tuple[bytes, bytes]:
@@ -110,15 +111,14 @@ def _open_csv(source: Source, name: str) -> Table:
         import polars as pl
 
         try:
-            with _guard(name, "csv"):
+            with _guard(name, "csv"), _stream(source) as file:
                 frame = pl.read_csv(
-                    _stream(source),
+                    file,
                     columns=columns,
                     separator=separator,
                     infer_schema=False,  # so that a stray text late in the file is not an error
                     null_values=list(MISSING),
                     encoding="utf8-lossy",
-                    glob=False,
                 )
         except BadInput:
             raise BadInput(_ragged(source, name, separator, len(header))) from None
@@ -167,17 +167,15 @@ def _open_jsonl(source: Source, name: str) -> Table:
     """One object per line; a column is known when it is in the first 100,000 lines."""
     import polars as pl
 
-    def scan(lines: int | None) -> pl.LazyFrame:
-        return pl.scan_ndjson(_stream(source), infer_schema_length=lines)
-
     def read(wanted: list[str]) -> pl.DataFrame:
         for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
-            with suppress(BadInput), _guard(name, "jsonl"):
-                return scan(lines).select(wanted).collect()
+            with suppress(BadInput), _guard(name, "jsonl"), _stream(source) as file:
+                return pl.scan_ndjson(file, infer_schema_length=lines).select(wanted).collect()
         return _open_plainly(source, name).read(wanted)
 
-    with suppress(BadInput), _guard(name, "jsonl"):
-        return Table(name, scan(_LINES).collect_schema().names(), read)
+    with suppress(BadInput), _guard(name, "jsonl"), _stream(source) as file:
+        schema = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema()
+        return Table(name, schema.names(), read)
     return _open_plainly(source, name)
 
 
@@ -227,14 +225,12 @@ def _mixed(name: str, values: list[Any]) -> pl.Series:
 def _open_parquet(source: Source, name: str) -> Table:
     import polars as pl
 
-    with _guard(name, "parquet"):
-        columns = list(pl.read_parquet_schema(_stream(source)))
+    with _guard(name, "parquet"), _stream(source) as file:
+        columns = list(pl.read_parquet_schema(file))
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        with _guard(name, "parquet"):
-            return pl.read_parquet(
-                _stream(source), columns=wanted, glob=False, hive_partitioning=False
-            )
+        with _guard(name, "parquet"), _stream(source) as file:
+            return pl.read_parquet(file, columns=wanted, hive_partitioning=False)
 
     return Table(name, columns, read)
 
@@ -244,17 +240,17 @@ def _open_arrow(source: Source, name: str) -> Table:
 
     head, _ = _head_and_tail(source)
     whole_file = head.startswith(b"ARROW1")  # else a stream, which has no footer
-    with _guard(name, "arrow"):
+    with _guard(name, "arrow"), _stream(source) as file:
         if whole_file:
-            columns = list(pl.read_ipc_schema(_stream(source)))
+            columns = list(pl.read_ipc_schema(file))
         else:
-            columns = pl.read_ipc_stream(_stream(source), n_rows=0).columns
+            columns = pl.read_ipc_stream(file, n_rows=0).columns
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        with _guard(name, "arrow"):
+        with _guard(name, "arrow"), _stream(source) as file:
             if whole_file:
-                return pl.read_ipc(_stream(source), columns=wanted)
-            return pl.read_ipc_stream(_stream(source), columns=wanted)
+                return pl.read_ipc(file, columns=wanted)
+            return pl.read_ipc_stream(file, columns=wanted)
 
     return Table(name, columns, read)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from dataclasses import asdict
@@ -53,13 +54,14 @@ def load(path: Path) -> Tally:
     if not path.is_file():
         raise BadInput(f"no such file: {path}")
     try:
-        text = pl.read_parquet_metadata(path).get(_KEY)
+        data = path.read_bytes()  # polars takes brackets in a path for a glob
+        text = pl.read_parquet_metadata(io.BytesIO(data)).get(_KEY)
         if text is None:
             raise BadInput(
                 f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally"
             )
         about = json.loads(text)
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, OSError, json.JSONDecodeError) as e:
         raise BadInput(
             f"{path.name} cannot be read as a saved tally; it is damaged or cut off"
