@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
 _HEAD = 1 << 16
+_LONGEST = 1 << 24  # bytes of a header
 _LINES = 100_000
 
 Source: TypeAlias = Path | bytes
@@ -100,10 +102,7 @@ def _open_csv(source: Source, name: str) -> Table:
     head, tail = _head_and_tail(source)
     if b"\0" in head:
         raise BadInput(f"{name} is not text in UTF-8; save it as csv in UTF-8, or as parquet")
-    text = head.decode("utf-8-sig", "replace")
-    line = text.partition("\n")[0]
-    separator = next((c for c in ",\t;|" if c in line), ",")
-    header = [c.rstrip("\r") for c in next(csv.reader(io.StringIO(text), delimiter=separator), [])]
+    separator, header = _header(_header_line(source), name)
     blank = len(tail) - len(tail.rstrip(b"\r\n"))
     blank_lines = max(0, tail[len(tail) - blank :].count(b"\n") - 1)
 
@@ -129,6 +128,44 @@ def _open_csv(source: Source, name: str) -> Table:
     return Table(name, header, read)
 
 
+def _header_line(source: Source) -> str:
+    """The header, however long; line breaks in quotes belong to it, blank lines before it do not."""
+    head = b""
+    with _stream(source) as file:
+        while (end := _line_end(head)) < 0 and len(head) < _LONGEST:
+            more = file.read(max(_HEAD, len(head)))
+            if not more:
+                break
+            head = (head + more).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    return (head if end < 0 else head[:end]).decode("utf-8", "replace")
+
+
+def _line_end(text: bytes) -> int:
+    """Where the first line ends that is not within quotes; -1 when it does not."""
+    start, quotes = 0, 0
+    while (end := text.find(b"\n", start)) >= 0:
+        quotes += text.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end + 1
+    return -1
+
+
+def _header(line: str, name: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns."""
+    bare = re.sub(r'"[^"]*"', "", line).partition("\n")[0]
+    separator = next((c for c in ",\t;|" if c in bare), ",")
+    try:
+        names = next(csv.reader(io.StringIO(line), delimiter=separator), [])
+    except csv.Error:
+        if "\r" in line.rstrip("\r\n"):
+            raise BadInput(
+                f"{name} ends its lines with CR alone; save it with lines that end with LF or CRLF"
+            ) from None
+        raise BadInput(f"{name} cannot be read as csv; it is damaged or cut short") from None
+    return separator, [c.rstrip("\r") for c in names]
+
+
 def numbers(column: pl.Series) -> pl.Series:
     """A column of text as integers or floats, when all of it is; else as it was."""
     import polars as pl
@@ -146,7 +183,8 @@ def numbers(column: pl.Series) -> pl.Series:
 
 def _ragged(source: Source, name: str, separator: str, width: int) -> str:
     data = source if isinstance(source, bytes) else source.read_bytes()
-    lines = csv.reader(io.StringIO(data.decode("utf-8", "replace")), delimiter=separator)
+    text = data.decode("utf-8-sig", "replace").lstrip("\r\n")
+    lines = csv.reader(io.StringIO(text), delimiter=separator)
     next(lines, None)
     try:
         for number, fields in enumerate(lines, start=1):
