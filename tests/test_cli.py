@@ -146,6 +146,7 @@ def test_notes_go_to_standard_error(core, capsys):
         (["evaluate", "a.csv", "--missing", "guess"], "refuse"),
         (["evaluate", "a.csv", "--json", "-", "--md", "-"], "standard output"),
         (["evaluate", "a.csv", "--json", "same", "--md", "same"], "same file"),
+        (["evaluate", "a.csv", "--json", "same", "--md", "./same"], "same file"),
         (["evaluate", "a.csv", "--json", "absent/x.json"], "no folder absent"),
         (["evaluate", "a.csv", "--json", "a.csv"], "overwrite an input"),
         (["frobnicate"], "frobnicate"),
@@ -156,6 +157,17 @@ def test_notes_go_to_standard_error(core, capsys):
 def test_wrong_command_lines_are_refused_in_one_sentence(core, capsys, args, said):
     assert said in refused(capsys, *args)
     assert core.asked == {}
+
+
+@pytest.mark.parametrize("pattern", ["?.csv", "**/*.csv", "[ab].csv"])
+def test_an_input_matched_by_a_pattern_is_not_overwritten(
+    core, capsys, tmp_path, monkeypatch, pattern
+):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("y,p\n")
+    said = refused(capsys, "evaluate", pattern, "--json", "./a.csv")
+    assert "--json ./a.csv would overwrite an input" in said
+    assert Path("a.csv").read_text() == "y,p\n"
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,10 @@ CONTENTS = {
     "blank end.csv": CSV + b"\n\n",
     "no end.csv": CSV[:-1],
     "quoted.csv": b'"y","p","note"\n"1","0.5","a,b"\n"0","0.25","two\nlines"\n"1","0.75",""\n',
+    "blank start.csv": b"\n\n" + CSV,
+    "blank windows start.csv": b"\xef\xbb\xbf\r\n\r\n" + CSV.replace(b"\n", b"\r\n"),
+    "comma in header.csv": b'"a,b";y;p\nx;1;0.5\nx;0;0.25\nx;1;0.75\n',
+    "lines in header.csv": b'"a\nb",y,p\nx,1,0.5\nx,0,0.25\nx,1,0.75\n',
     "a.tsv": CSV.replace(b",", b"\t"),
     "a.csv.gz": packed(CSV),
     "a.jsonl": JSONL,
@@ -261,6 +265,8 @@ REFUSED = [
      "u.csv is not text in UTF-8; save it as csv in UTF-8, or as parquet"),
     ("r.csv", b"y,p\n1,0.5\n0,1,2\n",
      "r.csv has 3 fields in row 2 but 2 in its header; quote the fields that contain ','"),
+    ("c.csv", b"y,p\r1,0.5\r0,1\r",
+     "c.csv ends its lines with CR alone; save it with lines that end with LF or CRLF"),
     ("s.csv", b"y,p\n1,0.5\n0,n/a\n1,?\n",
      "p is not a number in 2 rows, first at row 2 of s.csv ('n/a'); "
      "correct it or leave such rows out"),
@@ -459,3 +465,29 @@ def test_pick_refuses_in_one_sentence(columns, settings, expected):
     with pytest.raises(BadInput) as problem:
         pick(columns, **settings)
     assert str(problem.value) == expected
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow", "ipc"])
+def test_brackets_in_a_name_are_no_glob(form):
+    other = FRAME.with_columns(p=pl.lit(0.125))
+    write = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}.get(form)
+    write = write or ("write_ipc" if form == "arrow" else "write_ipc_stream")
+    put(f"a[1].{form}", binary(getattr(FRAME, write)))
+    put(f"a1.{form}", binary(getattr(other, write)))
+    rows = load(f"a[1].{form}", label="y", scores="p").rows
+    assert rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow"])
+def test_names_that_are_not_utf8(form):
+    data = {"csv": CSV, "jsonl": JSONL, "parquet": PARQUET, "arrow": ARROW}[form]
+    name = put(os.fsdecode(b"caf\xe9.") + form, data)
+    assert load(name, label="y", scores="p").rows.y.tolist() == [True, False, True]
+
+
+def test_a_long_header_is_read_to_its_end():
+    names = [f"a_rather_long_name_{i}" for i in range(8000)] + ["y", "p"]
+    rows = "".join("0," * 8000 + f"{y},{p}\n" for y, p in [(1, 0.5), (0, 0.25)])
+    loaded = load(put("wide.csv", f"{','.join(names)}\n{rows}".encode()), label="y", scores="p")
+    assert loaded.rows.scores["p"].tolist() == [0.5, 0.25]

@@ -1,6 +1,7 @@
 """Tallies: what rows become, how they merge, what coarsening leaves, and how they are stored."""
 
 import math
+from contextlib import suppress
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -424,3 +425,61 @@ def test_tallies_of_different_models_do_not_add_up():
     a, b = (tally(frame, label="y", score=name) for name in ("a", "b"))
     with pytest.raises(BadInput, match="different scores, 'a' and 'b'"):
         a + b
+
+
+def test_a_saved_tally_with_brackets_in_its_name_is_no_glob(tmp_path):
+    Tally.of([0, 1, 1], [0.1, 0.2, 0.3]).save(tmp_path / "a[1].tally")
+    Tally.of([0, 1], [0.5, 0.75]).save(tmp_path / "a1.tally")
+    assert Tally.load(tmp_path / "a[1].tally").score.tolist() == [0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"log": ', '"logg": '),
+        ('"grid": "probability"', '"grid": "square"'),
+        ('"kind": "probability"', '"kind": "guess"'),
+        ('"losses": {', '"losses": {"more": [[0, 0, 0], [0, 0, 0]], '),
+        ('"brier": [[', '"brier": [[0, '),
+        ('"brier": [[', '"brier": [["x", '),
+        ('"losses": {', '"losses": [{'),
+        ('"positives": 2', '"positives": "2"'),
+        ('"dropped": 0', '"dropped": -1'),
+        ('"score": "score"', '"score": 7'),
+        ('"origin": {', '"origin": {"further": 1, '),
+    ],
+)
+def test_edited_words_of_a_saved_tally_are_refused(tmp_path, old, new):
+    path = stored(tmp_path, Tally.of([0, 1, 1], [0.1, 0.2, 0.3]).coarsen())
+
+    def about(meta):
+        assert old in meta
+        meta = meta.replace(old, new, 1)
+        return meta.replace("]]}", "]]}]") if new.endswith("[{") else meta
+
+    edit(path, about)
+    with pytest.raises(BadInput, match=r"t\.parquet (is not a valid tally|cannot be read)"):
+        Tally.load(path)
+
+
+@pytest.mark.parametrize("about", ["[]", "7", "[" * 100_000, "{"])
+def test_saved_tally_with_other_words_is_refused(tmp_path, about):
+    path = stored(tmp_path)
+    edit(path, lambda _: about)
+    with pytest.raises(BadInput, match=r"t\.parquet"):
+        Tally.load(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("coarse", [False, True])
+def test_saved_tally_with_a_damaged_byte_is_read_or_refused(tmp_path, capfd, coarse):
+    t = Tally.of([0, 1, 1], [0.1, 0.2, 0.3])
+    path = stored(tmp_path, t.coarsen() if coarse else t)
+    whole = path.read_bytes()
+    for place in np.random.default_rng(0).integers(0, len(whole), 300).tolist():
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        with suppress(BadInput):
+            Tally.load(path)
+    capfd.readouterr()  # what a panic of polars prints

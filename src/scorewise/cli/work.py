@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import math
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,13 +52,22 @@ def check_settings(*, threshold: float, level: float, seed: int, clip: float | N
 def check_outputs(files: Sequence[str], outputs: Mapping[str, str | None]) -> None:
     """Refuse outputs that could not be written, before the work is done."""
     named = {option: path for option, path in outputs.items() if path is not None}
-    if len(set(named.values())) < len(named):
-        said = "standard output" if STDOUT in named.values() else "the same file"
+    places = {option: path if path == STDOUT else check(path) for option, path in named.items()}
+    if len(set(places.values())) < len(places):
+        said = "standard output" if STDOUT in places.values() else "the same file"
         raise BadInput(f"{' and '.join(named)} both go to {said}; send one of them elsewhere")
-    inputs = {Path(file).resolve() for file in files if file != STDOUT}
-    for option, path in named.items():
-        if path != STDOUT and check(path) in inputs:
-            raise BadInput(f"{option} {path} would overwrite an input; name another file")
+    inputs = {Path(os.path.realpath(m)) for f in files if f != STDOUT for m in _meant(f)}
+    for option, place in places.items():
+        if place in inputs:
+            raise BadInput(f"{option} {named[option]} would overwrite an input; name another file")
+
+
+def _meant(file: str) -> list[str]:
+    """The files that an argument stands for: itself, or what its pattern matches."""
+    path = os.path.expanduser(file)  # noqa: PTH111 (leaves the name of nobody as it is)
+    if glob.has_magic(path) and not os.path.exists(path):  # noqa: PTH110 (bears long names)
+        return glob.glob(path, recursive=True)  # noqa: PTH207 (absolute patterns)
+    return [path]
 
 
 def judged(

@@ -6,12 +6,13 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from scorewise.errors import BadInput
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
 _HEAD = 1 << 16
+_LONGEST = 1 << 24  # bytes of a header
 _LINES = 100_000
 
 Source: TypeAlias = Path | bytes
@@ -78,8 +80,9 @@ def unpack(source: Source, name: str) -> bytes:
         return gzip.decompress(source if isinstance(source, bytes) else source.read_bytes())
 
 
-def _stream(source: Source) -> Any:
-    return io.BytesIO(source) if isinstance(source, bytes) else source
+def _stream(source: Source) -> BinaryIO:
+    """An open file: polars takes brackets in a path for a glob, and refuses names not in UTF-8."""
+    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
 def _head_and_tail(source: Source) -> tuple[bytes, bytes]:
@@ -99,10 +102,7 @@ def _open_csv(source: Source, name: str) -> Table:
     head, tail = _head_and_tail(source)
     if b"\0" in head:
         raise BadInput(f"{name} is not text in UTF-8; save it as csv in UTF-8, or as parquet")
-    text = head.decode("utf-8-sig", "replace")
-    line = text.partition("\n")[0]
-    separator = next((c for c in ",\t;|" if c in line), ",")
-    header = [c.rstrip("\r") for c in next(csv.reader(io.StringIO(text), delimiter=separator), [])]
+    separator, header = _header(_header_line(source), name)
     blank = len(tail) - len(tail.rstrip(b"\r\n"))
     blank_lines = max(0, tail[len(tail) - blank :].count(b"\n") - 1)
 
@@ -110,15 +110,14 @@ def _open_csv(source: Source, name: str) -> Table:
         import polars as pl
 
         try:
-            with _guard(name, "csv"):
+            with _guard(name, "csv"), _stream(source) as file:
                 frame = pl.read_csv(
-                    _stream(source),
+                    file,
                     columns=columns,
                     separator=separator,
                     infer_schema=False,  # so that a stray text late in the file is not an error
                     null_values=list(MISSING),
                     encoding="utf8-lossy",
-                    glob=False,
                 )
         except BadInput:
             raise BadInput(_ragged(source, name, separator, len(header))) from None
@@ -127,6 +126,44 @@ def _open_csv(source: Source, name: str) -> Table:
         return frame.select(columns).with_columns(numbers(s) for s in frame.select(columns))
 
     return Table(name, header, read)
+
+
+def _header_line(source: Source) -> str:
+    """The header, however long; line breaks in quotes belong to it, blank lines before it do not."""
+    head = b""
+    with _stream(source) as file:
+        while (end := _line_end(head)) < 0 and len(head) < _LONGEST:
+            more = file.read(max(_HEAD, len(head)))
+            if not more:
+                break
+            head = (head + more).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    return (head if end < 0 else head[:end]).decode("utf-8", "replace")
+
+
+def _line_end(text: bytes) -> int:
+    """Where the first line ends that is not within quotes; -1 when it does not."""
+    start, quotes = 0, 0
+    while (end := text.find(b"\n", start)) >= 0:
+        quotes += text.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end + 1
+    return -1
+
+
+def _header(line: str, name: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns."""
+    bare = re.sub(r'"[^"]*"', "", line).partition("\n")[0]
+    separator = next((c for c in ",\t;|" if c in bare), ",")
+    try:
+        names = next(csv.reader(io.StringIO(line), delimiter=separator), [])
+    except csv.Error:
+        if "\r" in line.rstrip("\r\n"):
+            raise BadInput(
+                f"{name} ends its lines with CR alone; save it with lines that end with LF or CRLF"
+            ) from None
+        raise BadInput(f"{name} cannot be read as csv; it is damaged or cut short") from None
+    return separator, [c.rstrip("\r") for c in names]
 
 
 def numbers(column: pl.Series) -> pl.Series:
@@ -146,7 +183,8 @@ def numbers(column: pl.Series) -> pl.Series:
 
 def _ragged(source: Source, name: str, separator: str, width: int) -> str:
     data = source if isinstance(source, bytes) else source.read_bytes()
-    lines = csv.reader(io.StringIO(data.decode("utf-8", "replace")), delimiter=separator)
+    text = data.decode("utf-8-sig", "replace").lstrip("\r\n")
+    lines = csv.reader(io.StringIO(text), delimiter=separator)
     next(lines, None)
     try:
         for number, fields in enumerate(lines, start=1):
@@ -167,17 +205,15 @@ def _open_jsonl(source: Source, name: str) -> Table:
     """One object per line; a column is known when it is in the first 100,000 lines."""
     import polars as pl
 
-    def scan(lines: int | None) -> pl.LazyFrame:
-        return pl.scan_ndjson(_stream(source), infer_schema_length=lines)
-
     def read(wanted: list[str]) -> pl.DataFrame:
         for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
-            with suppress(BadInput), _guard(name, "jsonl"):
-                return scan(lines).select(wanted).collect()
+            with suppress(BadInput), _guard(name, "jsonl"), _stream(source) as file:
+                return pl.scan_ndjson(file, infer_schema_length=lines).select(wanted).collect()
         return _open_plainly(source, name).read(wanted)
 
-    with suppress(BadInput), _guard(name, "jsonl"):
-        return Table(name, scan(_LINES).collect_schema().names(), read)
+    with suppress(BadInput), _guard(name, "jsonl"), _stream(source) as file:
+        schema = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema()
+        return Table(name, schema.names(), read)
     return _open_plainly(source, name)
 
 
@@ -227,14 +263,12 @@ def _mixed(name: str, values: list[Any]) -> pl.Series:
 def _open_parquet(source: Source, name: str) -> Table:
     import polars as pl
 
-    with _guard(name, "parquet"):
-        columns = list(pl.read_parquet_schema(_stream(source)))
+    with _guard(name, "parquet"), _stream(source) as file:
+        columns = list(pl.read_parquet_schema(file))
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        with _guard(name, "parquet"):
-            return pl.read_parquet(
-                _stream(source), columns=wanted, glob=False, hive_partitioning=False
-            )
+        with _guard(name, "parquet"), _stream(source) as file:
+            return pl.read_parquet(file, columns=wanted, hive_partitioning=False)
 
     return Table(name, columns, read)
 
@@ -244,17 +278,17 @@ def _open_arrow(source: Source, name: str) -> Table:
 
     head, _ = _head_and_tail(source)
     whole_file = head.startswith(b"ARROW1")  # else a stream, which has no footer
-    with _guard(name, "arrow"):
+    with _guard(name, "arrow"), _stream(source) as file:
         if whole_file:
-            columns = list(pl.read_ipc_schema(_stream(source)))
+            columns = list(pl.read_ipc_schema(file))
         else:
-            columns = pl.read_ipc_stream(_stream(source), n_rows=0).columns
+            columns = pl.read_ipc_stream(file, n_rows=0).columns
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        with _guard(name, "arrow"):
+        with _guard(name, "arrow"), _stream(source) as file:
             if whole_file:
-                return pl.read_ipc(_stream(source), columns=wanted)
-            return pl.read_ipc_stream(_stream(source), columns=wanted)
+                return pl.read_ipc(file, columns=wanted)
+            return pl.read_ipc_stream(file, columns=wanted)
 
     return Table(name, columns, read)
 

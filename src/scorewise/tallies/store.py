@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.door import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Coarse
-from scorewise.tallies.losses import Moments
+from scorewise.tallies.grid import Grid
+from scorewise.tallies.losses import LOSSES, Moments
 from scorewise.tallies.origin import Origin
 from scorewise.tallies.tally import Tally
 
@@ -53,29 +56,42 @@ def load(path: Path) -> Tally:
     if not path.is_file():
         raise BadInput(f"no such file: {path}")
     try:
-        text = pl.read_parquet_metadata(path).get(_KEY)
+        data = path.read_bytes()  # polars takes brackets in a path for a glob
+        text = pl.read_parquet_metadata(io.BytesIO(data)).get(_KEY)
         if text is None:
             raise BadInput(
                 f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally"
             )
         about = json.loads(text)
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, json.JSONDecodeError) as e:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+        RecursionError,
+    ) as e:
+        if isinstance(e, BadInput):
+            raise
         raise BadInput(
             f"{path.name} cannot be read as a saved tally; it is damaged or cut off"
         ) from e
-    if about.get("version") != _VERSION:
+    version = about.get("version") if isinstance(about, dict) else None
+    if version != _VERSION:
         raise BadInput(
-            f"{path.name} is a tally of version {about.get('version')}, this scorewise reads "
+            f"{path.name} is a tally of version {version}, this scorewise reads "
             f"version {_VERSION}; update scorewise or make the tally anew"
         )
-    column = {name: frame[name].to_numpy() for name in frame.columns}
     try:
-        t = _built(about, column)
-    except (KeyError, TypeError, ValueError) as e:
-        raise BadInput(f"{path.name} is not a valid tally: something in it is missing") from e
+        t = _built(about, {name: frame[name].to_numpy() for name in frame.columns})
+    except (AttributeError, KeyError, TypeError, ValueError) as e:
+        raise BadInput(
+            f"{path.name} is not a valid tally: something in it is missing or wrong; make it anew"
+        ) from e
     weights = t.neg, t.pos, t.neg2, t.pos2
     # written so that NaN, which is what nulls become, fails
+    if not np.isfinite(t.score).all():
+        raise BadInput(f"{path.name} is not a valid tally: scores must be finite")
     if not (np.diff(t.score) > 0).all() or not all((w >= 0).all() for w in weights):
         raise BadInput(
             f"{path.name} is not a valid tally: scores must increase and weights be >= 0"
@@ -89,8 +105,21 @@ def _built(about: dict[str, Any], column: dict[str, Any]) -> Tally:
     if "neg2" not in column:
         column |= {"neg2": column["neg"], "pos2": column["pos"]}
     score, neg, pos, neg2, pos2 = (column[c] for c in ("score", "neg", "pos", "neg2", "pos2"))
+    if about["kind"] not in get_args(Kind):
+        raise ValueError
+    return Tally(score, neg, pos, neg2, pos2, about["kind"], _origin(about), _coarse(about, column))
+
+
+def _origin(about: dict[str, Any]) -> Origin:
     origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
-    return Tally(score, neg, pos, neg2, pos2, about["kind"], origin, _coarse(about, column))
+    counts = origin.negatives, origin.positives, origin.dropped
+    words = origin.score, origin.positive, origin.negative, origin.rule, *origin.sources
+    maybe = origin.label, origin.weight
+    if not all(type(n) is int and n >= 0 for n in counts):
+        raise ValueError
+    if not all(isinstance(w, str) for w in (*words, *(w for w in maybe if w is not None))):
+        raise TypeError
+    return origin
 
 
 def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:
@@ -99,5 +128,17 @@ def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:
     low, high, total = (
         np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in ("low", "high", "sum")
     )
-    losses = {k: (Moments(*neg), Moments(*pos)) for k, (neg, pos) in about["losses"].items()}
-    return Coarse(about["grid"], column["cell"], low, high, total, losses)
+    cell = column["cell"]
+    wanted = () if about["kind"] == "score" else LOSSES
+    if about["grid"] not in get_args(Grid) or not set(wanted) <= set(about["losses"]) <= {*LOSSES}:
+        raise ValueError
+    if cell.dtype.kind != "i" or not (np.diff(cell) > 0).all():
+        raise ValueError
+    losses = {k: (_moments(neg), _moments(pos)) for k, (neg, pos) in about["losses"].items()}
+    return Coarse(about["grid"], cell, low, high, total, losses)
+
+
+def _moments(sums: list[Any]) -> Moments:
+    if not all(type(n) in (int, float) for n in sums):
+        raise TypeError
+    return Moments(*sums)
