@@ -218,6 +218,9 @@ REFUSED = [
      'weight is missing in 1 row, row 1, counting from 0; drop it or pass missing="drop"'),
     (Y, {"p": P}, {"weight": [0, 0, 0, 0]},
      "weight is zero in every row; give at least one row some weight"),
+    (Y, {"p": P}, {"weight": [1, 1e200, 1, 1e-200]},
+     "weight is beyond what can be squared in 2 rows, first at row 1, counting from 0 (1e+200); "
+     "weights have no unit, so scale them all towards 1"),
     (Y, {"p": P}, {"count": [1, 2.5, 1, 1]},
      "count is not whole in 1 row, row 1, counting from 0 (2.5); "
      "pass fractions as weight= instead"),

@@ -195,6 +195,12 @@ def _weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
         )
     if len(values) and high == 0:
         raise BadInput(f"{name} is zero in every row; give at least one row some weight")
+    beyond = (values > 1e120) | ((values > 0) & (values < 1e-120))
+    if beyond.any():
+        raise BadInput(
+            f"{name} is beyond what can be squared {place.rows(beyond)} "
+            f"({values[beyond.argmax()]:.6g}); weights have no unit, so scale them all towards 1"
+        )
     return values
 
 

@@ -85,7 +85,7 @@ def judge(loaded: Loaded, **settings: Any) -> Document:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
     rows = loaded.rows
-    if not len(rows):
+    if not len(rows) or (rows.count is not None and not rows.count.any()):
         where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
         raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
     return Comparison(rows, chosen, loaded.sources).to_dict()
