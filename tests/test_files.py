@@ -491,3 +491,24 @@ def test_a_long_header_is_read_to_its_end():
     rows = "".join("0," * 8000 + f"{y},{p}\n" for y, p in [(1, 0.5), (0, 0.25)])
     loaded = load(put("wide.csv", f"{','.join(names)}\n{rows}".encode()), label="y", scores="p")
     assert loaded.rows.scores["p"].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, 2**63, 2**64, -(2**64), 2**130, 10**400, 10**4200])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_integers_that_floats_cannot_hold_are_refused(form, number):
+    rows = f"y,p\n1,{number}\n0,1\n"
+    if form == "jsonl":
+        rows = f'{{"y":1,"p":{number}}}\n{{"y":0,"p":1}}\n'
+    said = sentence(put(f"a.{form}", rows.encode()))
+    assert said.startswith(f"p is an integer beyond 2**53 in 1 row, row 1 of a.{form} (")
+    assert said.endswith("), which floats cannot tell from its neighbours; scale it down")
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deep_nesting_is_refused(opening):
+    deep = opening * 5000 + "1" + {"[": "]"}.get(opening, "}") * 5000
+    source = put("a.jsonl", f'{{"y":0,"p":1}}\n{{"y":1,"p":0.5,"z":{deep}}}\n'.encode())
+    assert sentence(source) == (
+        "a.jsonl is nested too deeply in line 2; leave out the field that is"
+    )
