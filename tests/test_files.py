@@ -512,3 +512,19 @@ def test_deep_nesting_is_refused(opening):
     assert sentence(source) == (
         "a.jsonl is nested too deeply in line 2; leave out the field that is"
     )
+
+
+def test_names_that_lead_nowhere():
+    long = "x" * 300 + ".csv"
+    assert sentence(long) == f"there is no file {long}"
+    assert sentence("~nobody_x/x.csv") == "there is no file ~nobody_x/x.csv"
+    Path("broken.csv").symlink_to("absent.csv")
+    Path("loop.csv").symlink_to("loop.csv")
+    for name in ("broken.csv", "loop.csv"):
+        assert sentence(name) == f"{name} is a link to nothing; pass the file itself"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_names_that_are_not_utf8_are_shown_in_it():
+    name = put(os.fsdecode(b"caf\xe9.csv"), CSV)
+    assert load(name, label="y", scores="p").sources == ("caf\ufffd.csv",)
