@@ -14,6 +14,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -528,3 +530,16 @@ def test_names_that_lead_nowhere():
 def test_names_that_are_not_utf8_are_shown_in_it():
     name = put(os.fsdecode(b"caf\xe9.csv"), CSV)
     assert load(name, label="y", scores="p").sources == ("caf\ufffd.csv",)
+
+
+def test_columns_of_one_name_are_refused_in_any_file():
+    put("1.csv", b"y,p\n1,0.5\n")
+    put("2.csv", b"y,p,p\n1,0.5,0.25\n")
+    assert sentence(["1.csv", "2.csv"]) == "2 columns of 2.csv are named 'p'; give them names apart"
+    twice = pa.table(
+        [pa.array([1, 0]), pa.array([0.5, 1]), pa.array([0, 1])], names=["y", "p", "p"]
+    )
+    pq.write_table(twice, "twice.parquet")
+    assert sentence("twice.parquet") == (
+        "columns of twice.parquet have the same name; give them names apart"
+    )

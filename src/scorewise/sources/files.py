@@ -39,6 +39,11 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
                 raise BadInput(
                     f"{table.name} has no column '{column}', which {first.name} has{hint}"
                 )
+            if table.columns.count(column) > 1:
+                raise BadInput(
+                    f"{table.columns.count(column)} columns of {table.name} are named '{column}'; "
+                    f"give them names apart"
+                )
     frames = [(t.name, t.read(columns)) for t in tables]
     place = Place(files=tuple((name, frame.height) for name, frame in frames))
     full = [(name, frame) for name, frame in frames if frame.height]

@@ -63,6 +63,8 @@ def _guard(name: str, form: str) -> Iterator[None]:
         yield
     except BadInput:
         raise
+    except pl.exceptions.DuplicateError:
+        raise BadInput(f"columns of {name} have the same name; give them names apart") from None
     except (
         pl.exceptions.PolarsError,
         pl.exceptions.PanicException,
