@@ -65,6 +65,8 @@ def _open(path: Path, name: str) -> Table:
 
 def _opened(path: Path, name: str) -> Table:
     if str(path) == STDIN:
+        if sys.stdin is None:
+            raise BadInput("standard input is closed; pass a file, or send rows into it")
         return _open_bytes(sys.stdin.buffer.read(), name)
     if not path.is_file():  # a pipe
         return _open_bytes(path.read_bytes(), name)
