@@ -370,5 +370,6 @@ def test_numbers_beyond_floats_are_infinite():
 
 def test_labels_may_be_integers_of_any_size():
     assert take([10**400, 0, 0], {"p": [1, 2, 3]}).y.tolist() == [True, False, False]
+    assert take([10**20, 9 * 10**19], {"p": [1, 2]}).y.tolist() == [True, False]
     wide = pl.Series([0, 1, 1], dtype=pl.Int128)
     assert take(wide, {"p": wide}).y.tolist() == [False, True, True]

@@ -169,7 +169,8 @@ def _of_values(column: Coded, name: str, positive: Any) -> tuple[Mask, Labels]:
     elif column.declared:
         top, rule = b, "last category"
     else:
-        top, rule = max(present, key=lambda i: words[i]), "last in sort order"
+        order = column.values if all(isinstance(v, int) for v in column.values) else words
+        top, rule = max(present, key=lambda i: order[i]), "last in sort order"
     return column.codes == top, Labels(words[top], words[a + b - top], rule)
 
 

@@ -220,7 +220,7 @@ def spreadable(values: list[Any]) -> bool:
     if not all(numeric(v) for v in values):
         return False
     if all(isinstance(v, int) for v in values):
-        return all(abs(v) < 2**63 for v in values)
+        return all(-(2**63) <= v < 2**63 for v in values)
     return all(isinstance(v, float) or _floats(v) for v in values)
 
 
@@ -238,7 +238,7 @@ def spread(column: Coded) -> Numbers:
     table: NDArray[Any]
     if kinds == {bool}:
         table = np.array([*column.values, False])
-    elif kinds <= {bool, int} and all(abs(v) < 2**63 for v in column.values):
+    elif kinds <= {bool, int} and all(-(2**63) <= v < 2**63 for v in column.values):
         table = np.array([*(int(v) for v in column.values), 0], dtype=np.int64)
     else:
         table = np.array([*(float(v) for v in column.values), np.nan])
