@@ -305,3 +305,22 @@ def test_table_survives_a_terminal_without_box_characters(core, tmp_path, monkey
         monkeypatch.setattr(sys, "stdout", out)
         assert run(["evaluate", "a.csv"]) == 0
     assert "AUROC" in (tmp_path / "out").read_text("ascii")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize(
+    ("args", "closed", "code", "said"),
+    [
+        ("evaluate -", "<&-", 2, "scorewise: standard input is closed; pass a file"),
+        ("schema", ">&-", 70, "scorewise: standard output is closed"),
+        ("schema", "2>&-", 0, ""),
+        ("evaluate absent.csv", "2>&-", 2, ""),
+        ("evaluate absent.csv", ">&- 2>&-", 2, ""),
+    ],
+)
+def test_closed_streams_have_a_code_of_their_own(args, closed, code, said):
+    line = f'exec "{sys.executable}" -m scorewise {args} {closed}'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == bool(said)

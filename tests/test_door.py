@@ -351,3 +351,28 @@ def test_pandas_columns_in_different_orders_are_refused():
         p.set_axis([7, 8, 9, 10]),
     ):  # by position, when nothing says otherwise
         assert take(y[::-1], {"p": other}).y.tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([10**400, 2**60 + 1, 3], r"in 2 rows, first at row 0, counting from 0 \(about 1e400\)"),
+        ([1, 2, -(2**64)], r"in 1 row, row 2, counting from 0 \(-18446744073709551616\)"),
+        (["1", "2", "18446744073709551616"], "in 1 row, row 2, counting from 0"),
+    ],
+)
+def test_integers_of_more_than_64_bits_are_refused(scores, said):
+    with pytest.raises(BadInput, match=rf"p is an integer beyond 2\*\*53 {said}"):
+        take([0, 1, 1], {"p": scores})
+
+
+def test_numbers_beyond_floats_are_infinite():
+    with pytest.raises(BadInput, match="p is infinite in 1 row, row 0"):
+        take([0, 1, 1], {"p": [Fraction(10**400), Fraction(1, 2), Fraction(1, 3)]})
+
+
+def test_labels_may_be_integers_of_any_size():
+    assert take([10**400, 0, 0], {"p": [1, 2, 3]}).y.tolist() == [True, False, False]
+    assert take([10**20, 9 * 10**19], {"p": [1, 2]}).y.tolist() == [True, False]
+    wide = pl.Series([0, 1, 1], dtype=pl.Int128)
+    assert take(wide, {"p": wide}).y.tolist() == [False, True, True]

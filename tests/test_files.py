@@ -14,6 +14,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -491,3 +493,53 @@ def test_a_long_header_is_read_to_its_end():
     rows = "".join("0," * 8000 + f"{y},{p}\n" for y, p in [(1, 0.5), (0, 0.25)])
     loaded = load(put("wide.csv", f"{','.join(names)}\n{rows}".encode()), label="y", scores="p")
     assert loaded.rows.scores["p"].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, 2**63, 2**64, -(2**64), 2**130, 10**400, 10**4200])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_integers_that_floats_cannot_hold_are_refused(form, number):
+    rows = f"y,p\n1,{number}\n0,1\n"
+    if form == "jsonl":
+        rows = f'{{"y":1,"p":{number}}}\n{{"y":0,"p":1}}\n'
+    said = sentence(put(f"a.{form}", rows.encode()))
+    assert said.startswith(f"p is an integer beyond 2**53 in 1 row, row 1 of a.{form} (")
+    assert said.endswith("), which floats cannot tell from its neighbours; scale it down")
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deep_nesting_is_refused(opening):
+    deep = opening * 5000 + "1" + {"[": "]"}.get(opening, "}") * 5000
+    source = put("a.jsonl", f'{{"y":0,"p":1}}\n{{"y":1,"p":0.5,"z":{deep}}}\n'.encode())
+    assert sentence(source) == (
+        "a.jsonl is nested too deeply in line 2; leave out the field that is"
+    )
+
+
+def test_names_that_lead_nowhere():
+    long = "x" * 300 + ".csv"
+    assert sentence(long) == f"there is no file {long}"
+    assert sentence("~nobody_x/x.csv") == "there is no file ~nobody_x/x.csv"
+    Path("broken.csv").symlink_to("absent.csv")
+    Path("loop.csv").symlink_to("loop.csv")
+    for name in ("broken.csv", "loop.csv"):
+        assert sentence(name) == f"{name} is a link to nothing; pass the file itself"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_names_that_are_not_utf8_are_shown_in_it():
+    name = put(os.fsdecode(b"caf\xe9.csv"), CSV)
+    assert load(name, label="y", scores="p").sources == ("caf\ufffd.csv",)
+
+
+def test_columns_of_one_name_are_refused_in_any_file():
+    put("1.csv", b"y,p\n1,0.5\n")
+    put("2.csv", b"y,p,p\n1,0.5,0.25\n")
+    assert sentence(["1.csv", "2.csv"]) == "2 columns of 2.csv are named 'p'; give them names apart"
+    twice = pa.table(
+        [pa.array([1, 0]), pa.array([0.5, 1]), pa.array([0, 1])], names=["y", "p", "p"]
+    )
+    pq.write_table(twice, "twice.parquet")
+    assert sentence("twice.parquet") == (
+        "columns of twice.parquet have the same name; give them names apart"
+    )

@@ -483,3 +483,15 @@ def test_saved_tally_with_a_damaged_byte_is_read_or_refused(tmp_path, capfd, coa
         with suppress(BadInput):
             Tally.load(path)
     capfd.readouterr()  # what a panic of polars prints
+
+
+def test_names_of_saved_tallies_may_be_long_but_not_too_long(tmp_path):
+    stored = tmp_path / ("x" * 250)
+    t = Tally.of([0, 1, 1], [0.1, 0.2, 0.3])
+    t.save(stored)
+    assert Tally.load(stored) == t
+    with pytest.raises(BadInput, match="cannot write"):
+        t.save(tmp_path / ("x" * 300))
+    with pytest.raises(BadInput, match="no such file"):
+        Tally.load(tmp_path / ("x" * 300))
+    assert [p.name for p in tmp_path.iterdir()] == ["x" * 250]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scorewise import BadInput
-from scorewise.views.write import write, write_all
+from scorewise.views.write import check, write, write_all
 from view_documents import names
 
 
@@ -88,3 +88,13 @@ def test_mode_and_links_are_kept(tmp_path):
 def test_device_is_written_directly():
     write("/dev/null", "x")
     assert not Path("/dev/null").is_file()
+
+
+def test_names_too_long_and_links_to_themselves_are_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"cannot write .*: File name too long"):
+        check(tmp_path / ("x" * 300))
+    with pytest.raises(BadInput, match=r"cannot write .*: embedded null"):
+        check("a\0b")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(BadInput, match="it is a link to itself; name another file"):
+        check(tmp_path / "loop")

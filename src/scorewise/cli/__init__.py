@@ -1,8 +1,8 @@
 """The command line: what it exits with, and how it fails.
 
 Exit codes: 0 good; 2 bad input or usage, told in one sentence, nothing written; 70 a fault of
-scorewise itself (SCOREWISE_DEBUG=1 shows where); 130 interrupted; 141 the reader of the output
-went away. Codes 1 and 3 are left to commands that judge: failed, inconclusive.
+scorewise itself (SCOREWISE_DEBUG=1 shows where), or an output that takes nothing; 130 interrupted;
+141 the reader of the output went away. Codes 1 and 3 are left to commands that judge: failed, inconclusive.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -32,8 +34,12 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line; the exit code."""
+    if sys.stderr is None:  # closed by the caller: then nobody wants to be told
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (open until the end)
     try:
         code = _invoke(list(args))
+        if sys.stdout is None:
+            return _fail("standard output is closed; send it to a file or a pipe", FAULT)
         sys.stdout.flush()
     except BadInput as error:
         return _fail(as_options(str(error)), BAD_INPUT)
@@ -79,7 +85,9 @@ def _usage(error: Exception) -> str:
 
 def _fail(sentence: str, code: int) -> int:
     # one line whatever the message holds, and no terminal codes from the data
-    sys.stderr.write(f"scorewise: {plain(' '.join(sentence.split()))}\n")
+    with suppress(OSError, ValueError):  # the code tells, when words cannot
+        sys.stderr.write(f"scorewise: {plain(' '.join(sentence.split()))}\n")
+        sys.stderr.flush()
     return code
 
 
@@ -87,5 +95,5 @@ def _let_go() -> None:
     """Point standard output nowhere, so that Python does not stumble over it on leaving."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # not a real file, as under test
+    except (AttributeError, OSError, ValueError):  # not a real file, as under test
         return

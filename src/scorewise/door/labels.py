@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.values import Coded, Mask, Numbers, Vector, numeric, spread
+from scorewise.door.values import Coded, Mask, Numbers, Vector, short, spread, spreadable
 from scorewise.door.words import pair_of, positive_of
 from scorewise.errors import BadInput
 
@@ -33,7 +33,7 @@ def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Mask, 
     >>> read_labels(vector(["no", "yes", "no"], "y"), "y")
     (array([False,  True, False]), Labels(positive='yes', negative='no', rule='known word'))
     """
-    if isinstance(column, Coded) and column.values and all(numeric(v) for v in column.values):
+    if isinstance(column, Coded) and column.values and spreadable(column.values):
         column = spread(column)
     if not len(column):
         given = positive is not None
@@ -55,6 +55,8 @@ def text(value: Any) -> str:
         value = value.item()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return short(value)
     return str(value)
 
 
@@ -167,7 +169,8 @@ def _of_values(column: Coded, name: str, positive: Any) -> tuple[Mask, Labels]:
     elif column.declared:
         top, rule = b, "last category"
     else:
-        top, rule = max(present, key=lambda i: words[i]), "last in sort order"
+        order = column.values if all(isinstance(v, int) for v in column.values) else words
+        top, rule = max(present, key=lambda i: order[i]), "last in sort order"
     return column.codes == top, Labels(words[top], words[a + b - top], rule)
 
 

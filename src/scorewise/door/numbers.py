@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door.place import Place
-from scorewise.door.values import Coded, Mask, Numbers, Vector, numeric, spread
+from scorewise.door.values import Coded, Mask, Numbers, Vector, numeric, short, spread, spreadable
 from scorewise.errors import BadInput
 
 _EXACT = 2**53
@@ -29,11 +30,15 @@ def numbers(column: Vector, name: str, place: Place) -> Numbers:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and len(values):
         big = _beyond(column)
         if big is not None:
-            raise BadInput(
-                f"{name} is an integer beyond 2**53 {place.rows(big)} ({values[big.argmax()]}), "
-                f"which floats cannot tell from its neighbours; scale it down"
-            )
+            raise BadInput(_too_large(name, place.rows(big), str(values[big.argmax()])))
     return column
+
+
+def _too_large(name: str, rows: str, first: str) -> str:
+    return (
+        f"{name} is an integer beyond 2**53 {rows} ({first}), "
+        f"which floats cannot tell from its neighbours; scale it down"
+    )
 
 
 def _beyond(column: Numbers) -> Mask | None:
@@ -47,8 +52,15 @@ def _beyond(column: Numbers) -> Mask | None:
 
 
 def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
-    if all(numeric(v) for v in column.values):
+    if spreadable(column.values):
         return spread(column)
+    digits = [_digits(v) for v in column.values]
+    if all(d is not None for d in digits):
+        large = np.array([d is not None and _large(d) for d in digits])
+        big = large[column.codes] & (column.codes >= 0)
+        if big.any():
+            first = column.values[column.codes[big.argmax()]]
+            raise BadInput(_too_large(name, place.rows(big), short(first)))
     read = [_read(v) for v in column.values]
     wrong = np.array([r is None for r in read])[column.codes] & (column.codes >= 0)
     if not wrong.any():
@@ -60,14 +72,36 @@ def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
     if isinstance(value, complex):
         raise BadInput(f"{name} holds complex numbers; pass one real number per row")
     raise BadInput(
-        f"{name} is not a number {place.rows(wrong)} ({_short(value)}); "
+        f"{name} is not a number {place.rows(wrong)} ({short(value)}); "
         f"correct it or leave such rows out"
     )
 
 
+def _digits(value: Any) -> str | int | None:
+    """An integer, or the digits of one in text without its sign; None for anything else."""
+    if isinstance(value, int):
+        return value
+    if not isinstance(value, str):
+        return None
+    digits = value.strip().removeprefix("-").removeprefix("+")
+    return digits if digits.isascii() and digits.isdigit() else None
+
+
+def _large(integer: str | int) -> bool:
+    if isinstance(integer, str):
+        integer = integer.lstrip("0") or "0"
+        return len(integer) > 16 or int(integer) > _EXACT
+    return abs(integer) > _EXACT
+
+
 def _read(value: Any) -> float | None:
     if numeric(value):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+        except ValueError:
+            return None
     # Python, unlike every file format, reads 1_000 as a number
     if not isinstance(value, str) or "_" in value:
         return None
@@ -75,11 +109,6 @@ def _read(value: Any) -> float | None:
         return float(value)
     except ValueError:
         return None
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 40 else shown[:37] + "..."
 
 
 def in_range(values: NDArray[Any], name: str, place: Place) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -171,7 +172,7 @@ def _from_objects(column: NDArray[Any], name: str) -> Vector:
 def coded(codes: NDArray[np.integer[Any]], values: list[Any]) -> Vector:
     """Coded values, written out where all of them are numbers."""
     column = Coded(codes, values)
-    return spread(column) if values and all(numeric(v) for v in values) else column
+    return spread(column) if values and spreadable(values) else column
 
 
 def absent(value: Any) -> bool:
@@ -202,13 +203,42 @@ def numeric(value: Any) -> bool:
     return isinstance(value, bool | int | float) or type(value).__name__ in ("Decimal", "Fraction")
 
 
+def short(value: Any) -> str:
+    """A value as shown in a sentence, cut to 40 characters.
+
+    >>> short("yes"), short(10**5000)
+    ("'yes'", 'about 1e5000')
+    """
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"about {'-' if value < 0 else ''}1e{int(abs(value).bit_length() * math.log10(2))}"
+    shown = repr(value)
+    return shown if len(shown) <= 40 else shown[:37] + "..."
+
+
+def spreadable(values: list[Any]) -> bool:
+    """Whether all are numbers that numpy can hold: no integers of more than 64 bits."""
+    if not all(numeric(v) for v in values):
+        return False
+    if all(isinstance(v, int) for v in values):
+        return all(-(2**63) <= v < 2**63 for v in values)
+    return all(isinstance(v, float) or _floats(v) for v in values)
+
+
+def _floats(value: Any) -> bool:
+    try:
+        float(value)
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
 def spread(column: Coded) -> Numbers:
     """A column of coded numbers, written out."""
     kinds = {type(v) for v in column.values}
     table: NDArray[Any]
     if kinds == {bool}:
         table = np.array([*column.values, False])
-    elif kinds <= {bool, int} and all(abs(v) < 2**63 for v in column.values):
+    elif kinds <= {bool, int} and all(-(2**63) <= v < 2**63 for v in column.values):
         table = np.array([*(int(v) for v in column.values), 0], dtype=np.int64)
     else:
         table = np.array([*(float(v) for v in column.values), np.nan])

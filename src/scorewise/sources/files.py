@@ -39,6 +39,11 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
                 raise BadInput(
                     f"{table.name} has no column '{column}', which {first.name} has{hint}"
                 )
+            if table.columns.count(column) > 1:
+                raise BadInput(
+                    f"{table.columns.count(column)} columns of {table.name} are named '{column}'; "
+                    f"give them names apart"
+                )
     frames = [(t.name, t.read(columns)) for t in tables]
     place = Place(files=tuple((name, frame.height) for name, frame in frames))
     full = [(name, frame) for name, frame in frames if frame.height]
@@ -50,18 +55,25 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
 
 
 def _open(path: Path, name: str) -> Table:
+    try:
+        return _opened(path, name)
+    except PermissionError:
+        raise BadInput(f"{name} may not be read: permission denied") from None
+    except OSError as e:
+        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
+
+
+def _opened(path: Path, name: str) -> Table:
     if str(path) == STDIN:
+        if sys.stdin is None:
+            raise BadInput("standard input is closed; pass a file, or send rows into it")
         return _open_bytes(sys.stdin.buffer.read(), name)
     if not path.is_file():  # a pipe
         return _open_bytes(path.read_bytes(), name)
     form, packed = format_of(path)
-    try:
-        with path.open("rb") as file:
-            empty = not file.read(1)
-    except PermissionError:
-        raise BadInput(f"{name} may not be read: permission denied") from None
-    if empty:
-        raise BadInput(f"{name} is empty (0 bytes)")
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise BadInput(f"{name} is empty (0 bytes)")
     if not packed:
         return open_table(path, name, form)
     data = unpack(path, name)

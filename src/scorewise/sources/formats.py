@@ -63,6 +63,8 @@ def _guard(name: str, form: str) -> Iterator[None]:
         yield
     except BadInput:
         raise
+    except pl.exceptions.DuplicateError:
+        raise BadInput(f"columns of {name} have the same name; give them names apart") from None
     except (
         pl.exceptions.PolarsError,
         pl.exceptions.PanicException,
@@ -167,7 +169,10 @@ def _header(line: str, name: str) -> tuple[str, list[str]]:
 
 
 def numbers(column: pl.Series) -> pl.Series:
-    """A column of text as integers or floats, when all of it is; else as it was."""
+    """A column of text as integers or floats, when all of it is; else as it was.
+
+    Integers too large for 64 bits stay text, so that they are refused as integers, not rounded.
+    """
     import polars as pl
 
     for dtype in (pl.Int64, pl.Float64):
@@ -177,8 +182,14 @@ def numbers(column: pl.Series) -> pl.Series:
                 if read.null_count() > part.null_count():
                     break
             else:
-                return read
+                return column if dtype == pl.Float64 and _too_large(column, read) else read
     return column
+
+
+def _too_large(column: pl.Series, read: pl.Series) -> bool:
+    """Whether a column that was read as floats is one of integers, some beyond 64 bits."""
+    large = read.abs() >= 2.0**63
+    return bool(large.any()) and bool(column.str.contains(r"^\s*[+-]?[0-9]+\s*$").all())
 
 
 def _ragged(source: Source, name: str, separator: str, width: int) -> str:
@@ -225,7 +236,11 @@ def _open_plainly(source: Source, name: str) -> Table:
         if not line.strip():
             continue
         try:
-            row = json.loads(line.decode("utf-8-sig"))
+            row = json.loads(line.decode("utf-8-sig"), parse_int=_integer)
+        except RecursionError:
+            raise BadInput(
+                f"{name} is nested too deeply in line {number}; leave out the field that is"
+            ) from None
         except ValueError:
             raise BadInput(
                 f"{name} is not JSON in line {number}; one object per line is wanted"
@@ -245,6 +260,11 @@ def _open_plainly(source: Source, name: str) -> Table:
         return pl.DataFrame([_mixed(c, [row.get(c) for row in rows]) for c in wanted])
 
     return Table(name, columns, read)
+
+
+def _integer(digits: str) -> int | str:
+    """An integer; as text when 64 bits may not hold it."""
+    return int(digits) if len(digits) <= 18 else digits
 
 
 def _mixed(name: str, values: list[Any]) -> pl.Series:

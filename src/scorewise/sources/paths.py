@@ -32,10 +32,10 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
         if text == STDIN:
             found.append(Path(text))
             continue
-        path = Path(text).expanduser()
-        if path.is_dir():
+        path = Path(os.path.expanduser(text))  # noqa: PTH111 (leaves the name of nobody as it is)
+        if os.path.isdir(path):  # noqa: PTH112 (bears names too long, as do those below)
             raise BadInput(_directory(text, path))
-        if path.exists():
+        if os.path.exists(path):  # noqa: PTH110
             found.append(path)
         elif glob.has_magic(text):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute patterns)
@@ -59,15 +59,20 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     >>> names_of([Path("x/a/part.csv"), Path("x/b/part.csv")])
     ['a/part.csv', 'b/part.csv']
     """
-    names = ["standard input" if str(p) == STDIN else p.name for p in paths]
+    names = ["standard input" if str(p) == STDIN else _shown(p.name) for p in paths]
     if len(set(names)) == len(names):
         return names
     whole = [p.absolute() for p in paths]
     base = os.path.commonpath([p.parent for p in whole])
     return [
-        name if name == "standard input" else Path(os.path.relpath(p, base)).as_posix()
+        name if name == "standard input" else _shown(Path(os.path.relpath(p, base)).as_posix())
         for name, p in zip(names, whole, strict=True)
     ]
+
+
+def _shown(name: str) -> str:
+    """A name fit for any output, also when its bytes are not UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def format_of(path: Path) -> tuple[str, bool]:
@@ -97,7 +102,7 @@ def _each_once(paths: Sequence[Path]) -> None:
 
 
 def _directory(text: str, path: Path) -> str:
-    inside = sorted(p.suffix.lower() for p in path.iterdir() if p.suffix.lower() in FORMATS)
+    inside = sorted(p.suffix.lower() for p in _inside(path) if p.suffix.lower() in FORMATS)
     if not inside:
         return f"{text} is a folder without files of a known format; pass files instead"
     pattern = f"{text.rstrip('/')}/*{max(set(inside), key=inside.count)}"
@@ -105,6 +110,14 @@ def _directory(text: str, path: Path) -> str:
 
 
 def _no_file(text: str, path: Path) -> str:
-    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
+    if os.path.islink(path):  # noqa: PTH114
+        return f"{text} is a link to nothing; pass the file itself"
+    near = difflib.get_close_matches(path.name, [p.name for p in _inside(path.parent)], 1, 0.75)
     return f"there is no file {text}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -38,10 +39,11 @@ def save(t: Tally, path: Path) -> None:
             parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
             columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         frame = pl.DataFrame(columns)
-        frame.write_parquet(beside, metadata={_KEY: json.dumps(about)})
+        with beside.open("xb") as file:
+            frame.write_parquet(file, metadata={_KEY: json.dumps(about)})
         beside.replace(path)
     except OSError as e:
         raise BadInput(f"cannot write {path.name}: {e.strerror or e}") from None
@@ -53,7 +55,7 @@ def load(path: Path) -> Tally:
     """Read a tally, refusing what is not one, is damaged or comes from a later version."""
     import polars as pl
 
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
         raise BadInput(f"no such file: {path}")
     try:
         data = path.read_bytes()  # polars takes brackets in a path for a glob

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from scorewise.errors import BadInput
@@ -42,10 +43,23 @@ def write_all(texts: Mapping[str | Path, str]) -> None:
 
 def check(path: str | Path) -> Path:
     """The place behind the path, links followed, or the reason why it cannot be written."""
+    try:
+        return _checked(path)
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(_refused(Path(path), error)) from None
+
+
+def _checked(path: str | Path) -> Path:
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        Path(path).lstat()
     target = Path(path)
     if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
         target = Path(os.path.realpath(path))
     name, folder = plain(path), plain(Path(path).parent)
+    if target.is_symlink():
+        raise BadInput(f"cannot write {name}: it is a link to itself; name another file")
     if target.is_dir():
         raise BadInput(f"cannot write {name}: it is a folder; name a file in it")
     if not target.parent.is_dir():
@@ -64,5 +78,8 @@ def _stage(target: Path, text: str, staged: dict[Path, Path]) -> None:
         shutil.copymode(target, place)
 
 
-def _refused(target: Path, error: OSError) -> str:
-    return f"cannot write {plain(target)}: {error.strerror or error}"
+def _refused(target: Path, error: OSError | ValueError) -> str:
+    shown = plain(target)
+    if len(shown) > 80:
+        shown = f"{shown[:77]}..."
+    return f"cannot write {shown}: {getattr(error, 'strerror', None) or error}"
