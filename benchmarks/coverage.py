@@ -25,7 +25,8 @@ WHY = {
     "in small samples; the interval reaches down by twice the bias that the bootstrap sees, which is less "
     "than the bias there is.",
     "ks": "A maximum over thresholds is too high, and the interval does not know that it was searched for.",
-    "partial_auroc": "At n = 50 and prevalence .5 only two or three negatives lie within the part; the interval is cautious.",
+    "partial_auroc": "At n = 50 and prevalence .5 only two or three negatives lie within the part; the "
+    "interval is cautious.",
     "kappa": "The 1969 standard error is kept on its own scale, as published; it is short for few rows.",
     "average_precision": "With about five positives the variance has about four degrees of freedom.",
     "pr_trapezoid": "The straight lines between few points bias the value, and the interval follows it.",
