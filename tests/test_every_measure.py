@@ -26,7 +26,6 @@ every_measure = pytest.mark.parametrize("m", MEASURES.values(), ids=MEASURES)
 tries = settings(
     max_examples=30,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 
@@ -280,7 +279,7 @@ def test_coarse_shards_equal_the_coarse_whole(m, data):
 
 
 @pytest.mark.parametrize("coarse", [False, True])
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_stored_tally_gives_identical_values(coarse, data, tmp_path_factory):
     t = data.draw(cases()).tally
