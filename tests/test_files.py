@@ -102,7 +102,7 @@ def test_formats(name):
     assert loaded.rows.y.tolist() == [True, False, True]
     assert loaded.rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
     assert loaded.rows.scores["p"].dtype == np.float64
-    assert (loaded.sources, loaded.label, loaded.notes) == ((name,), "y", [])
+    assert (loaded.sources, loaded.rows.names.label, loaded.notes) == ((name,), "y", [])
 
 
 @pytest.mark.parametrize("data", [CSV, JSONL, PARQUET, ARROW, STREAM, packed(CSV), packed(JSONL)])

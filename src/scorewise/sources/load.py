@@ -20,7 +20,6 @@ class Loaded:
     rows: Rows
     notes: list[str]
     sources: tuple[str, ...]
-    label: str
 
 
 def load(
@@ -60,7 +59,7 @@ def load(
         count_name=picked.count or "count",
         place=place,
     )
-    return Loaded(rows, picked.notes, sources, picked.label)
+    return Loaded(rows, picked.notes, sources)
 
 
 def _open(
