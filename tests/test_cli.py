@@ -15,7 +15,7 @@ from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
 from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
-from scorewise.views.schema import document_schema
+from scorewise.views.schemas import document_schema
 from view_documents import document, names
 
 # output must be buffered for a failure to show only on leaving

@@ -5,7 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from scorewise.views.markdown import code, escape, markdown
+from scorewise.views.escaping import code, escape
+from scorewise.views.markdown import markdown
 from scorewise.views.words import plain
 from view_documents import NASTY, awkward, document, hostile, undefine
 

@@ -14,7 +14,7 @@ from scorewise.evaluation import judge
 from scorewise.intervals.paired import area_difference, holm
 from scorewise.sources import load
 from scorewise.tallies import Tally
-from scorewise.views.schema import document_schema
+from scorewise.views.schemas import document_schema
 
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "asah.parquet"
 

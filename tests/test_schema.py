@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from scorewise.views.jsontext import dumps
-from scorewise.views.schema import document_schema
+from scorewise.views.schemas import document_schema
 from view_documents import awkward, document, find, hostile
 
 Validator = jsonschema.Draft202012Validator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from scorewise import __version__
+from scorewise.cli import options as o
 
 app = typer.Typer(
     add_completion=False,
@@ -16,21 +16,6 @@ app = typer.Typer(
     help="Judge classifier scores: decisions, order and probabilities, each with its interval.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Kind(StrEnum):
-    """What scores are."""
-
-    probability = "probability"
-    logit = "logit"
-    score = "score"
-
-
-class Missing(StrEnum):
-    """What happens to rows with missing values."""
-
-    refuse = "refuse"
-    drop = "drop"
 
 
 def _version(asked: bool) -> None:
@@ -56,65 +41,20 @@ def start(
 
 @app.command()
 def evaluate(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="Files of one table: parquet, csv (.gz), jsonl or arrow; - is standard input.",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the true class.")
-    ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with scores; repeat it for several models.",
-            show_default=False,
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="The class that high scores stand for.")
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with a weight for each row.")
-    ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that says how many rows a row stands for."),
-    ] = None,
-    threshold: Annotated[
-        float,
-        typer.Option(metavar="NUMBER", help="A score at or above this is a positive decision."),
-    ] = 0.5,
-    level: Annotated[
-        float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")
-    ] = 0.95,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random draws.")] = 0,
-    kind: Annotated[
-        Kind | None,
-        typer.Option(
-            metavar="KIND", help="The scores are probability, logit or score; else it is guessed."
-        ),
-    ] = None,
-    missing: Annotated[
-        Missing,
-        typer.Option(metavar="HOW", help="With missing values: refuse, or drop those rows."),
-    ] = Missing.refuse,
-    clip: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER", help="Keep probabilities this far from 0 and 1 in log loss."
-        ),
-    ] = None,
-    json: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write the result as JSON; - prints it.")
-    ] = None,
-    md: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Write it as Markdown; - prints it.")
-    ] = None,
+    files: o.Files,
+    label: o.Label = None,
+    score: o.ManyScores = None,
+    positive: o.Positive = None,
+    weight: o.Weight = None,
+    count: o.Count = None,
+    threshold: o.Threshold = 0.5,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    kind: o.Kind = None,
+    missing: o.Missing = o.HowMissing.refuse,
+    clip: o.Clip = None,
+    json: o.Json = None,
+    md: o.Md = None,
 ) -> None:
     """Print every measure of the scores in FILE with its interval.
 
@@ -126,9 +66,9 @@ def evaluate(
 
     work.check_settings(threshold=threshold, level=level, seed=seed, clip=clip)
     work.check_outputs(files, {"--json": json, "--md": md})
-    doc = work.judged(
+    loaded = work.read(
         files,
-        columns={
+        {
             "label": label,
             "scores": tuple(score or ()),
             "weight": weight,
@@ -137,8 +77,9 @@ def evaluate(
             "kind": kind.value if kind else None,
             "missing": missing.value,
         },
-        settings={"threshold": threshold, "level": level, "seed": seed, "clip": clip},
     )
+    settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
+    doc = work.judged(loaded, settings)
     work.deliver(doc, json=json, md=md)
 
 
@@ -155,9 +96,16 @@ def demo(
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of what --json writes."""
+def schema(
+    command: Annotated[
+        str, typer.Argument(metavar="COMMAND", help="The command whose output is meant.")
+    ] = "evaluate",
+) -> None:
+    """Print the JSON Schema of what COMMAND writes with --json."""
+    from scorewise.errors import BadInput
     from scorewise.views.jsontext import dumps
-    from scorewise.views.schema import document_schema
+    from scorewise.views.schemas import SCHEMAS, document_schema
 
-    typer.echo(dumps(document_schema()).encode(), nl=False)
+    if command not in SCHEMAS:
+        raise BadInput(f"no schema of '{command}'; there are {', '.join(SCHEMAS)}")
+    typer.echo(dumps(document_schema(command)).encode(), nl=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from scorewise.cli.demo_data import screening_csv
-from scorewise.cli.work import judged, show
+from scorewise.cli.work import judged, read, show
 from scorewise.errors import BadInput
 from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
@@ -29,7 +29,7 @@ def demonstrate(folder: str) -> None:
     write(home / DATA, data)
     columns = {"label": "outcome", "scores": ("risk", "sharp"), "positive": "ill"}
     settings = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
-    doc = judged([str(home / DATA)], columns=columns, settings=settings)
+    doc = judged(read([str(home / DATA)], columns), settings)
     write_all({home / REPORT: markdown(doc), home / RESULT: dumps(doc)})
     show(doc)
     again = f"{_command()} evaluate {shlex.quote(str(home / DATA))} --label outcome --positive ill"

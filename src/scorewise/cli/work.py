@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
 from scorewise.views.words import Document, plain, quoted
 from scorewise.views.write import check, write_all
+
+if TYPE_CHECKING:
+    from scorewise.sources import Loaded
 
 STDOUT = "-"
 
@@ -70,12 +73,9 @@ def _meant(file: str) -> list[str]:
     return [path]
 
 
-def judged(
-    files: Sequence[str], columns: Mapping[str, Any], settings: Mapping[str, Any]
-) -> Document:
-    """Read the files and judge their scores; what was guessed is told on standard error."""
-    with _busy("reading"):
-        from scorewise.evaluation import judge
+def read(files: Sequence[str], columns: Mapping[str, Any]) -> Loaded:
+    """The checked rows of the files; what was guessed is told on standard error."""
+    with busy("reading"):
         from scorewise.sources import load
 
         try:
@@ -85,12 +85,19 @@ def judged(
             raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in loaded.notes:
         typer.echo(f"note: {plain(note)}", err=True)
-    with _busy(f"judging {len(loaded.rows):,} rows"):
-        doc: Document = judge(loaded, **settings)
-    data = doc["data"]
-    if data["rule"] == "last in sort order":
-        said = f"positive class: {quoted(data['positive'])}, the last in sort order"
+    labels = loaded.rows.labels
+    if labels.rule == "last in sort order":
+        said = f"positive class: {quoted(labels.positive)}, the last in sort order"
         typer.echo(f"note: {said}; --positive chooses", err=True)
+    return loaded
+
+
+def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
+    """The document of all scores that were read."""
+    with busy(f"judging {len(loaded.rows):,} rows"):
+        from scorewise.evaluation import judge
+
+        doc: Document = judge(loaded, **settings)
     for model in doc["models"]:
         for row in model["measures"]:
             row["why"] = as_options(row["why"])
@@ -125,7 +132,7 @@ def show(doc: Document) -> None:
 
 
 @contextmanager
-def _busy(doing: str) -> Iterator[None]:
+def busy(doing: str) -> Iterator[None]:
     """A spinner on standard error while the work lasts, on a terminal only."""
     if not sys.stderr.isatty():
         yield

@@ -12,10 +12,10 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.evaluation.document import document
 from scorewise.evaluation.settings import Settings
-from scorewise.evaluation.shown import Shown
 from scorewise.registry import MEASURES, Group, Measure
 from scorewise.sources import load
 from scorewise.tallies import Confusion, Tally
+from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
 

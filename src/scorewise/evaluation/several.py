@@ -11,11 +11,11 @@ from scorewise.errors import BadInput
 from scorewise.evaluation.document import document, finite
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.evaluation.shown import Shown
 from scorewise.intervals.paired import area_difference, holm
 from scorewise.registry import MEASURES
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
+from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies.grid import Grid, cell_of
-from scorewise.tallies.losses import LOSSES, Loss, Moments, charges
+from scorewise.tallies.losses import LOSSES, Loss, Moments, charges, unit
 from scorewise.tallies.sorting import first_of_runs
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ ByClass = NDArray[np.float64]  # shape (2, K): row 0 the negatives, row 1 the po
 class Coarse:
     """Per cell and class the smallest and largest score and the sum of scores; in all, exact losses.
 
-    A class that is absent from a cell has `low` inf and `high` -inf there.
+    Where the scores are logits, the sum is that of their probabilities. A class that is absent from a
+    cell has `low` inf and `high` -inf there.
     """
 
     grid: Grid
@@ -49,13 +50,13 @@ def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
     """The coarse part of an exact tally, and the first score of each of its cells."""
     number = cell_of(t.score, grid)
     start = first_of_runs(number)
-    s = t.score.astype(np.float64)
+    s, p = t.score.astype(np.float64), unit(t.score, t.kind)
     low, high, total = (np.empty((2, len(start))) for _ in range(3))
     for k, w in enumerate((t.neg, t.pos) if len(start) else ()):
         low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
         high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
         with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
-            total[k] = np.add.reduceat(w * s, start)
+            total[k] = np.add.reduceat(w * p, start)
     return Coarse(grid, number[start], low, high, total, exact_losses(t)), start
 
 

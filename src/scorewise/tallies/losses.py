@@ -61,6 +61,11 @@ def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
+def unit(score: NDArray[np.floating], kind: Kind) -> NDArray[np.float64]:
+    """Scores on [0, 1]: as they are, or the probabilities of logits."""
+    return expit(score) if kind == "logit" else score.astype(np.float64, copy=False)
+
+
 def charges(
     score: NDArray[np.floating], kind: Kind, loss: Loss, clip: float = CLIP
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from scorewise.views import words
-from scorewise.views.words import Document, plain
+from scorewise.views.escaping import code, escape
+from scorewise.views.pages import PAGES
+from scorewise.views.pages.in_markdown import page_parts
+from scorewise.views.words import Document
 
 
 def markdown(doc: Document) -> str:
     """Tables for a pull request: the data, the measures by group, hints and conventions."""
+    if doc["command"] in PAGES:
+        return "\n\n".join(page_parts(doc, PAGES[doc["command"]](doc))) + "\n"
     models = doc["models"]
     parts = [f"### scorewise {doc['command']}", "\n".join(_facts(doc))]
     for title, measures in words.grouped(models):
@@ -24,30 +28,6 @@ def markdown(doc: Document) -> str:
         parts.append("\n".join(["**Hints**", "", *(f"- {escape(hint)}" for hint in doc["hints"])]))
     parts.append(_footnote(doc))
     return "\n\n".join(parts) + "\n"
-
-
-def escape(text: object) -> str:
-    r"""Text that Markdown shows as it is, also within a table.
-
-    >>> print(escape("a|b *c* <d> @e"))
-    a\|b \*c\* \<d\> @<!-- -->e
-    """
-    text = re.sub(r"([\\`*_{}\[\]<>|~$&])", r"\\\1", plain(text))
-    return re.sub(r"([@#])", r"\1<!-- -->", text)  # names nobody and links to no issue
-
-
-def code(text: object) -> str:
-    r"""A user's word as code, where no markup counts.
-
-    >>> print(code("risk"), code("a`b"), code("a|b"))
-    `risk` ``a`b`` a\|b
-    """
-    word = plain(text)
-    if not word.strip() or "|" in word:  # no code is empty, nor can it hold a | in every table
-        return escape(word) if word.strip() else f"'{word}'"
-    ticks = "`" * (max(map(len, re.findall("`+", word)), default=0) + 1)
-    pad = " " if {word[0], word[-1]} & {"`", " "} else ""
-    return f"{ticks}{pad}{word}{pad}{ticks}"
 
 
 def _facts(doc: Document) -> list[str]:

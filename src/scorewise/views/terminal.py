@@ -22,6 +22,8 @@ from scorewise.views.layout import (
     rule,
     spread,
 )
+from scorewise.views.pages import PAGES
+from scorewise.views.pages.in_terminal import page_lines
 from scorewise.views.words import Document, plain, quoted
 
 WIDTH = 80
@@ -46,6 +48,8 @@ def text(doc: Document, width: int = WIDTH) -> str:
 def table(doc: Document, width: int | None = None) -> Group:
     """The document as lines that fit the width (80 unless told): data, measures, hints."""
     width = width or WIDTH
+    if doc["command"] in PAGES:
+        return Group(*page_lines(doc, PAGES[doc["command"]](doc), width))
     models = doc["models"]
     body = _single(doc, width) if len(models) == 1 else _several(doc, width)
     return Group(

@@ -1,0 +1,77 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class KindOfScore(StrEnum):
+    """What scores are."""
+
+    probability = "probability"
+    logit = "logit"
+    score = "score"
+
+
+class HowMissing(StrEnum):
+    """What happens to rows with missing values."""
+
+    refuse = "refuse"
+    drop = "drop"
+
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Files of one table: parquet, csv (.gz), jsonl or arrow; - is standard input.",
+        show_default=False,
+    ),
+]
+Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the true class.")]
+Score = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with scores.")]
+ManyScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with scores; repeat it for several models.",
+        show_default=False,
+    ),
+]
+Positive = Annotated[
+    str | None, typer.Option(metavar="CLASS", help="The class that high scores stand for.")
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column with a weight for each row.")
+]
+Count = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column that says how many rows a row stands for."),
+]
+Threshold = Annotated[
+    float,
+    typer.Option(metavar="NUMBER", help="A score at or above this is a positive decision."),
+]
+Level = Annotated[float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")]
+Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random draws.")]
+Kind = Annotated[
+    KindOfScore | None,
+    typer.Option(
+        metavar="KIND", help="The scores are probability, logit or score; else it is guessed."
+    ),
+]
+Missing = Annotated[
+    HowMissing,
+    typer.Option(metavar="HOW", help="With missing values: refuse, or drop those rows."),
+]
+Clip = Annotated[
+    float | None,
+    typer.Option(metavar="NUMBER", help="Keep probabilities this far from 0 and 1 in log loss."),
+]
+Json = Annotated[
+    str | None, typer.Option(metavar="PATH", help="Write the result as JSON; - prints it.")
+]
+Md = Annotated[str | None, typer.Option(metavar="PATH", help="Write it as Markdown; - prints it.")]

@@ -1,0 +1,13 @@
+"""What the commands other than `evaluate` show, as pages that every text view renders alike.
+
+Each command has a file here with one function, from its document to the sections of its page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scorewise.views.pages.section import Section
+from scorewise.views.words import Document
+
+PAGES: dict[str, Callable[[Document], list[Section]]] = {}

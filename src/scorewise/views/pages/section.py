@@ -1,0 +1,27 @@
+"""A part of a page: facts, a table or sentences, in plain words that each view escapes and sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, and below it facts (key and sentence), a table and sentences; each may be absent.
+
+    In the table, columns named in `words` hold text and are set left, and the last of them is folded
+    where the line is too long; all others hold numbers and are set right.
+    """
+
+    title: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    words: frozenset[str] = field(default_factory=frozenset)
+    lines: Sequence[str] = ()
+
+
+def hints(said: Sequence[str]) -> list[Section]:
+    """The remarks for the reader, as the last section; none where there are none."""
+    return [Section("Hints", lines=said)] if said else []

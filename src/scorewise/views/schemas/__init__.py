@@ -1,0 +1,17 @@
+"""The JSON Schemas of the documents that every view renders, one for each command."""
+
+from __future__ import annotations
+
+from scorewise.views.schemas.evaluate import evaluate
+from scorewise.views.schemas.parts import Schema
+
+SCHEMAS = {"evaluate": evaluate}
+
+
+def document_schema(command: str = "evaluate") -> Schema:
+    """The schema of what a command writes, in draft 2020-12.
+
+    >>> document_schema()["properties"]["schema"]["const"]
+    1
+    """
+    return SCHEMAS[command]()
