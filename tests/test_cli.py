@@ -35,6 +35,10 @@ def command(*args, **options):
     )
 
 
+class FakeRows(list):
+    """Rows of which only their number and their labels matter."""
+
+
 @pytest.fixture
 def core(monkeypatch):
     """Reading and judging replaced: what they were asked, and what they answer."""
@@ -44,7 +48,10 @@ def core(monkeypatch):
         core.asked.update(source=source, **columns)
         if core.error:
             raise core.error
-        return types.SimpleNamespace(rows=range(1000), notes=core.notes)
+        data = core.doc["data"]
+        rows = FakeRows(range(1000))
+        rows.labels = types.SimpleNamespace(positive=data["positive"], rule=data["rule"])
+        return types.SimpleNamespace(rows=rows, notes=core.notes)
 
     def judge(loaded, **settings):
         core.asked.update(settings)
