@@ -11,7 +11,12 @@ from scorewise.estimate import decimals, number
 
 Document = dict[str, Any]
 
-TITLES = {"decisions": "Decisions", "order": "Order", "probability": "Probabilities"}
+TITLES = {
+    "decisions": "Decisions",
+    "order": "Order",
+    "scores": "Scores",
+    "probability": "Probabilities",
+}
 
 
 def plain(text: object) -> str:
