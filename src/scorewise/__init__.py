@@ -1,4 +1,4 @@
-"""Judge classifier scores: decisions, order and probabilities, each with its interval."""
+"""Judge classifier scores: decisions, order, scores and probabilities, each with its interval."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scorewise import curves, measures
+    from scorewise import curves, displays, measures
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.registry import measure
+    from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
 
 __version__ = "0.1.0"
@@ -21,12 +22,15 @@ __all__ = [
     "Confusion",
     "Estimate",
     "Evaluation",
+    "SmRoc",
     "Tally",
     "compare",
     "curves",
+    "displays",
     "evaluate",
     "measure",
     "measures",
+    "smroc",
     "tally",
 ]
 
@@ -37,10 +41,12 @@ _HOMES = {
     "Confusion": "tallies",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
+    "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
     "evaluate": "evaluation",
     "measure": "registry",
+    "smroc": "scoring",
     "tally": "evaluation",
 }
 
@@ -48,7 +54,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"scorewise.{_HOMES[name]}"), name)
-    if name in ("curves", "measures"):
+    if name in ("curves", "displays", "measures"):
         return import_module(f"scorewise.{name}")
     raise AttributeError(f"scorewise has no attribute {name}; it has {', '.join(__all__)}")
 

@@ -43,10 +43,11 @@ def smooth_area(t: Tally, midpoint: float) -> Area:
     for b in t.blocks():
         climb, run = climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint)
         beside = run.cumsum()
-        across = float(beside[-1])
-        beside -= run / 2
-        rise = float(climb.sum())
-        under += inner(climb, beside) + width * rise
+        across, rise = float(beside[-1]), float(climb.sum())
+        run *= 0.5
+        beside -= run
+        beside *= climb
+        under += float(beside.sum()) + width * rise
         height += rise
         width += across
     whole = height * width

@@ -30,7 +30,7 @@ def smauc(
     "median" and "crossing" by the bootstrap of cells. Every constant scores 0.5.
 
     >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
-    0.843 [0.382, 0.979]
+    0.843 [0.379, 0.979]
     """
     if why := t.why_not_ranked or why_not_unit(t):
         return Estimate.undefined(why, level)
