@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from scorewise.scoring.one import SmRoc, smroc
 from scorewise.scoring.several import SmRocs, curves_of
-from scorewise.scoring.smroc import SmRoc, smroc
 
 __all__ = ["SmRoc", "SmRocs", "curves_of", "smroc"]

@@ -12,7 +12,7 @@ from scorewise.tallies.climbing import Floats
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
-    from scorewise.scoring.smroc import SmRoc
+    from scorewise.scoring.one import SmRoc
 
 FAR = 0.2  # from 0.5, beyond which a midpoint is said to be far
 

@@ -15,7 +15,7 @@ from scorewise.views.documents import data_of, estimate_of, finite, head
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
-    from scorewise.scoring.smroc import SmRoc
+    from scorewise.scoring.one import SmRoc
 
 POINTS = 256  # of a curve, at most
 

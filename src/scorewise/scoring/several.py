@@ -7,8 +7,9 @@ from typing import Any
 
 from scorewise.door import Rows
 from scorewise.scoring.document import document
-from scorewise.scoring.smroc import SmRoc
+from scorewise.scoring.one import SmRoc
 from scorewise.tallies import Tally
+from scorewise.tallies.midpoint import Rule
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
@@ -43,11 +44,18 @@ class SmRocs(Shown, Mapping[str, SmRoc]):
 
 
 def curves_of(
-    rows: Rows, sources: tuple[str, ...] = (), *, threshold: float = 0.5, **options: Any
+    rows: Rows,
+    sources: tuple[str, ...] = (),
+    *,
+    midpoint: Rule | float | Mapping[str, Tally] = "mean",
+    threshold: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> SmRocs:
-    """The curves of all scores among checked rows."""
-    made = {
-        name: SmRoc(Tally.of_rows(rows, name, sources), rows=rows, **options)
-        for name in rows.scores
-    }
+    """The curves of all scores among checked rows; a midpoint may be learned for each by its name."""
+    made = {}
+    for name in rows.scores:
+        rule = midpoint[name] if isinstance(midpoint, Mapping) else midpoint
+        tally = Tally.of_rows(rows, name, sources)
+        made[name] = SmRoc(tally, midpoint=rule, level=level, seed=seed, rows=rows)
     return SmRocs(made, threshold)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scorewise.views.pages.section import Section
+from scorewise.views.pages.smroc import smroc
 from scorewise.views.words import Document
 
-PAGES: dict[str, Callable[[Document], list[Section]]] = {}
+PAGES: dict[str, Callable[[Document], list[Section]]] = {"smroc": smroc}

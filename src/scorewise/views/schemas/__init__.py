@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.parts import Schema
+from scorewise.views.schemas.smroc import smroc
 
-SCHEMAS = {"evaluate": evaluate}
+SCHEMAS = {"evaluate": evaluate, "smroc": smroc}
 
 
 def document_schema(command: str = "evaluate") -> Schema:
