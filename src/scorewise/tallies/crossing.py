@@ -51,27 +51,26 @@ def crossing(t: Tally) -> float:
     return _root(lead, float(x[i]), float(x[i + 1]))
 
 
-def crossings(t: Tally) -> Callable[[Floats, Floats], float]:
-    """The same for other weights on the same cells, as resampling makes them: fast, and on a grid.
+def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
+    """The same for other weights on the same cells (rows: resamples); fast, and on a grid.
 
     The widths of the kernels stay those of the tally. NaN where the densities do not cross.
     """
-    s, widths = unit(t.score, t.kind), _widths(t)
+    s = unit(t.score, t.kind)
     x = np.linspace(0.0, 1.0, _STEPS + 1)
-    kernels = [density(x, s, h) for h in widths]
+    shares = [w / w.sum(1, keepdims=True) for w in (neg, pos)]
+    below, above = (share @ density(x, s, h).T for share, h in zip(shares, _widths(t), strict=True))
+    ends = np.sort([share @ s for share in shares], axis=0).T
+    return np.array([_turn(x, row, *end) for row, end in zip(above - below, ends, strict=True)])
 
-    def found(neg: Floats, pos: Floats) -> float:
-        sides = [w / w.sum() for w in (neg, pos)]
-        lead = -np.subtract(*((k * w).sum(1) for k, w in zip(kernels, sides, strict=True)))
-        low, high = sorted(float((w * s).sum()) for w in sides)
-        above = lead > 0
-        turns = np.flatnonzero((above[1:] != above[:-1]) & (x[1:] > low) & (x[:-1] < high))
-        if not len(turns):
-            return math.nan
-        i = min(turns, key=lambda i: abs(x[i] - (low + high) / 2))
-        return float(x[i] + (x[i + 1] - x[i]) * lead[i] / (lead[i] - lead[i + 1]))
 
-    return found
+def _turn(x: Floats, lead: Floats, low: float, high: float) -> float:
+    up = lead > 0
+    turns = np.flatnonzero((up[1:] != up[:-1]) & (x[1:] > low) & (x[:-1] < high))
+    if not len(turns):
+        return math.nan
+    i = turns[np.abs(x[turns] - (low + high) / 2).argmin()]
+    return float(x[i] + (x[i + 1] - x[i]) * lead[i] / (lead[i] - lead[i + 1]))
 
 
 def _widths(t: Tally) -> list[float]:

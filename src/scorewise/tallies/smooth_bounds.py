@@ -32,9 +32,9 @@ def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
     """Between which values the area of the exact tally lies; NaN where its rectangle may be empty.
 
     >>> from scorewise.tallies.midpoint import midpoint
-    >>> t = Tally.of([1, 0, 1, 0], [0.7000001, 0.7000002, 0.2, 0.1]).coarsen()
+    >>> t = Tally.of([1, 0, 1, 0], [0.7000001, 0.7000002, 0.7000003, 0.1]).coarsen()
     >>> [round(x, 3) for x in smooth_bounds(t, midpoint(t))]
-    [0.511, 0.536]
+    [0.576, 0.778]
     """
     cells = _cells(t)
     high, low = cells.low >= m.high - HAIR, cells.high < m.low - HAIR
