@@ -15,6 +15,7 @@ from scorewise.intervals.paired import Difference, area_difference, holm, smooth
 from scorewise.registry import MEASURES
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
 from scorewise.views.documents import finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
@@ -96,17 +97,19 @@ COMPARED = {"auroc": area_difference, "smauc": smooth_difference}
 
 
 def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> list[Document]:
-    """Each model minus each later one, paired; p-values are adjusted by Holm within each measure."""
+    """Each model minus each later one, paired; p-values are adjusted by Holm within each measure.
+
+    smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
+    """
     pairs = list(combinations(made, 2))
-    return [
-        line
-        for measure, difference in COMPARED.items()
-        for line in _lines(
-            measure,
-            pairs,
-            [difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs],
-        )
-    ]
+    on_unit = not any(why_not_unit(e.tally) for e in made.values())
+    lines: list[Document] = []
+    for measure, difference in COMPARED.items():
+        if measure == "smauc" and not on_unit:
+            continue
+        found = [difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
+        lines += _lines(measure, pairs, found)
+    return lines
 
 
 def _lines(measure: str, pairs: list[tuple[str, str]], found: list[Difference]) -> list[Document]:
