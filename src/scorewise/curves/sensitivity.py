@@ -36,7 +36,8 @@ def sensitivity(t: Tally) -> Sensitivity:
     >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
     >>> s = sensitivity(t)
     >>> s.midpoint, s.area.round(3)
-    (array([0.  , 0.2 , 0.51, 0.6 , 0.7 , 0.95,  inf]), array([0.454, 0.745, 0.843, 0.845, 0.853, 0.794, 0.546]))
+    (array([0.  , 0.2 , 0.51, 0.6 , 0.7 , 0.95,  inf]),
+     array([0.454, 0.745, 0.843, 0.845, 0.853, 0.794, 0.546]))
     """
     s, neg, pos = unit(t.score, t.kind), t.neg.astype(np.float64), t.pos.astype(np.float64)
     high_climb, high_run = pos * s + neg * (1 - s), pos * (1 - s) + neg * s

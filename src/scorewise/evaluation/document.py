@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scorewise.estimate import Estimate
 from scorewise.evaluation.settings import Settings
 from scorewise.registry import MEASURES, Measure
+from scorewise.tallies.midpoint import far, midpoint
 from scorewise.views.documents import data_of, estimate_of, finite, head
 from scorewise.views.words import Document
 
@@ -71,6 +72,11 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
         yield (
             f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
             f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"
+        )
+    if e.smauc.defined and far(middle := midpoint(t.pooled).value):
+        yield (
+            f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
+            f"by its baseline, what the same scores would get at random, or see smroc"
         )
     if t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (

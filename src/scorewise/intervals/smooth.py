@@ -54,6 +54,20 @@ def smooth_area(t: Tally, midpoint: float) -> Area:
     return Area(min(1.0, under / whole) if whole > 0 else math.nan, height, width)
 
 
+def chance_area(t: Tally, midpoint: float) -> float:
+    """The area if the same scores were dealt out to the rows at random; from the pooled cells.
+
+    >>> rare = Tally.of([1, 0, 0, 0, 0, 0, 0, 0], [0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.0, 0.0])
+    >>> round(smooth_area(rare, 0.1125).value, 3), round(chance_area(rare, 0.1125), 3)
+    (0.813, 0.747)
+    """
+    few = t.pooled
+    weight = (few.neg + few.pos).astype(np.float64)
+    share = few.positives / (few.negatives + few.positives)
+    neg, pos = weight * (1 - share), weight * share
+    return smooth_area(Tally(few.score, neg, pos, neg, pos, few.kind), midpoint).value
+
+
 class Influence(NamedTuple):
     """What one row of weight 1 does to the area, for each cell: on a negative and on a positive."""
 

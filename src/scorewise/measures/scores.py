@@ -7,7 +7,7 @@ import math
 from scorewise.estimate import Estimate
 from scorewise.intervals.placements import score_limits, sizes
 from scorewise.intervals.scales import limits, z
-from scorewise.intervals.smooth import smooth_area, smooth_replicates, smooth_spread
+from scorewise.intervals.smooth import chance_area, smooth_area, smooth_replicates, smooth_spread
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
@@ -27,7 +27,9 @@ def smauc(
     The area under the score-weighted ROC curve (smROC): each row climbs by its score if that is
     appropriate, and by 1 minus it if not, and runs by the rest. Scores of 0 and 1 alone give AUROC. The
     interval is by influence on the logit scale, the movement of the midpoint included; with the rules
-    "median" and "crossing" by the bootstrap of cells. Every constant scores 0.5.
+    "median" and "crossing" by the bootstrap of cells. Every constant scores 0.5. The baseline is what
+    the same scores would get if they were dealt out to the rows at random; it is far above 0.5 where
+    most scores are near 0, or near 1.
 
     >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
     0.843 [0.379, 0.979]
@@ -40,7 +42,7 @@ def smauc(
         return Estimate.undefined(EMPTY, level)
     low, high, method = _limits(t, m, value, level, seed)
     low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
-    return Estimate(value, low, high, level, method, "", bound, 0.5)
+    return Estimate(value, low, high, level, method, "", bound, chance_area(t, m.value))
 
 
 def _value(t: Tally, m: Midpoint) -> tuple[float, float]:

@@ -10,11 +10,10 @@ from scorewise.estimate import number
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import Floats
 from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import far
 
 if TYPE_CHECKING:
     from scorewise.scoring.one import SmRoc
-
-FAR = 0.2  # from 0.5, beyond which a midpoint is said to be far
 
 
 def cautions(curve: SmRoc) -> list[str]:
@@ -52,15 +51,14 @@ def _extreme(curve: SmRoc) -> Iterator[str]:
 def _far(curve: SmRoc) -> Iterator[str]:
     """The objection of Schubert et al. (2012), where it applies."""
     m = curve.midpoint
-    if abs(m - 0.5) <= FAR or not curve.area.defined:
+    if not far(m) or not curve.area.defined:
         return
-    after = curve.recalibrated().area
-    if math.isnan(after.value):
-        return
-    side = "low" if m < 0.5 else "high"
+    after, chance = curve.recalibrated().area, curve.area.baseline
+    side = "below" if m < 0.5 else "above"
     yield (
         f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
-        f"nearly all scores are {side}, so that wrong ones can climb more than right ones; after "
+        f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores dealt "
+        f"out at random would get {number(math.nan if chance is None else chance)}, and after "
         f"recalibration the area is {after}"
     )
 
