@@ -17,7 +17,7 @@ def smroc() -> str:
     parts += _axes(400, 330, 240, "smROC", "runs", "climbs")
     plain = curve.roc()
     way = [(60 + 240 * x, 330 - 240 * y) for x, y in zip(plain.x, plain.y, strict=True)]
-    parts.append(_path(way, "curve c"))
+    parts.append(_path(way, "curve a"))
     points = [(400 + 240 * x, 330 - 240 * y) for x, y in zip(curve.x, curve.y, strict=True)]
     for i, right in enumerate(curve.appropriate):
         parts.append(_path(points[i : i + 2], f"curve {'a' if right else 'b'}"))
