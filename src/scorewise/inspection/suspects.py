@@ -1,0 +1,128 @@
+"""Single rows as a reader meets them: where, what they say, and why they are named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Rows
+from scorewise.inspection.suspicion import Suspicion
+from scorewise.tallies import Tally
+
+Name = str | int | None
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A row whose label may be wrong, or whose score is a hard success.
+
+    `row` counts from 0 in arrays and from 1 after the header in a `file`.
+    """
+
+    row: int
+    file: str | None
+    id: Name
+    label: str
+    score: float
+    suspicion: float
+    set: str
+    climb: float
+    run: float
+    reason: str
+
+
+def suspects(
+    rows: Rows, t: Tally, found: Suspicion, chosen: NDArray[np.int64], ids: Any = None
+) -> list[Suspect]:
+    """The chosen rows, with the reason in words."""
+    score = rows.scores[t.origin.score]
+    made = []
+    for i in chosen.tolist():
+        positive, right = bool(rows.y[i]), bool(found.appropriate[i])
+        file, number = rows.place.number(i)
+        climb = float(found.climb[i])
+        made.append(
+            Suspect(
+                row=number,
+                file=file,
+                id=name_of(ids, rows.place.position(i)),
+                label=rows.labels.positive if positive else rows.labels.negative,
+                score=float(score[i]),
+                suspicion=float(found.value[i]),
+                set=f"{'high' if positive == right else 'low'} {_class(positive)}",
+                climb=climb,
+                run=1 - climb,
+                reason=reason(t, positive, right, float(score[i])),
+            )
+        )
+    return made
+
+
+def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
+    """Where a score lies among those of the other class, in words.
+
+    >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
+    >>> reason(t, False, False, 0.8)
+    'negative, but scored 0.8, higher than 50% of the positives'
+    >>> reason(t, True, True, 0.9)
+    'positive, scored 0.9, higher than every negative'
+    """
+    # an inappropriate score is compared with those whose place it takes, a right one with those it beats
+    up = positive == right
+    other, weight, total = (
+        ("negative", t.neg, t.negatives) if positive else ("positive", t.pos, t.positives)
+    )
+    i = int(np.searchsorted(t.score, score, side="left" if up else "right"))
+    beaten = float((weight[:i] if up else weight[i:]).sum())
+    than = f"{'higher' if up else 'lower'} than {_share(beaten, float(total), other)}"
+    return f"{_class(positive)}, {'' if right else 'but '}scored {shown(score)}, {than}"
+
+
+def _class(positive: bool) -> str:
+    return "positive" if positive else "negative"
+
+
+def _share(part: float, total: float, noun: str) -> str:
+    """How many of a class, never rounded up to all or down to none of them."""
+    if part >= total:
+        return f"every {noun}"
+    if not part:
+        return f"no {noun}"
+    percent = min(max(100 * part / total, 0.1), 99.9)
+    text = f"{percent:.0f}" if 1 <= percent < 99 else f"{percent:.1f}"
+    return f"{text}% of the {noun}s"
+
+
+def shown(score: float) -> str:
+    """A score to three digits, or as many as it takes not to say 0 or 1 when it is neither.
+
+    >>> shown(0.97), shown(0.99999312), shown(1.0)
+    ('0.97', '0.99999', '1')
+    """
+    for digits in range(3, 17):
+        text = f"{score:.{digits}g}"
+        if float(text) not in (0.0, 1.0) or score in (0.0, 1.0):
+            return text
+    return repr(score)
+
+
+def name_of(ids: Any, position: int) -> Name:
+    """What the input calls a row."""
+    value = None if ids is None else ids[position]
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def sequence(ids: Any) -> Sequence[Any] | None:
+    """Names of rows that can be asked for by position, whatever library they came from."""
+    if ids is None:
+        return None
+    found: Sequence[Any] = ids.to_list() if hasattr(ids, "to_list") else list(ids)
+    return found
