@@ -104,7 +104,9 @@ def spread(values: np.ndarray) -> str:
     return f"{100 * values.mean():.1f} ± {100 * error:.1f}"
 
 
-def shares(total: Results, ranking: str, *, models: tuple[str, ...] = MODELS, sets: tuple[str, ...] = ()) -> np.ndarray:
+def shares(
+    total: Results, ranking: str, *, models: tuple[str, ...] = MODELS, sets: tuple[str, ...] = ()
+) -> np.ndarray:
     """The share found, seed by seed, averaged over data sets and models."""
     chosen = [v for (s, m), v in total.items() if m in models and (not sets or s in sets)]
     return np.mean([[seed[ranking] for seed in v] for v in chosen], axis=0)

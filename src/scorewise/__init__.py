@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
+    from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.registry import measure
     from scorewise.tallies import Confusion, Tally
 
@@ -21,12 +22,16 @@ __all__ = [
     "Confusion",
     "Estimate",
     "Evaluation",
+    "Inspection",
+    "Raters",
     "Tally",
     "compare",
     "curves",
     "evaluate",
+    "inspect",
     "measure",
     "measures",
+    "raters",
     "tally",
 ]
 
@@ -37,10 +42,14 @@ _HOMES = {
     "Confusion": "tallies",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
+    "Inspection": "inspection",
+    "Raters": "inspection",
     "Tally": "tallies",
     "compare": "evaluation",
     "evaluate": "evaluation",
+    "inspect": "inspection",
     "measure": "registry",
+    "raters": "inspection",
     "tally": "evaluation",
 }
 

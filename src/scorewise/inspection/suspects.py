@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Rows
+from scorewise.errors import BadInput
 from scorewise.inspection.suspicion import Suspicion
 from scorewise.tallies import Tally
 
@@ -68,9 +69,9 @@ def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
 
     >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
     >>> reason(t, False, False, 0.8)
-    'negative, but scored 0.8, higher than 50% of the positives'
+    'negative, but scored 0.8, above 50% of the positives'
     >>> reason(t, True, True, 0.9)
-    'positive, scored 0.9, higher than every negative'
+    'positive, scored 0.9, above every negative'
     """
     # an inappropriate score is compared with those whose place it takes, a right one with those it beats
     up = positive == right
@@ -79,7 +80,7 @@ def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
     )
     i = int(np.searchsorted(t.score, score, side="left" if up else "right"))
     beaten = float((weight[:i] if up else weight[i:]).sum())
-    than = f"{'higher' if up else 'lower'} than {_share(beaten, float(total), other)}"
+    than = f"{'above' if up else 'below'} {_share(beaten, float(total), other)}"
     return f"{_class(positive)}, {'' if right else 'but '}scored {shown(score)}, {than}"
 
 
@@ -120,9 +121,15 @@ def name_of(ids: Any, position: int) -> Name:
     return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def sequence(ids: Any) -> Sequence[Any] | None:
+def named_rows(ids: Any, rows: int) -> Sequence[Any] | None:
     """Names of rows that can be asked for by position, whatever library they came from."""
     if ids is None:
         return None
-    found: Sequence[Any] = ids.to_list() if hasattr(ids, "to_list") else list(ids)
-    return found
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
+        raise BadInput(f"ids is {ids!r}; pass one name or number per row")
+    if len(ids) != rows:
+        raise BadInput(
+            f"there are {rows:,} rows and {len(ids):,} ids; they have to match row by row"
+        )
+    named: Sequence[Any] = ids.to_list() if hasattr(ids, "to_list") else list(ids)
+    return named

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from scorewise.views.schemas.evaluate import evaluate
+from scorewise.views.schemas.inspect import inspect, raters
 from scorewise.views.schemas.parts import Schema
 
-SCHEMAS = {"evaluate": evaluate}
+SCHEMAS = {"evaluate": evaluate, "inspect": inspect, "raters": raters}
 
 
 def document_schema(command: str = "evaluate") -> Schema:
