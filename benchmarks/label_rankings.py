@@ -12,6 +12,7 @@ import numpy as np
 from scorewise.door import take
 from scorewise.inspection.suspicion import most, suspicion
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import cell_climbs
 from scorewise.tallies.midpoint import midpoint
 
 Ranking = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -25,16 +26,26 @@ def middle(y: np.ndarray, p: np.ndarray, rule: str) -> float:
     return midpoint(Tally.of(y, p, positive=True), rule).value
 
 
+def inspected(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """What `sw.inspect` does."""
+    rows = take(y, {"p": p}, positive=True)
+    found = suspicion(rows, Tally.of_rows(rows, "p"))
+    return most(found, np.ones(len(y), bool), len(y))
+
+
 def hull(rule: str) -> Ranking:
-    """What `sw.inspect` does, for any midpoint."""
+    """The slopes of the hull of the smROC curve in place of those of the ROC curve's."""
 
-    def ranking(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        rows = take(y, {"p": p}, positive=True)
-        t = Tally.of_rows(rows, "p")
-        found = suspicion(rows, t, midpoint(t, rule).value)
-        return most(found, np.ones(len(y), bool), len(y))
+    def slopes(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        from scipy.optimize import isotonic_regression
 
-    return ranking
+        t = Tally.of(y, p, positive=True)
+        climb, run = cell_climbs(t, midpoint(t, rule).value)
+        fitted = isotonic_regression(climb / (climb + run), weights=climb + run).x
+        at = fitted[np.searchsorted(t.score, p)]
+        return error(y, at).round(12) + 1e-9 * error(y, p)
+
+    return by(slopes)
 
 
 def error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -73,8 +84,8 @@ def margin(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.where(y, own - other, other - own)
 
 
-def isotonic(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The error of scores that were calibrated by isotonic regression of the labels."""
+def calibrated(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The error of scores that were calibrated by isotonic regression, ties by the plain error."""
     from sklearn.isotonic import IsotonicRegression
 
     fitted = IsotonicRegression().fit_transform(p, y.astype(float))
@@ -103,9 +114,11 @@ def issues(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.asarray(found, int)
 
 
-OURS = "smROC hull, balanced midpoint (`inspect`)"
+OURS = "`inspect`: hull of the ROC curve, ties by place"
 RANKINGS: dict[str, Ranking] = {
-    OURS: hull("balanced"),
+    OURS: inspected,
+    "hull of the ROC curve, ties by plain error": by(calibrated),
+    "smROC hull, balanced midpoint": hull("balanced"),
     "smROC hull, mean midpoint": hull("mean"),
     "smROC signed segment": by(segment),
     "beyond the midpoint (mean)": beyond("mean"),
@@ -113,7 +126,6 @@ RANKINGS: dict[str, Ranking] = {
     "place among the other class": by(place),
     "place times plain error": by(lambda y, p: place(y, p) * error(y, p)),
     "margin over the prior": by(margin),
-    "isotonic calibration, then error": by(isotonic),
     "plain error, abs(y - p)": by(error),
     "cleanlab self_confidence": cleanlab("self_confidence"),
     "cleanlab normalized_margin": cleanlab("normalized_margin"),

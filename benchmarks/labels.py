@@ -131,7 +131,7 @@ def summary(total: Results) -> list[str]:
 
 def details(total: Results) -> list[str]:
     """The rankings that matter most, for each set and model; the best of a line is bold."""
-    shown = (OURS, "isotonic calibration, then error", "plain error, abs(y - p)")
+    shown = (OURS, "smROC hull, balanced midpoint", "plain error, abs(y - p)")
     shown += ("cleanlab self_confidence, adjusted", "cleanlab find_label_issues")
     lines = [f"| data | model | {' | '.join(shown)} |", f"|---|---|{'---:|' * len(shown)}"]
     for (name, kind), runs in total.items():

@@ -23,7 +23,7 @@ def inspect(
     count: o.Count = None,
     id_: o.Id = None,
     top: o.Top = 20,
-    midpoint: o.Midpoint = "balanced",
+    midpoint: o.Midpoint = "mean",
     tolerance: o.Tolerance = 0.1,
     threshold: o.Threshold = 0.5,
     seed: o.Seed = 0,
@@ -82,7 +82,7 @@ def _check(*, top: int, tolerance: float, threshold: float, seed: int) -> None:
 
 def _rule(word: str) -> str | float:
     """A rule by its name, or a number."""
-    if word in ("balanced", "mean", "median", "crossing"):
+    if word in ("mean", "balanced", "median", "crossing"):
         return word
     try:
         number = float(word)
@@ -90,7 +90,7 @@ def _rule(word: str) -> str | float:
         number = math.nan
     if not 0 <= number <= 1:
         raise BadInput(
-            f"--midpoint is {word}; it must be balanced, mean, median, crossing or a number from 0 to 1"
+            f"--midpoint is {word}; it must be mean, balanced, median, crossing or a number from 0 to 1"
         )
     return number
 

@@ -86,6 +86,6 @@ Midpoint = Annotated[
     str,
     typer.Option(
         metavar="RULE",
-        help="From where on a score is high: balanced, mean, median, crossing or a number.",
+        help="From where on a score is high: mean, balanced, median, crossing or a number.",
     ),
 ]

@@ -87,6 +87,7 @@ def _model(name: str, model: Inspected) -> Document:
         "why": model.why,
         "midpoint": None if middle is None else middle.value,
         "rule": None if middle is None else middle.rule,
+        "why_no_midpoint": model.why_no_midpoint,
         "sets": [{"set": kind, "rows": rows} for kind, rows in model.sets.items()],
         "suspicious": [asdict(row) for row in model.suspicious],
         "successes": [asdict(row) for row in model.successes],
@@ -149,11 +150,13 @@ def _hints(name: str, model: Inspected) -> Iterator[str]:
     """What a reader should be told in words."""
     if model.why:
         yield f"'{name}': rows cannot be ranked by suspicion: {model.why}"
-        return
-    wrong = model.sets["low positive"] + model.sets["high negative"]
-    rows = model.tally.origin.rows
-    if rows and 2 * wrong > rows:
-        yield (
-            f"'{name}': {wrong:,} of {rows:,} scores lie on the wrong side of the midpoint; "
-            f"is '{model.tally.origin.positive}' the positive class?"
-        )
+    elif model.why_no_midpoint:
+        yield f"'{name}': no score is high or low, for there is no midpoint: {model.why_no_midpoint}"
+    else:
+        wrong = model.sets["low positive"] + model.sets["high negative"]
+        rows = model.tally.origin.rows
+        if 2 * wrong > rows:
+            yield (
+                f"'{name}': {wrong:,} of {rows:,} scores lie on the wrong side of the midpoint; "
+                f"is '{model.tally.origin.positive}' the positive class?"
+            )

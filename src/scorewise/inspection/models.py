@@ -14,13 +14,13 @@ from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Said, agreement
 from scorewise.inspection.gaps import Gap, gaps
 from scorewise.inspection.settings import Settings
-from scorewise.inspection.suspects import Suspect, named_rows, suspects
-from scorewise.inspection.suspicion import Suspicion, most, suspicion
+from scorewise.inspection.suspects import EVEN, Suspect, named_rows, suspects
+from scorewise.inspection.suspicion import most, suspicion
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.climbing import HAIR, why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Midpoint, midpoint
+from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
@@ -34,12 +34,14 @@ class Inspected:
 
     `suspicion` has a value for each row of the input, NaN where a row was left out. `suspicious` are
     the rows whose label is most likely wrong, `successes` the right scores that were hardest to get
-    right, `sets` the number of rows that score high or low, by class.
+    right, `sets` the number of rows that score high or low, by class; `why_no_midpoint` says why scores
+    are neither.
     """
 
     tally: Tally
     why: str
     midpoint: Midpoint | None
+    why_no_midpoint: str
     suspicion: Floats
     suspicious: list[Suspect]
     successes: list[Suspect]
@@ -123,7 +125,7 @@ def inspect(
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
-    midpoint: Any = "balanced",
+    midpoint: Rule | float | Tally = "mean",
     top: int = 20,
     ids: Any = None,
     tolerance: float = 0.1,
@@ -134,8 +136,9 @@ def inspect(
 
     `p` are the scores, or several models' scores by name, which are then also compared: decisions at
     `threshold`, scores within `tolerance`. Scores should come from a model that did not see the rows
-    (out of fold): one that did has learned their wrong labels. `ids` names the rows. See
-    `Tally.of` for `positive`, `kind` and `missing`, and `tallies.midpoint` for `midpoint`.
+    (out of fold): one that did may have learned their wrong labels. `ids` names the rows. From the
+    `midpoint` on (see `tallies.midpoint`) a score is high. See `Tally.of` for `positive`, `kind`
+    and `missing`.
 
     >>> i = inspect([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.97, 0.51, 0.2, 0.0])
     >>> i.suspicious[0].row, i.suspicious[0].reason
@@ -162,26 +165,29 @@ def look(loaded: Loaded, **settings: Any) -> Document:
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
-    everywhere = np.full(len(rows) + rows.dropped, np.nan)
-    found_gaps = gaps(rows, t, seed=s.seed)
-    if why := t.why_not_ranked or why_not_unit(t):
-        return Inspected(t, why, None, everywhere, [], [], {}, found_gaps)
-    middle = midpoint(t, s.midpoint)
-    found = suspicion(rows, t, middle.value)
-    judged = weights(rows) > 0
-    at = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
-    everywhere[at] = np.where(judged, found.value, np.nan)
-    worst = most(found, judged, s.top)
-    hardest = most(found, judged & found.appropriate, s.top)
+    suspicions = np.full(len(rows) + rows.dropped, np.nan)
+    cuts = gaps(rows, t, seed=s.seed)
+    if why := t.why_not_ranked:
+        return Inspected(t, why, None, why, suspicions, [], [], {}, cuts)
+    why = why_not_unit(t)
+    middle = None if why else midpoint(t, s.midpoint)
+    at = None if middle is None else middle.value
+    found, judged = suspicion(rows, t), weights(rows) > 0
+    kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
+    suspicions[kept] = np.where(judged, found.value, np.nan)
+    high = None if at is None else unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
+    right = judged & (found.value <= EVEN) & (True if high is None else high == rows.y)
+    worst, hardest = most(found, judged, s.top), most(found, right, s.top)
     return Inspected(
         tally=t,
         why="",
         midpoint=middle,
-        suspicion=everywhere,
-        suspicious=suspects(rows, t, found, worst, ids),
-        successes=suspects(rows, t, found, hardest, ids),
-        sets=_sets(rows, found),
-        gaps=found_gaps,
+        why_no_midpoint=why,
+        suspicion=suspicions,
+        suspicious=suspects(rows, t, found, worst, at, ids),
+        successes=suspects(rows, t, found, hardest, at, ids),
+        sets={} if high is None else _sets(rows, high),
+        gaps=cuts,
     )
 
 
@@ -192,9 +198,8 @@ def weights(rows: Rows) -> Floats:
     return np.broadcast_to(np.asarray(w * times, np.float64), len(rows))
 
 
-def _sets(rows: Rows, found: Suspicion) -> dict[str, int]:
+def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
     """The number of rows in each set."""
-    high = rows.y == found.appropriate
     masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
     times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
     return {name: int(times[mask].sum()) for name, mask in zip(SETS, masks, strict=True)}

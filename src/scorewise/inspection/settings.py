@@ -15,7 +15,7 @@ from scorewise.tallies.midpoint import Rule
 class Settings:
     """What an inspection was asked for."""
 
-    midpoint: Rule | float | Tally = "balanced"
+    midpoint: Rule | float | Tally = "mean"
     top: int = 20
     tolerance: float = 0.1
     threshold: float = 0.5

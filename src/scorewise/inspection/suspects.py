@@ -14,15 +14,19 @@ from scorewise.door import Rows
 from scorewise.errors import BadInput
 from scorewise.inspection.suspicion import Suspicion
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import appropriate, row_climbs
+from scorewise.tallies.losses import unit
 
 Name = str | int | None
+EVEN = 0.5  # a label is likelier right than wrong up to this suspicion
 
 
 @dataclass(frozen=True)
 class Suspect:
     """A row whose label may be wrong, or whose score is a hard success.
 
-    `row` counts from 0 in arrays and from 1 after the header in a `file`.
+    `row` counts from 0 in arrays and from 1 after the header in a `file`. `set` (high or low, positive
+    or negative), `climb` and `run` are its part in the smROC curve; None where there is no midpoint.
     """
 
     row: int
@@ -31,41 +35,54 @@ class Suspect:
     label: str
     score: float
     suspicion: float
-    set: str
-    climb: float
-    run: float
+    set: str | None
+    climb: float | None
+    run: float | None
     reason: str
 
 
 def suspects(
-    rows: Rows, t: Tally, found: Suspicion, chosen: NDArray[np.int64], ids: Any = None
+    rows: Rows,
+    t: Tally,
+    found: Suspicion,
+    chosen: NDArray[np.int64],
+    midpoint: float | None,
+    ids: Any = None,
 ) -> list[Suspect]:
     """The chosen rows, with the reason in words."""
-    score = rows.scores[t.origin.score]
     made = []
     for i in chosen.tolist():
-        positive, right = bool(rows.y[i]), bool(found.appropriate[i])
+        positive, score = bool(rows.y[i]), float(rows.scores[t.origin.score][i])
         file, number = rows.place.number(i)
-        climb = float(found.climb[i])
+        kind, climb = (None, None) if midpoint is None else _part(t, positive, score, midpoint)
         made.append(
             Suspect(
                 row=number,
                 file=file,
                 id=name_of(ids, rows.place.position(i)),
                 label=rows.labels.positive if positive else rows.labels.negative,
-                score=float(score[i]),
+                score=score,
                 suspicion=float(found.value[i]),
-                set=f"{'high' if positive == right else 'low'} {_class(positive)}",
+                set=kind,
                 climb=climb,
-                run=1 - climb,
-                reason=reason(t, positive, right, float(score[i])),
+                run=None if climb is None else 1 - climb,
+                reason=reason(t, positive, bool(found.value[i] <= EVEN), score),
             )
         )
     return made
 
 
+def _part(t: Tally, positive: bool, score: float, midpoint: float) -> tuple[str, float]:
+    """The set that a row belongs to, and its climb."""
+    y, s = np.array([positive]), unit(np.array([score]), t.kind)
+    high = bool(appropriate(y, s, midpoint)[0]) == positive
+    return f"{'high' if high else 'low'} {_class(positive)}", float(row_climbs(y, s, midpoint)[0])
+
+
 def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
     """Where a score lies among those of the other class, in words.
+
+    A wrong score is compared with those whose place it takes, a right one with those it beats.
 
     >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
     >>> reason(t, False, False, 0.8)
@@ -73,14 +90,13 @@ def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
     >>> reason(t, True, True, 0.9)
     'positive, scored 0.9, above every negative'
     """
-    # an inappropriate score is compared with those whose place it takes, a right one with those it beats
     up = positive == right
     other, weight, total = (
         ("negative", t.neg, t.negatives) if positive else ("positive", t.pos, t.positives)
     )
     i = int(np.searchsorted(t.score, score, side="left" if up else "right"))
-    beaten = float((weight[:i] if up else weight[i:]).sum())
-    than = f"{'above' if up else 'below'} {_share(beaten, float(total), other)}"
+    passed = float((weight[:i] if up else weight[i:]).sum())
+    than = f"{'above' if up else 'below'} {_share(passed, float(total), other)}"
     return f"{_class(positive)}, {'' if right else 'but '}scored {shown(score)}, {than}"
 
 

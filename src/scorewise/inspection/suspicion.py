@@ -1,12 +1,10 @@
-"""How suspicious each label is, read off the hull of the score-weighted ROC curve (smROC).
+"""How suspicious each label is: the share of rows scored alike that have the other one.
 
-On the curve a row climbs by v and runs by 1 - v (see `tallies.climbing`). The slopes of the curve's convex
-hull say how much of a row climbs at a score, the more the higher: an isotonic fit of the climbs, weighted
-by the rows. A positive ought to climb and a negative to run, so a negative is as suspicious as rows of
-its score climb, and a positive as they run: near 1 for an easy error, near 0 for an easy success.
-
-Unlike |y - p| this does not believe the scores of an overconfident model, and unlike an isotonic fit of the
-labels alone it still tells high scores apart where all labels agree; docs/tables/labels.md compares them.
+Which rows are scored alike is read off the convex hull of the ROC curve, which joins neighbouring scores as
+isotonic regression does. A confident score on the wrong side is thus near 1 (an easy error), one on the
+right side near 0, and a right score where others fail lies between. Unlike |y - p| this does not believe
+the scores of an overconfident model, and it takes scores of any scale. docs/tables/labels.md compares it with
+other rankings.
 """
 
 from __future__ import annotations
@@ -16,63 +14,58 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.curves.hull import pooled
 from scorewise.door import Rows
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import appropriate, cell_climbs, row_climbs
-from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import add_runs
 
 Floats = NDArray[np.float64]
 _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 
 
 class Suspicion(NamedTuple):
-    """For each row: its suspicion, its climb, and whether its score is appropriate to its label."""
+    """For each row its suspicion, and the share of the other class that its score is wrongly beyond."""
 
     value: Floats
-    climb: Floats
-    appropriate: NDArray[np.bool_]
-    error: Floats
+    place: Floats
 
 
-def hull_climbs(t: Tally, midpoint: float) -> Floats:
-    """How much of a row climbs at each score, on the hull of the curve, from the lowest score up.
+def shares(t: Tally) -> Floats:
+    """The share of positives among the rows that the hull joins, at each score from the lowest up.
 
-    >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
-    >>> hull_climbs(t, 0.5)
-    array([0.1, 0.4, 0.4, 0.4, 0.9])
+    >>> shares(Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9]))
+    array([0. , 0. , 0.5, 0.5, 1. ])
     """
-    from scipy.optimize import isotonic_regression
-
-    climb, run = cell_climbs(t, midpoint)
-    weight = climb + run
-    fitted: Floats = isotonic_regression(climb / weight, weights=weight).x
-    return fitted
+    start = pooled(t)
+    neg, pos = add_runs(t.neg, start), add_runs(t.pos, start)
+    return np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
 
 
-def suspicion(rows: Rows, t: Tally, midpoint: float) -> Suspicion:
-    """The suspicion of each of the rows that the tally was made of; its weight does not enter.
+def suspicion(rows: Rows, t: Tally) -> Suspicion:
+    """The suspicion of each of the rows that the tally was made of.
+
+    Weights and counts say how much a row matters to the others, not how suspicious it is itself.
 
     >>> from scorewise.door import take
     >>> rows = take([0, 0, 1, 0, 1], {"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
-    >>> suspicion(rows, Tally.of_rows(rows, "p"), 0.5).value
-    array([0.1, 0.4, 0.6, 0.4, 0.1])
+    >>> suspicion(rows, Tally.of_rows(rows, "p")).value
+    array([0. , 0. , 0.5, 0.5, 0. ])
     """
-    score = rows.scores[t.origin.score]
     # a row of no weight may lie beside all cells
-    cell = np.searchsorted(t.score, score).clip(0, len(t.score) - 1)
-    climbs = hull_climbs(t, midpoint)[cell]
-    s = unit(score, t.kind)
-    value = np.where(rows.y, 1 - climbs, climbs).round(_DIGITS)
-    error = np.where(rows.y, 1 - s, s).round(_DIGITS)
-    right = appropriate(rows.y, s, midpoint)
-    return Suspicion(value, row_climbs(rows.y, s, midpoint), right, error)
+    cell = np.searchsorted(t.score, rows.scores[t.origin.score]).clip(0, len(t.score) - 1)
+    share = shares(t)
+    # ties count half
+    above = 1 - (t.neg.cumsum() - t.neg / 2) / t.negatives
+    below = (t.pos.cumsum() - t.pos / 2) / t.positives
+    value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
+    return Suspicion(value, np.where(rows.y, above[cell], below[cell]).round(_DIGITS))
 
 
 def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int64]:
-    """The most suspicious rows among some; of equals the one whose score errs more, then the first.
+    """The most suspicious rows among some; of equals the one placed further wrong, then the first.
 
     >>> same = np.array([0.5, 0.7, 0.7])
-    >>> most(Suspicion(same, same, same > 1, np.array([0.1, 0.2, 0.3])), same > 0, 2)
+    >>> most(Suspicion(same, np.array([0.1, 0.2, 0.3])), same > 0, 2)
     array([2, 1])
     """
     rows = np.flatnonzero(among)
@@ -80,5 +73,5 @@ def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int
     if top < len(rows):
         least = -np.partition(-value, top - 1)[top - 1] if top else np.inf
         rows, value = rows[value >= least], value[value >= least]
-    order: NDArray[np.int64] = rows[np.lexsort((rows, -found.error[rows], -value))][:top]
+    order: NDArray[np.int64] = rows[np.lexsort((rows, -found.place[rows], -value))][:top]
     return order

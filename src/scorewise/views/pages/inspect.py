@@ -25,13 +25,12 @@ WORDS = frozenset({"id", "set", "why", "cut", "pair", "score of", "rows", "decis
 READING = [
     (
         "Suspicion",
-        "near 1 for a confident score on the wrong side, near 0 for one on the right side: how much rows"
-        " of that score climb (if the label is negative) or run (if it is positive), on the hull of the"
-        " smROC curve. Scores should be out of fold; a model that saw a wrong label may have learned it.",
+        "share of rows scored alike that have the other label, by the hull of the ROC curve. Scores should"
+        " be out of fold: a model that saw a wrong label may have learned it.",
     ),
     (
         "Hard success",
-        "a right score where others about as high or low are often wrong.",
+        "a label that its score speaks for, though not by much.",
     ),
     (
         "Gap",
@@ -76,7 +75,7 @@ def _model(model: Document, several: bool) -> list[Section]:
     sections = []
     if not model["why"]:
         sections += [
-            Section(f"Scores{of}", facts=_scores(model)),
+            *([Section(f"Scores{of}", facts=_scores(model))] if model["sets"] else []),
             _suspects(f"Labels to check{by}", model["suspicious"]),
             _suspects(f"Hard successes{of}", model["successes"][:SUCCESSES]),
         ]

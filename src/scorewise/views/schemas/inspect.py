@@ -68,6 +68,7 @@ def _model() -> Schema:
         why=text("Why rows could not be ranked; empty when they were."),
         midpoint=or_null(number("From here on a score is high; null when there is none.")),
         rule=choice("How the midpoint was found.", rules),
+        why_no_midpoint=text("Why there is no midpoint; empty when there is one."),
         sets=a_list("Rows by score and class; empty when there is no midpoint.", _set()),
         suspicious=a_list("Rows whose label may be wrong, most suspicious first.", _suspect()),
         successes=a_list("Right scores that were hard to get right, hardest first.", _suspect()),
@@ -102,10 +103,10 @@ def _suspect() -> Schema:
         **_row(),
         label=text("The label of the row."),
         score=number("Its score."),
-        suspicion=_share("How suspicious its label is: the climb or run of its score on the hull."),
-        set=choice("Whether its score is high or low, and its class.", SETS),
-        climb=_share("How much it climbs on the smROC curve."),
-        run=_share("How much it runs on the smROC curve."),
+        suspicion=_share("Share of rows scored alike that have the other label."),
+        set=choice("Whether its score is high or low, and its class.", [*SETS, None]),
+        climb=or_null(_share("How much it climbs on the smROC curve; null without midpoint.")),
+        run=or_null(_share("How much it runs on the smROC curve; null without midpoint.")),
         reason=text("Why the row is named, in words.", least=1),
     )
 
