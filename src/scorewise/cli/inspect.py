@@ -103,9 +103,9 @@ def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
         from scorewise.inspection import look
 
         doc = look(loaded, **settings)
-    for part in [*doc["models"], *(doc["agreement"] or {}).get("raters", [])]:
-        part["why"] = work.as_options(part["why"])
-    for pair in (doc["agreement"] or {}).get("pairs", []):
-        pair["why"] = work.as_options(pair["why"])
+    compared = doc["agreement"] or {"raters": [], "pairs": []}
+    for part in [*doc["models"], *compared["raters"], *compared["pairs"]]:
+        reasons = {key: work.as_options(part[key]) for key in part if key.startswith("why")}
+        part.update(reasons)
     doc["hints"] = [work.as_options(hint) for hint in doc["hints"]]
     return doc

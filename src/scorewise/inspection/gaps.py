@@ -78,7 +78,8 @@ def ratios(width: Floats, least: float) -> Floats:
     array([ 1.,  1., 10.,  1.])
     """
     near = min(NEAR, len(width))
-    medians = np.median(sliding_window_view(width, near), axis=-1)
+    middle = [(near - 1) // 2, near // 2]
+    medians = np.partition(sliding_window_view(width, near), middle, axis=-1)[:, middle].mean(-1)
     at = (np.arange(len(width)) - near // 2).clip(0, len(medians) - 1)
     found: Floats = width / np.maximum(medians[at], least)
     return found
@@ -101,7 +102,7 @@ def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int)
         at = np.searchsorted(left, middle) - 1
         inside = (at >= 0) & (at < len(ratio))
         mine = ratio[at.clip(0, len(ratio) - 1)]
-        wider = (ratio[None, :] > mine[:, None]).sum(1)
+        wider = len(ratio) - np.searchsorted(np.sort(ratio), mine, side="right")
         kept += inside & (wider <= rank)
     return kept / REPLICATES
 

@@ -3,8 +3,8 @@
 Which rows are scored alike is read off the convex hull of the ROC curve, which joins neighbouring scores as
 isotonic regression does. A confident score on the wrong side is thus near 1 (an easy error), one on the
 right side near 0, and a right score where others fail lies between. Unlike |y - p| this does not believe
-the scores of an overconfident model, and it takes scores of any scale. docs/tables/labels.md compares it with
-other rankings.
+the scores of an overconfident model, and it takes scores of any scale; docs/tables/labels.md compares it
+with other rankings.
 """
 
 from __future__ import annotations

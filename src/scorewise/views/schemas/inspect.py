@@ -99,7 +99,7 @@ def _share(description: str) -> Schema:
 
 def _suspect() -> Schema:
     return an_object(
-        "One row.",
+        "A single row.",
         **_row(),
         label=text("The label of the row."),
         score=number("Its score."),
@@ -178,7 +178,7 @@ def _instance() -> Schema:
         score=number("Its score; of logits, the probability."),
     )
     return an_object(
-        "One row.",
+        "A single row.",
         **_row(),
         apart=number("How far the highest and the lowest score lie apart.", minimum=0),
         ratings=a_list("What each of them says.", rating, least=2),
