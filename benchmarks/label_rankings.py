@@ -85,11 +85,11 @@ def margin(y: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def calibrated(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The error of scores that were calibrated by isotonic regression, ties by the plain error."""
+    """The error of scores that were calibrated by isotonic regression, ties by place."""
     from sklearn.isotonic import IsotonicRegression
 
     fitted = IsotonicRegression().fit_transform(p, y.astype(float))
-    return error(y, fitted).round(12) + 1e-9 * error(y, p)
+    return error(y, fitted).round(12) + 1e-9 * place(y, p)
 
 
 def cleanlab(method: str, adjust: bool = False) -> Ranking:
@@ -114,10 +114,10 @@ def issues(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.asarray(found, int)
 
 
-OURS = "`inspect`: hull of the ROC curve, ties by place"
+OURS = "`inspect`: hull of the ROC curve"
 RANKINGS: dict[str, Ranking] = {
     OURS: inspected,
-    "hull of the ROC curve, ties by plain error": by(calibrated),
+    "hull of the ROC curve, ties by place": by(calibrated),
     "smROC hull, balanced midpoint": hull("balanced"),
     "smROC hull, mean midpoint": hull("mean"),
     "smROC signed segment": by(segment),

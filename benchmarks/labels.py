@@ -21,9 +21,9 @@ from benchmarks.label_rankings import OURS, RANKINGS
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "uci"
 OUT = Path(__file__).parents[1] / "docs" / "tables" / "labels.md"
-SETS = ("kr-vs-kp", "spambase", "wdbc", "sick", "credit-g", "diabetes")
-UNSEEN = ("breast-w", "vote", "tic-tac-toe", "blood-transfusion")
-FIRST_SEED = 100  # rankings were thought up and chosen on seeds 0 to 9
+SETS = ("kr-vs-kp", "spambase", "wdbc", "sick", "credit-g", "diabetes", "breast-w", "vote")
+UNSEEN = ("colic", "heart-c", "sonar", "spectf")  # kept out of the choice of a ranking
+FIRST_SEED = 200  # rankings were thought up and chosen on lower ones
 MODELS = ("forest", "logistic", "naive Bayes")
 FLIPPED = 0.03
 FOLDS = 5
@@ -118,7 +118,7 @@ def summary(total: Results) -> list[str]:
     ours = shares(total, OURS)
     names = sorted(RANKINGS, key=lambda r: -shares(total, r).mean())
     lines = [
-        f"| ranking | {' | '.join(MODELS)} | all | all, less `inspect` | unseen sets |",
+        f"| ranking | {' | '.join(MODELS)} | all | all, minus `inspect` | unseen sets |",
         f"|---|{'---:|' * (len(MODELS) + 3)}",
     ]
     for r in names:
@@ -154,12 +154,13 @@ def markdown(total: Results, seeds: int) -> str:
         f"In each of {len(SETS) + len(UNSEEN)} data sets {FLIPPED:.0%} of the labels were flipped, a model "
         f"was trained on the flipped labels and scored every row out of fold ({FOLDS} folds), and each "
         "ranking named as many rows as had been flipped. The tables show the share of the flipped rows "
-        f"among them, in percent, with its standard error over {seeds} seeds. Rankings were thought up on "
+        f"among them, in percent, with its standard error over {seeds} seeds. The ranking was chosen on "
         f"other seeds, and on other sets than the last {len(UNSEEN)} ({', '.join(UNSEEN)}: unseen)."
     )
     said = (
-        f"Best of all: {best}. `inspect` uses the hull of the ROC curve and breaks ties by the place among "
-        "the scores of the other class, so that it takes scores of any scale. **No ranking by smROC is "
+        f"Best of all: {best}. That is isotonic calibration, then the error; rows that it does not tell "
+        "apart are ordered by their plain error. "
+        "**No ranking by smROC is "
         f"better**: the hull of the smROC curve finds {gap[smroc]} points less than `inspect` with the "
         f"balanced midpoint and {gap[smooth]} less with the mean; smROC's signed segments find no more "
         f"than the plain error does. Over that the gain is {gap[plain]} points, nearly all of it on the "
@@ -168,8 +169,12 @@ def markdown(total: Results, seeds: int) -> str:
         "self_confidence does, is as good. cleanlab's list of issues may be shorter than what was flipped, "
         "which counts against it here."
     )
-    parts = [fill(how, 108), "", *summary(total), "", fill(said, 108)]
+    parts = [_wrapped(how), "", *summary(total), "", _wrapped(said)]
     return "\n".join([*parts, "", "By data set and model:", "", *details(total)]) + "\n"
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 108, break_on_hyphens=False)
 
 
 def main(seeds: int) -> None:

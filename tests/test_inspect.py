@@ -1,11 +1,13 @@
 """Rows ranked by suspicion: against plain loops and scikit-learn, and what must not matter."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 import scorewise as sw
@@ -59,7 +61,8 @@ def loop(y, s, w):
         other = [(sj, wj) for yj, sj, wj in zip(y, s, w, strict=True) if yj != yi]
         sign = -1 if yi else 1
         beyond = sum(wj * (0.5 if si == sj else sign * (si - sj) > 0) for sj, wj in other)
-        rows.append((1 - fit[si] if yi else fit[si], beyond / sum(wj for _, wj in other)))
+        place = beyond / sum(wj for _, wj in other)
+        rows.append((1 - fit[si] if yi else fit[si], place))
     return rows
 
 
@@ -71,8 +74,16 @@ def test_ranking_is_that_of_a_plain_loop(case):
     assert found.suspicion == pytest.approx([v for v, _ in expected], abs=1e-9, nan_ok=True)
     order = [row.row for row in found.suspicious]
     assert sorted(order) == [i for i in range(len(case)) if w[i] > 0]
-    keys = [(-round(expected[i][0], 9), -round(expected[i][1], 9), i) for i in order]
+    errors = [place for _, place in expected]
+    inside = [case.s[i] for i in order if 0 <= case.s[i] <= 1]
+    if case.kind == "logit":
+        errors = np.abs(case.y - expit(case.s.astype(float)))
+    elif len(inside) == len(order):
+        errors = np.abs(case.y - case.s.astype(float))
+    keys = [(-round(expected[i][0], 9), -round(float(errors[i]), 12)) for i in order]
     assert keys == sorted(keys)
+    for (a, b), i, j in zip(pairwise(keys), order, order[1:], strict=False):
+        assert a != b or i < j or errors[i] != errors[j]
 
 
 def test_suspicion_is_the_error_after_isotonic_calibration():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,8 +56,10 @@ def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
     (0.86, 0.96, 10.0, 4, 0.75, 0.75)
     """
     score = t.score[-DEPTH:].astype(np.float64)
-    least = FINEST * float(np.subtract(*t.ends[::-1]))
-    if len(score) < 3 or not least > 0:
+    lowest, highest = t.ends
+    # Python's floats overflow without a warning: scores may lie further apart than a float can say
+    least = FINEST * (highest - lowest)
+    if len(score) < 3 or not math.isfinite(least):
         return []
     width = np.diff(score)
     ratio = ratios(width, least)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scorewise.curves.hull import pooled
 from scorewise.door import Rows
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.losses import unit
 from scorewise.tallies.sorting import add_runs
 
 Floats = NDArray[np.float64]
@@ -24,10 +26,13 @@ _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 
 
 class Suspicion(NamedTuple):
-    """For each row its suspicion, and the share of the other class that its score is wrongly beyond."""
+    """For each row its suspicion, and how far its score errs, which orders equals.
+
+    The error is |y - p|, or for scores beyond [0, 1] the share of the other class they are wrongly beyond.
+    """
 
     value: Floats
-    place: Floats
+    error: Floats
 
 
 def shares(t: Tally) -> Floats:
@@ -54,15 +59,18 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
     # a row of no weight may lie beside all cells
     cell = np.searchsorted(t.score, rows.scores[t.origin.score]).clip(0, len(t.score) - 1)
     share = shares(t)
+    value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
+    if not why_not_unit(t):
+        s = unit(t.score, t.kind)
+        return Suspicion(value, np.where(rows.y, (1 - s)[cell], s[cell]))
     # ties count half
     above = 1 - (t.neg.cumsum() - t.neg / 2) / t.negatives
     below = (t.pos.cumsum() - t.pos / 2) / t.positives
-    value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
     return Suspicion(value, np.where(rows.y, above[cell], below[cell]).round(_DIGITS))
 
 
 def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int64]:
-    """The most suspicious rows among some; of equals the one placed further wrong, then the first.
+    """The most suspicious rows among some; of equals the one that errs further, then the first.
 
     >>> same = np.array([0.5, 0.7, 0.7])
     >>> most(Suspicion(same, np.array([0.1, 0.2, 0.3])), same > 0, 2)
@@ -73,5 +81,5 @@ def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int
     if top < len(rows):
         least = -np.partition(-value, top - 1)[top - 1] if top else np.inf
         rows, value = rows[value >= least], value[value >= least]
-    order: NDArray[np.int64] = rows[np.lexsort((rows, -found.place[rows], -value))][:top]
+    order: NDArray[np.int64] = rows[np.lexsort((rows, -found.error[rows], -value))][:top]
     return order
