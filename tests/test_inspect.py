@@ -73,12 +73,11 @@ def test_ranking_is_that_of_a_plain_loop(case):
     expected = loop(case.y.tolist(), case.s.tolist(), w.tolist())
     assert found.suspicion == pytest.approx([v for v, _ in expected], abs=1e-9, nan_ok=True)
     order = [row.row for row in found.suspicious]
-    assert sorted(order) == [i for i in range(len(case)) if w[i] > 0]
+    assert sorted(order) == [i for i, (v, _) in enumerate(expected) if v > 1e-9]
     errors = [place for _, place in expected]
-    inside = [case.s[i] for i in order if 0 <= case.s[i] <= 1]
     if case.kind == "logit":
         errors = np.abs(case.y - expit(case.s.astype(float)))
-    elif len(inside) == len(order):
+    elif ((case.s[w > 0] >= 0) & (case.s[w > 0] <= 1)).all():
         errors = np.abs(case.y - case.s.astype(float))
     keys = [(-round(expected[i][0], 9), -round(float(errors[i]), 12)) for i in order]
     assert keys == sorted(keys)
@@ -152,10 +151,10 @@ def test_hard_successes_are_right_but_only_just():
     assert all((r.score >= middle) == (r.label == "True") for r in found.successes)
     values = [r.suspicion for r in found.successes]
     assert values == sorted(values, reverse=True)
-    assert max(values) <= 0.5
-    easy = [r for r in found.successes if abs(r.score - 0.5) > 0.4]
-    hard = [r for r in found.successes if abs(r.score - 0.5) < 0.1]
-    assert min(r.suspicion for r in hard) > max(r.suspicion for r in easy)
+    assert 0 < min(values) < max(values) < 0.5
+    hardest, easiest = found.successes[:20], found.successes[-20:]
+    assert np.mean([abs(r.score - 0.5) for r in hardest]) < 0.2
+    assert np.mean([abs(r.score - 0.5) for r in easiest]) > 0.3
 
 
 def test_sets_add_up():

@@ -34,8 +34,8 @@ class Inspected:
 
     `suspicion` has a value for each row of the input, NaN where a row was left out. `suspicious` are
     the rows whose label is most likely wrong, `successes` the right scores that were hardest to get
-    right, `sets` the number of rows that score high or low, by class; `why_no_midpoint` says why scores
-    are neither.
+    right; neither has rows beyond all doubt. `sets` has the number of rows that score high or low, by
+    class; `why_no_midpoint` says why scores are neither.
     """
 
     tally: Tally
@@ -176,8 +176,9 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
     suspicions[kept] = np.where(judged, found.value, np.nan)
     high = None if at is None else unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
-    right = judged & (found.value <= EVEN) & (True if high is None else high == rows.y)
-    worst, hardest = most(found, judged, s.top), most(found, right, s.top)
+    doubtful = judged & (found.value > 0)
+    right = doubtful & (found.value < EVEN) & (True if high is None else high == rows.y)
+    worst, hardest = most(found, doubtful, s.top), most(found, right, s.top)
     return Inspected(
         tally=t,
         why="",

@@ -18,7 +18,7 @@ from scorewise.tallies.climbing import appropriate, row_climbs
 from scorewise.tallies.losses import unit
 
 Name = str | int | None
-EVEN = 0.5  # a label is likelier right than wrong up to this suspicion
+EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def suspects(
                 set=kind,
                 climb=climb,
                 run=None if climb is None else 1 - climb,
-                reason=reason(t, positive, bool(found.value[i] <= EVEN), score),
+                reason=reason(t, positive, bool(found.value[i] < EVEN), score),
             )
         )
     return made
@@ -131,7 +131,7 @@ def shown(score: float) -> str:
 def name_of(ids: Any, position: int) -> Name:
     """What the input calls a row."""
     value = None if ids is None else ids[position]
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if hasattr(value, "item") else value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     return value if isinstance(value, int) and not isinstance(value, bool) else str(value)

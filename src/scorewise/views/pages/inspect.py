@@ -19,6 +19,7 @@ from scorewise.views.words import (
 )  # fmt: skip
 
 LONGEST_ID = 16
+LONGEST_FILE = 20
 SUCCESSES = 5  # a taste of them; the document has more
 WORDS = frozenset({"id", "set", "why", "cut", "pair", "score of", "rows", "decisions and scores"})
 
@@ -109,7 +110,12 @@ def _suspects(title: str, rows: Sequence[Document]) -> Section:
 def _place(row: Document, rows: Sequence[Document]) -> str:
     """The number of a row, with its file where there are several."""
     several = len({r["file"] for r in rows}) > 1
-    return f"{row['file']}:{row['row']}" if several else str(row["row"])
+    return f"{_end(row['file'])}:{row['row']}" if several else str(row["row"])
+
+
+def _end(text: object) -> str:
+    word = plain(text)
+    return word if len(word) <= LONGEST_FILE else "…" + word[1 - LONGEST_FILE :]
 
 
 def _id(row: Document) -> str:
