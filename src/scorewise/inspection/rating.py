@@ -116,14 +116,14 @@ def _scores(
 ) -> Rows:
     """The scores, checked; the decisions have to be as many."""
     first, *others = columns.values()
+    called = f"decision of {next(iter(columns))}"
     for name, column in zip(list(columns)[1:], others, strict=True):
         if len(column) != len(first):
-            whose = "labels" if name == TRUTH else f"decisions of '{name}'"
+            what = "label" if name == TRUTH else f"decision of {name}"
             raise BadInput(
-                f"there are {len(column):,} {whose} and {len(first):,} decisions of "
-                f"'{next(iter(columns))}'; they have to match row by row"
+                f"{called} has {len(first):,} rows and {what} has {len(column):,}; "
+                f"they have to match row by row"
             )
-    called = f"decision of {next(iter(columns))}"
     named = {f"score of {name}": column for name, column in scores.items()}
     rows = take(
         np.ones(len(first), bool),

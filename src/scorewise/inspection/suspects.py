@@ -130,7 +130,7 @@ def shown(score: float) -> str:
 
 def name_of(ids: Any, position: int) -> Name:
     """What the input calls a row."""
-    value = None if ids is None else ids[position]
+    value: Any = None if ids is None else ids[position]
     value = value.item() if hasattr(value, "item") else value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
