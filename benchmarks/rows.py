@@ -57,6 +57,17 @@ def auroc(best_of: BestOf) -> Measured:
     )
 
 
+def smauc(best_of: BestOf) -> Measured:
+    y, s = data(10_000_000)
+    return beside(
+        lambda: sw.measures.smauc(sw.Tally.of(y, s)),
+        lambda: sw.measures.auroc(sw.Tally.of(y, s)),
+        best_of,
+        5,
+        5,
+    )
+
+
 def evaluate(n: int, times: int, peers: int) -> Callable[[BestOf], Measured]:
     def measure(best_of: BestOf) -> Measured:
         y, s = data(n)
@@ -145,6 +156,7 @@ def command_line() -> tuple[float, float]:
 
 ROWS = [
     Budget("auroc(Tally.of(y, s)), 10 million rows", "sklearn roc_auc_score", 0.07, auroc),
+    Budget("smauc with interval, 10 million", "auroc with interval", 1.3, smauc),
     Budget(
         "evaluate, every measure with interval, 10 million",
         "sklearn roc_auc_score",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import _pictures
+import _scores_pictures
 from _examples import refreshed
 
 import scorewise as sw
@@ -67,6 +68,7 @@ def pictures() -> dict[str, str]:
         "losses.svg": _pictures.losses(),
         "pairs.svg": _pictures.pairs(),
         "roc.svg": _pictures.roc(tumours()),
+        "smroc.svg": _scores_pictures.smroc(),
         "tally.svg": _pictures.tally(),
     }
 

@@ -11,6 +11,8 @@ import numpy as np
 from sklearn import metrics as sk
 from statsmodels.stats.contingency_tables import Table2x2
 
+import smooth_loops
+
 
 def decided(function, **options):
     """An oracle of scikit-learn that compares labels with decisions."""
@@ -82,6 +84,13 @@ def largest_distance(y, s, w, threshold):
 # a severity ratio below 0 asks the package for Beta(1 + prevalence, 2 - prevalence)
 h_score = repeated(lambda y, s: hmeasure.h_score(y.astype(int), s, severity_ratio=-1.0))
 
+
+def smooth_area(y, s, w, threshold):
+    """No package knows smROC: all pairs of rows, in loops."""
+    w = np.ones(len(y)) if w is None else w
+    return smooth_loops.area(y, s, w, smooth_loops.midpoint(y, s, w, "mean"))
+
+
 ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -107,6 +116,7 @@ ORACLES = {
     "pr_trapezoid": pr_area,
     "ks": largest_distance,
     "h_measure": h_score,
+    "smauc": smooth_area,
     "log_loss": scored(sk.log_loss),
     "brier": scored(sk.brier_score_loss),
 }

@@ -60,9 +60,9 @@ def test_every_measure_is_an_attribute_and_an_item():
         e.acuracy  # noqa: B018
     with pytest.raises(KeyError):
         e["acuracy"]
-    # decisions, order, probability: in this order
+    # in this order
     groups = [MEASURES[name].group for name in e]
-    assert groups == sorted(groups, key=["decisions", "order", "probability"].index)
+    assert groups == sorted(groups, key=["decisions", "order", "scores", "probability"].index)
 
 
 def test_tally_and_rows_give_the_same():
@@ -316,11 +316,14 @@ def test_compare_is_each_evaluation_and_their_difference():
     for name, s in scores.items():
         alone = sw.evaluate(y, s, threshold=0.4, level=0.9)
         assert dict(c[name]) == dict(alone)
-    (d,) = c.differences
-    assert d["value"] == pytest.approx(c["a"].auroc.value - c["b"].auroc.value)
-    assert d["level"] == 0.9
+    assert [d["measure"] for d in c.differences] == ["auroc", "smauc"]
+    for d in c.differences:
+        measured = (c[name][d["measure"]].value for name in "ab")
+        assert d["value"] == pytest.approx(next(measured) - next(measured))
+        assert d["level"] == 0.9
     jsonschema.validate(c.to_dict(), document_schema())
     assert "AUROC 'a' - 'b'" in str(c)
+    assert "smAUC 'a' - 'b'" in str(c)
     with pytest.raises(sw.BadInput, match="by name"):
         sw.compare(y, scores["a"])
 

@@ -1,17 +1,15 @@
 """Raters with a decision and a score each: curves, distances, and who only seems to disagree."""
 
-from itertools import pairwise
-
 import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import quad
 
 import scorewise as sw
 from scorewise import BadInput
-from scorewise.inspection.curve import curve, distance
+from scorewise.curves.distance import distance
+from scorewise.curves.thresholds import Curve
 from scorewise.views.schemas import document_schema
 from strategies import cases
 
@@ -48,15 +46,6 @@ def points(t):
     return np.array(x) / x[-1], np.array(y) / y[-1]
 
 
-def test_curve_of_the_worked_example():
-    t = sw.Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
-    found = curve(t, 0.49333333333333335)
-    assert found[0][1:3] == pytest.approx([0.0154321, 0.1080247], abs=1e-7)
-    assert found[1][1:3] == pytest.approx([0.3442029, 0.5978261], abs=1e-7)
-    assert found[0] == pytest.approx(points(t)[0])
-    assert found[1] == pytest.approx(points(t)[1])
-
-
 def test_area_of_the_worked_example():
     said = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
     first = sw.raters({"a": said, "b": said}).agreement.raters[0]
@@ -70,14 +59,15 @@ ends = st.lists(st.integers(0, 20), min_size=0, max_size=5).map(sorted)
 def curves(draw):
     x, y = draw(ends), draw(ends)
     n = min(len(x), len(y))
-    return np.array([0, *x[:n], 20]) / 20, np.array([0, *y[:n], 20]) / 20
+    x, y = np.array([0, *x[:n], 20]) / 20, np.array([0, *y[:n], 20]) / 20
+    return Curve(x, y, np.zeros(n + 2))
 
 
 @given(curves(), curves())
 def test_distance_is_the_integral(a, b):
     def height(points, x):
-        i = np.searchsorted(points[0], x, side="right") - 1
-        x0, x1, y0, y1 = points[0][i], points[0][i + 1], points[1][i], points[1][i + 1]
+        i = np.searchsorted(points.x, x, side="right") - 1
+        x0, x1, y0, y1 = points.x[i], points.x[i + 1], points.y[i], points.y[i + 1]
         return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 
     found = distance(a, b)
@@ -85,21 +75,6 @@ def test_distance_is_the_integral(a, b):
     assert found == pytest.approx(np.abs(height(a, middles) - height(b, middles)).mean(), abs=1e-6)
     assert found == distance(b, a)
     assert distance(a, a) == 0
-
-
-def test_distance_of_crossing_lines_is_exact():
-    a = np.array([0.0, 0.3, 1.0]), np.array([0.0, 0.8, 1.0])
-    b = np.array([0.0, 0.6, 1.0]), np.array([0.0, 0.2, 1.0])
-    c = np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.1, 0.9, 1.0])
-    for first, second in ((a, b), (a, c), (b, c)):
-        kinks = sorted({*first[0], *second[0]} - {0.0, 1.0})
-
-        def gap(x, first=first, second=second):
-            return abs(np.interp(x, *first) - np.interp(x, *second))
-
-        edges = [0.0, *kinks, 1.0]
-        pieces = [quad(gap, lo, hi, limit=200)[0] for lo, hi in pairwise(edges)]
-        assert distance(first, second) == pytest.approx(sum(pieces), abs=1e-7)
 
 
 @given(
@@ -141,7 +116,7 @@ def test_known_labels_give_the_curves():
     r = sw.raters({"ann": ANN, "bob": BOB}, y=y)
     own = sw.raters({"ann": ANN, "bob": BOB})
     t = sw.Tally.of(y, ANN[1])
-    assert r.agreement.raters[0].y == pytest.approx(points(t)[1])
+    assert r.agreement.raters[0].curve.y == pytest.approx(points(t)[1])
     assert r.agreement.raters[0].area != own.agreement.raters[0].area
     assert r.agreement.numbers == own.agreement.numbers
     assert "known labels" in repr(r)

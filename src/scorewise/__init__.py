@@ -1,4 +1,4 @@
-"""Judge classifier scores: decisions, order and probabilities, each with its interval."""
+"""Judge classifier scores: decisions, order, scores and probabilities, each with its interval."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scorewise import curves, measures
+    from scorewise import curves, displays, measures
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.registry import measure
+    from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
 
 __version__ = "0.1.0"
@@ -24,14 +25,17 @@ __all__ = [
     "Evaluation",
     "Inspection",
     "Raters",
+    "SmRoc",
     "Tally",
     "compare",
     "curves",
+    "displays",
     "evaluate",
     "inspect",
     "measure",
     "measures",
     "raters",
+    "smroc",
     "tally",
 ]
 
@@ -44,12 +48,14 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Inspection": "inspection",
     "Raters": "inspection",
+    "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
     "evaluate": "evaluation",
     "inspect": "inspection",
     "measure": "registry",
     "raters": "inspection",
+    "smroc": "scoring",
     "tally": "evaluation",
 }
 
@@ -57,7 +63,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"scorewise.{_HOMES[name]}"), name)
-    if name in ("curves", "measures"):
+    if name in ("curves", "displays", "measures"):
         return import_module(f"scorewise.{name}")
     raise AttributeError(f"scorewise has no attribute {name}; it has {', '.join(__all__)}")
 

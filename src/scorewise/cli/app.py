@@ -9,6 +9,7 @@ import typer
 from scorewise import __version__
 from scorewise.cli import options as o
 from scorewise.cli.inspect import inspect
+from scorewise.cli.smroc import smroc
 
 app = typer.Typer(
     add_completion=False,
@@ -85,6 +86,7 @@ def evaluate(
 
 
 app.command()(inspect)
+app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

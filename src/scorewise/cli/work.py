@@ -104,19 +104,26 @@ def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
     return doc
 
 
-def deliver(doc: Document, *, json: str | None = None, md: str | None = None) -> None:
+def deliver(
+    doc: Document,
+    *,
+    json: str | None = None,
+    md: str | None = None,
+    files: dict[str, bytes] | None = None,
+) -> None:
     """Write the files that were asked for; print one document, or else the table."""
     wanted = [(json, dumps), (md, markdown)]
     texts = [(path, render(doc)) for path, render in wanted if path is not None]
-    write_all({path: text for path, text in texts if path != STDOUT})
+    whole: dict[str | Path, str | bytes] = {path: text for path, text in texts if path != STDOUT}
+    whole.update(files or {})
+    write_all(whole)
     printed = [text for path, text in texts if path == STDOUT]
     if printed:
         typer.echo(printed[0].encode(), nl=False)  # bytes: UTF-8 whatever the terminal speaks
     else:
         show(doc)
-    for path, _ in texts:
-        if path != STDOUT:
-            typer.echo(f"wrote {plain(path)}", err=True)
+    for path in whole:
+        typer.echo(f"wrote {plain(path)}", err=True)
 
 
 def show(doc: Document) -> None:

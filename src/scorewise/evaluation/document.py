@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scorewise import __version__
 from scorewise.estimate import Estimate
 from scorewise.evaluation.settings import Settings
 from scorewise.registry import MEASURES, Measure
+from scorewise.tallies.midpoint import far, midpoint
+from scorewise.views.documents import data_of, estimate_of, finite, head
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -20,27 +20,10 @@ def document(
     evaluations: Mapping[str, Evaluation], s: Settings, differences: Sequence[Document] = ()
 ) -> Document:
     """The document of evaluations on the same rows."""
-    t = next(iter(evaluations.values())).tally
-    o = t.origin
     return {
-        "schema": 1,
-        "scorewise": __version__,
-        "command": "evaluate",
+        **head("evaluate"),
         "settings": {"level": s.level, "seed": s.seed, "threshold": s.threshold, "clip": s.clip},
-        "data": {
-            "sources": list(o.sources),
-            "label": o.label,
-            "positive": o.positive,
-            "negative": o.negative,
-            "rule": o.rule,
-            "rows": o.rows,
-            "positives": o.positives,
-            "negatives": o.negatives,
-            "dropped": o.dropped,
-            "weight": o.weight,
-            "weight_positives": float(t.positives),
-            "weight_negatives": float(t.negatives),
-        },
+        "data": data_of(next(iter(evaluations.values())).tally),
         "models": [_model(name, e) for name, e in evaluations.items()],
         "differences": list(differences),
         "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
@@ -69,26 +52,15 @@ def _model(name: str, e: Evaluation) -> Document:
 
 
 def _row(m: Measure, e: Estimate) -> Document:
-    numbers = {"value": e.value, "low": e.low, "high": e.high}
     return {
         "name": m.name,
         "title": m.title,
         "group": m.group,
         "meaning": m.meaning,
         "better": m.better,
-        **{key: finite(x) for key, x in numbers.items()},
-        "level": e.level,
-        "method": e.method,
-        "why": e.why,
-        "bound": e.bound,
-        "baseline": None if e.baseline is None else finite(e.baseline),
+        **estimate_of(e),
         "skill": finite(m.skill(e)),
     }
-
-
-def finite(x: float) -> float | None:
-    """The number, or none where it is not finite: JSON knows no others."""
-    return float(x) if math.isfinite(x) else None
 
 
 def _hints(name: str, e: Evaluation) -> Iterator[str]:
@@ -100,6 +72,11 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
         yield (
             f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
             f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"
+        )
+    if e.smauc.defined and far(middle := midpoint(t.pooled).value):
+        yield (
+            f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
+            f"by its baseline, what the same scores would get at random, or see smroc"
         )
     if t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (

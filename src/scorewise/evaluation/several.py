@@ -8,13 +8,15 @@ from typing import Any
 
 from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
-from scorewise.evaluation.document import document, finite
+from scorewise.evaluation.document import document
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.intervals.paired import area_difference, holm
+from scorewise.intervals.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
+from scorewise.views.documents import finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
@@ -60,7 +62,7 @@ def compare(
     missing: Missing = "refuse",
     clip: float | None = None,
 ) -> Comparison:
-    """Every measure of several models' scores on the same rows, and the paired difference of AUROC.
+    """Every measure of several models' scores on the same rows, and their paired differences.
 
     >>> y = [1, 1, 0, 1, 0, 0]
     >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
@@ -91,15 +93,31 @@ def judge(loaded: Loaded, **settings: Any) -> Document:
     return Comparison(rows, chosen, loaded.sources).to_dict()
 
 
+COMPARED = {"auroc": area_difference, "smauc": smooth_difference}
+
+
 def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> list[Document]:
-    """AUROC of each model minus that of each later one, paired, with p-values adjusted by Holm."""
+    """Each model minus each later one, paired; p-values are adjusted by Holm within each measure.
+
+    smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
+    """
     pairs = list(combinations(made, 2))
-    found = [area_difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
+    on_unit = not any(why_not_unit(e.tally) for e in made.values())
+    lines: list[Document] = []
+    for measure, difference in COMPARED.items():
+        if measure == "smauc" and not on_unit:
+            continue
+        found = [difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
+        lines += _lines(measure, pairs, found)
+    return lines
+
+
+def _lines(measure: str, pairs: list[tuple[str, str]], found: list[Difference]) -> list[Document]:
     adjusted = holm([difference.p for difference in found])
     return [
         {
-            "measure": "auroc",
-            "title": MEASURES["auroc"].title,
+            "measure": measure,
+            "title": MEASURES[measure].title,
             "first": a,
             "second": b,
             "value": finite(e.value),

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.curves.distance import distance
+from scorewise.curves.smooth import SmoothRoc, smooth_roc
 from scorewise.door import Place
 from scorewise.estimate import Estimate
-from scorewise.inspection.curve import Points, curve, distance, why_no_curve
 from scorewise.inspection.suspects import Name, name_of
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.midpoint import Rule, midpoint
 
 Bools = NDArray[np.bool_]
@@ -33,11 +35,10 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Rater:
-    """One rater: the smROC curve of its scores, or why there is none."""
+    """One rater: the smROC curve of its scores and its area, or why there is none."""
 
     name: str
-    x: Floats
-    y: Floats
+    curve: SmoothRoc | None
     area: Estimate
     midpoint: float | None
 
@@ -67,17 +68,15 @@ class Instance:
 
 def rater(t: Tally, rule: Rule | float | Tally = "mean") -> Rater:
     """The curve of one rater."""
-    none = np.empty(0)
-    if why := why_no_curve(t):
-        return Rater(t.origin.score, none, none, Estimate.undefined(why), None)
+    name = t.origin.score
+    if why := t.why_not_ranked or why_not_unit(t):
+        return Rater(name, None, Estimate.undefined(why), None)
     m = midpoint(t, rule).value
-    points = curve(t, m)
-    if points is None:
-        why = "all scores are 0 or 1 in one direction, and the curve has no width or no height"
-        return Rater(t.origin.score, none, none, Estimate.undefined(why), m)
-    x, y = points
-    area = float(((y[1:] + y[:-1]) / 2 * np.diff(x)).sum())
-    return Rater(t.origin.score, x, y, Estimate(area), m)
+    curve = smooth_roc(t, m)
+    if not curve.height or not curve.width:
+        side = "climbs" if not curve.height else "runs"
+        return Rater(name, None, Estimate.undefined(f"nothing {side}: scores are all 0 or 1"), m)
+    return Rater(name, curve, Estimate(curve.area), m)
 
 
 def pairs(said: Said, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
@@ -100,11 +99,10 @@ def pairs(said: Said, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
 
 
 def _between(a: Rater, b: Rater) -> Estimate:
-    for one in (a, b):
-        if not one.area.defined:
-            return Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
-    first: Points = (a.x, a.y)
-    return Estimate(distance(first, (b.x, b.y)))
+    if a.curve is not None and b.curve is not None:
+        return Estimate(distance(a.curve, b.curve))
+    one = a if a.curve is None else b
+    return Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
 
 
 def alike(said: Said, tolerance: float) -> tuple[Bools, Bools]:

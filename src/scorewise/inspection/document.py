@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scorewise import __version__
-from scorewise.estimate import Estimate
 from scorewise.inspection.agreement import Agreement, Instance, Pair, Rater
 from scorewise.tallies import Tally
+from scorewise.views.documents import data_of, finite, head
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
     from scorewise.inspection.models import Inspected, Inspection
     from scorewise.inspection.rating import Raters
+
+NAMELESS: Document = {"label": None}  # arrays have no columns
 
 
 def inspection(i: Inspection) -> Document:
@@ -24,9 +24,7 @@ def inspection(i: Inspection) -> Document:
     found = next(iter(i.models.values()))
     rule = "learned" if isinstance(s.midpoint, Tally) else s.midpoint
     return {
-        "schema": 1,
-        "scorewise": __version__,
-        "command": "inspect",
+        **head("inspect"),
         "settings": {
             "midpoint": rule if isinstance(rule, str) else str(float(rule)),
             "top": s.top,
@@ -34,7 +32,7 @@ def inspection(i: Inspection) -> Document:
             "threshold": s.threshold,
             "seed": s.seed,
         },
-        "data": _data(found.tally),
+        "data": data_of(found.tally) | (NAMELESS if not found.tally.origin.sources else {}),
         "models": [_model(name, model) for name, model in i.models.items()],
         "agreement": None if i.agreement is None else _agreement(i.agreement),
         "hints": [hint for name, model in i.models.items() for hint in _hints(name, model)],
@@ -44,9 +42,7 @@ def inspection(i: Inspection) -> Document:
 def raters(r: Raters) -> Document:
     """Raters compared on the same rows."""
     return {
-        "schema": 1,
-        "scorewise": __version__,
-        "command": "raters",
+        **head("raters"),
         "data": {
             "positive": r.labels.positive,
             "negative": r.labels.negative,
@@ -57,24 +53,6 @@ def raters(r: Raters) -> Document:
         },
         "agreement": _agreement(r.agreement),
         "hints": [],
-    }
-
-
-def _data(t: Tally) -> Document:
-    o = t.origin
-    return {
-        "sources": list(o.sources),
-        "label": o.label if o.sources else None,
-        "positive": o.positive,
-        "negative": o.negative,
-        "rule": o.rule,
-        "rows": o.rows,
-        "positives": o.positives,
-        "negatives": o.negatives,
-        "dropped": o.dropped,
-        "weight": o.weight,
-        "weight_positives": float(t.positives),
-        "weight_negatives": float(t.negatives),
     }
 
 
@@ -91,20 +69,16 @@ def _model(name: str, model: Inspected) -> Document:
         "sets": [{"set": kind, "rows": rows} for kind, rows in model.sets.items()],
         "suspicious": [asdict(row) for row in model.suspicious],
         "successes": [asdict(row) for row in model.successes],
-        "gaps": [{k: _finite(v) for k, v in asdict(gap).items()} for gap in model.gaps],
+        "gaps": [asdict(gap) | {"recall": finite(gap.recall)} for gap in model.gaps],
     }
-
-
-def _finite(x: Any) -> Any:
-    return None if isinstance(x, float) and not math.isfinite(x) else x
 
 
 def _agreement(a: Agreement) -> Document:
     names = [r.name for r in a.raters]
     return {
         "tolerance": a.tolerance,
-        "same_decisions": _finite(a.decisions),
-        "within_tolerance": _finite(a.within),
+        "same_decisions": finite(a.decisions),
+        "within_tolerance": finite(a.within),
         "numbers": dict(a.numbers),
         "raters": [_rater(r) for r in a.raters],
         "pairs": [_pair(p) for p in a.pairs],
@@ -118,20 +92,19 @@ def _rater(r: Rater) -> Document:
     return {
         "name": r.name,
         "midpoint": r.midpoint,
-        "smauc": _finite(r.area.value),
+        "smauc": finite(r.area.value),
         "why": r.area.why,
     }
 
 
 def _pair(p: Pair) -> Document:
-    distance: Estimate = p.distance
     return {
         "first": p.first,
         "second": p.second,
-        "distance": _finite(distance.value),
-        "why": distance.why,
-        "same_decisions": _finite(p.same_decisions),
-        "within_tolerance": _finite(p.within_tolerance),
+        "distance": finite(p.distance.value),
+        "why": p.distance.why,
+        "same_decisions": finite(p.same_decisions),
+        "within_tolerance": finite(p.within_tolerance),
     }
 
 

@@ -48,21 +48,25 @@ def bootstrap_table(
         return np.asarray(formula(*drawn.T), np.float64)
 
 
+def few_cells(t: Tally) -> Tally:
+    """The same pooled to about a thousand cells of equal mass, for replicates alone."""
+    return pool(t.pooled, _CELLS)
+
+
 def bootstrap_cells(
     t: Tally,
     statistic: Callable[[Floats, Floats], Any],
     *,
     replicates: int = 1000,
     seed: int = 0,
-) -> tuple[Floats, float]:
+) -> tuple[Floats, Any]:
     """Replicates of a statistic of (neg, pos), and its value on the same cells without resampling.
 
-    Both arguments of the statistic have cells, from the lowest score up, as their last axis. A tally of
-    many cells is first pooled to about a thousand of equal mass, for the replicates alone: centre them
-    by the second result.
+    Both arguments of the statistic have cells, from the lowest score up, as their last axis: those of
+    `few_cells(t)`. Centre the replicates by the second result.
     """
     rng = np.random.default_rng(seed)
-    few = pool(t.pooled, _CELLS)
+    few = few_cells(t)
     neg, pos, neg2, pos2 = (c.astype(np.float64) for c in (few.neg, few.pos, few.neg2, few.pos2))
     drawn = resampled(neg, neg2, replicates, rng), resampled(pos, pos2, replicates, rng)
-    return np.asarray(statistic(*drawn)), float(statistic(neg[None], pos[None])[0])
+    return np.asarray(statistic(*drawn)), statistic(neg[None], pos[None])[0]

@@ -12,7 +12,10 @@ from scorewise.door import Rows
 from scorewise.estimate import Estimate
 from scorewise.intervals.placements import area
 from scorewise.intervals.scales import effective, one_row, wald
+from scorewise.intervals.smooth import Influence, influence, smooth_area
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.midpoint import midpoint
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +35,8 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     cells, for the variance alone.
     """
     if why := first.why_not_ranked:
-        return Difference(Estimate.undefined(why, level, 0.0), math.nan)
-    w: Any = 1.0 if rows.weight is None else rows.weight
-    times: Any = 1 if rows.count is None else rows.count
-    weight, square = (np.broadcast_to(times * x, len(rows)) for x in (w, w * w))
+        return _undefined(why, level)
+    weight, square = _weights(rows)
     gap = _places(first, rows) - _places(second, rows)
     value, variance = area(first) - area(second), 0.0
     for side in (rows.y, ~rows.y):
@@ -43,17 +44,68 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
         mean = float((weight[side] * gap[side]).sum() / total)
         n = effective(total, squares)
         if one_row(n):
-            why = "a class has a single row"
-            return Difference(Estimate(value, level=level, method="none: " + why), math.nan)
+            return _single(value, level)
         spread = float((square[side] * (gap[side] - mean) ** 2).sum() / total**2)
         variance += spread * n / (n - 1)
-    if variance == 0:
+    return _judged(value, variance, level, "DeLong, paired")
+
+
+def smooth_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95) -> Difference:
+    """SmAUC of the first minus that of the second model, paired: by what each row does to both.
+
+    Each model has its own midpoint, the mean of its scores. Beyond 65,536 distinct scores what rows do
+    is read off as many pooled cells, for the variance alone.
+    """
+    if why := first.why_not_ranked or why_not_unit(first) or why_not_unit(second):
+        return _undefined(why, level)
+    weight, square = _weights(rows)
+    middles = [(t, midpoint(t)) for t in (first, second)]
+    one, other = (smooth_area(t, m.value).value for t, m in middles)
+    effects = [_effects(t, influence(t.pooled, m), rows) for t, m in middles]
+    gap = effects[0] - effects[1]
+    total, n = weight.sum(), effective(weight.sum(), square.sum())
+    if any(
+        one_row(effective(weight[side].sum(), square[side].sum())) for side in (rows.y, ~rows.y)
+    ):
+        return _single(one - other, level)
+    mean = float((weight * gap).sum() / total)
+    variance = float((square * (gap - mean) ** 2).sum()) * n / (n - 1)
+    return _judged(one - other, variance, level, "influence, paired")
+
+
+def _undefined(why: str, level: float) -> Difference:
+    return Difference(Estimate.undefined(why, level, 0.0), math.nan)
+
+
+def _single(value: float, level: float) -> Difference:
+    why = "a class has a single row"
+    return Difference(Estimate(value, level=level, method="none: " + why), math.nan)
+
+
+def _judged(value: float, variance: float, level: float, method: str) -> Difference:
+    """The difference with its normal interval, kept within -1 and 1, and its p-value."""
+    if math.sqrt(variance) < 1e-13:
         method = "none: no row is placed differently"
         return Difference(Estimate(value, value, value, level, method, "", 0.0, 0.0), 1.0)
     se = math.sqrt(variance)
     low, high = (min(1.0, max(-1.0, x)) for x in wald(value, se, level, "identity"))
-    estimate = Estimate(value, low, high, level, "DeLong, paired", "", 0.0, 0.0)
+    estimate = Estimate(value, low, high, level, method, "", 0.0, 0.0)
     return Difference(estimate, math.erfc(abs(value) / se / math.sqrt(2)))
+
+
+def _weights(rows: Rows) -> tuple[Floats, Floats]:
+    """The weight of each row, and its square summed over the rows that it stands for."""
+    w: Any = 1.0 if rows.weight is None else rows.weight
+    times: Any = 1 if rows.count is None else rows.count
+    weight, square = (np.broadcast_to(times * x, len(rows)) for x in (w, w * w))
+    return weight, square
+
+
+def _cells(t: Tally, rows: Rows) -> NDArray[np.int64]:
+    """The pooled cell of each row: the last that begins at or below its score."""
+    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
+    # a row of no weight may lie below all
+    return np.maximum(at, 0)
 
 
 def _places(t: Tally, rows: Rows) -> Floats:
@@ -62,12 +114,16 @@ def _places(t: Tally, rows: Rows) -> Floats:
     Positives: the negatives below, ties half. Negatives: the positives above, ties half.
     """
     few = t.pooled
-    # the last cell that begins at or below the score; a row of no weight may lie below all
-    cell = np.maximum(np.searchsorted(few.score, rows.scores[t.origin.score], side="right") - 1, 0)
     below = (few.neg.cumsum() - few.neg / 2) / t.negatives
     above = 1 - (few.pos.cumsum() - few.pos / 2) / t.positives
-    places: Floats = np.where(rows.y, below[cell], above[cell])
-    return places
+    return _effects(t, Influence(above, below), rows)
+
+
+def _effects(t: Tally, effect: Influence, rows: Rows) -> Floats:
+    """What holds for the class and the pooled cell of each row."""
+    cell = _cells(t, rows)
+    found: Floats = np.where(rows.y, effect.pos[cell], effect.neg[cell])
+    return found
 
 
 def holm(p: list[float]) -> list[float]:

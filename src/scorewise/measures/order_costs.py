@@ -50,7 +50,7 @@ def h_measure(
     if math.isnan(value):
         return Estimate.undefined("a class is too rare for floating point", level)
     drawn, centre = bootstrap_cells(t, lambda n, p: _each(n, p, costs), replicates=200, seed=seed)
-    bias, reach = float(drawn.mean()) - centre, z(level) * float(drawn.std())
+    bias, reach = float(drawn.mean() - centre), z(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
         low, high = value - 2 * max(bias, 0.0) - reach, value + reach
         method = "bootstrap, bias-widened"

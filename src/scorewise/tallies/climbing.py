@@ -50,9 +50,13 @@ def climbs(s: Floats, neg: Any, pos: Any, midpoint: float) -> tuple[Floats, Floa
     """
     i = first_high(s, midpoint)
     # those whose climb is the score itself, and those who climb by the rest
-    by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1)
-    by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1)
-    return by_score * s + by_rest * (1 - s), by_score * (1 - s) + by_rest * s
+    if 0 < i < len(s):
+        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1)
+        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1)
+    else:
+        by_score, by_rest = (neg, pos) if i else (pos, neg)
+    lead = (by_score - by_rest) * s
+    return by_rest + lead, by_score - lead
 
 
 def cell_climbs(t: Tally, midpoint: float) -> tuple[Floats, Floats]:

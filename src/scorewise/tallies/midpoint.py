@@ -14,6 +14,13 @@ from scorewise.tallies.tally import Tally
 
 Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
 
+_FAR = 0.2
+
+
+def far(value: float) -> bool:
+    """Whether a midpoint is so far from 0.5 that wrong scores may climb more than right ones."""
+    return abs(value - 0.5) > _FAR
+
 
 class Midpoint(NamedTuple):
     """The midpoint, how it was found, and between which values it lies when the tally is coarse."""

@@ -11,7 +11,12 @@ from scorewise.estimate import decimals, number
 
 Document = dict[str, Any]
 
-TITLES = {"decisions": "Decisions", "order": "Order", "probability": "Probabilities"}
+TITLES = {
+    "decisions": "Decisions",
+    "order": "Order",
+    "scores": "Scores",
+    "probability": "Probabilities",
+}
 
 
 def plain(text: object) -> str:
@@ -223,9 +228,10 @@ def _gap(d: Document, pairs: Sequence[Document]) -> str:
     if d["value"] is None:
         return f"{shown(None)}  {d['why']}"
     text = f"{value(d)} {interval(d)}"
+    several = sum(other["measure"] == d["measure"] for other in pairs) > 1
     if d["p"] is not None:
         text += f", {_chance(d['p'])}"
-        text += f" ({_chance(d['p_adjusted'])} by Holm)" if len(pairs) > 1 else ""
+        text += f" ({_chance(d['p_adjusted'])} by Holm)" if several else ""
     return text + f"; {d['method']}"
 
 

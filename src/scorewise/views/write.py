@@ -18,17 +18,18 @@ def write(path: str | Path, text: str) -> None:
     write_all({path: text})
 
 
-def write_all(texts: Mapping[str | Path, str]) -> None:
+def write_all(texts: Mapping[str | Path, str | bytes]) -> None:
     """Put several texts in place, after each of them has been stored beside its place."""
     staged: dict[Path, Path] = {}
     try:
         for path, text in texts.items():
             target = check(path)
+            data = text.encode() if isinstance(text, str) else text
             try:
                 if target.exists() and not target.is_file():
-                    target.write_bytes(text.encode())
+                    target.write_bytes(data)
                 else:
-                    _stage(target, text, staged)
+                    _stage(target, data, staged)
             except OSError as error:
                 raise BadInput(_refused(target, error)) from error
         for place, target in staged.items():
@@ -69,11 +70,11 @@ def _checked(path: str | Path) -> Path:
     return target
 
 
-def _stage(target: Path, text: str, staged: dict[Path, Path]) -> None:
+def _stage(target: Path, data: bytes, staged: dict[Path, Path]) -> None:
     place = target.with_name(f".{secrets.token_hex(8)}.part")
     staged[place] = target
     with place.open("xb") as file:
-        file.write(text.encode())
+        file.write(data)
     if target.exists():
         shutil.copymode(target, place)
 

@@ -83,25 +83,26 @@ def _model() -> Schema:
             above=or_null(number("Highest score below the threshold; null when there is none.")),
             upto=or_null(number("Lowest score at or above the threshold; null when none.")),
         ),
-        confusion=an_object(
-            "Weight per true class and decision; counts when there are no weights.",
-            tp=number("Positives decided positive.", minimum=0),
-            fp=number("Negatives decided positive.", minimum=0),
-            fn=number("Positives decided negative.", minimum=0),
-            tn=number("Negatives decided negative.", minimum=0),
-        ),
+        confusion=table("Weight per true class and decision; counts when there are no weights."),
         measures=a_list("The measures, group by group.", _measure()),
     )
 
 
-def _measure() -> Schema:
+def table(description: str) -> Schema:
+    """Labels against decisions."""
+    return an_object(
+        description,
+        tp=number("Positives decided positive.", minimum=0),
+        fp=number("Negatives decided positive.", minimum=0),
+        fn=number("Positives decided negative.", minimum=0),
+        tn=number("Negatives decided negative.", minimum=0),
+    )
+
+
+def estimate(description: str, **further: Schema) -> Schema:
+    """A value with its interval, or the reason why there is none."""
     body = an_object(
-        "One measure. The value is null exactly when `why` gives the reason.",
-        name=text("Name, as in the Python library.", least=1),
-        title=text("Name, as shown.", least=1),
-        group=choice("What the measure judges.", get_args(Group)),
-        meaning=text("What the value says, in a sentence."),
-        better=choice("Whether high or low values are better.", ["high", "low"]),
+        f"{description} The value is null exactly when `why` gives the reason.",
         value=or_null(number("The value; null when undefined or infinite.")),
         low=or_null(number("Lower end of the interval; null when there is none or infinite.")),
         high=or_null(number("Upper end of the interval; null when there is none or infinite.")),
@@ -110,7 +111,7 @@ def _measure() -> Schema:
         why=text("Why there is no finite value; empty when there is one."),
         bound=number("Half-width that coarsening leaves around the value; 0 if exact.", minimum=0),
         baseline=or_null(number("What the best constant prediction, or chance, would get.")),
-        skill=or_null(number("Share of the way from the baseline to the best value.", maximum=1)),
+        **further,
     )
     return {
         **body,
@@ -118,6 +119,18 @@ def _measure() -> Schema:
         "then": {"properties": {"value": {"type": "number"}}},
         "else": {"properties": {"value": {"type": "null"}}},
     }
+
+
+def _measure() -> Schema:
+    return estimate(
+        "One measure.",
+        name=text("Name, as in the Python library.", least=1),
+        title=text("Name, as shown.", least=1),
+        group=choice("What the measure judges.", get_args(Group)),
+        meaning=text("What the value says, in a sentence."),
+        better=choice("Whether high or low values are better.", ["high", "low"]),
+        skill=or_null(number("Share of the way from the baseline to the best value.", maximum=1)),
+    )
 
 
 def _difference() -> Schema:

@@ -1,0 +1,86 @@
+"""What the command `smroc` does between its options and its document."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scorewise.cli.work import read
+from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    from scorewise.scoring import SmRocs
+    from scorewise.sources import Loaded
+
+PICTURES, TABLES = (".png", ".svg", ".pdf"), (".csv", ".parquet")
+
+
+def check_endings(plot: str | None, segments: str | None) -> None:
+    """Refuse outputs of a kind that is not known, before the work is done."""
+    for option, path, known in (("--plot", plot, PICTURES), ("--segments", segments, TABLES)):
+        if path is not None and Path(path).suffix.lower() not in known:
+            raise BadInput(f"{option} {path} has to end in {', '.join(known)}")
+
+
+def rule(midpoint: str, learn: str | None, columns: Mapping[str, Any]) -> Any:
+    """The rule of the midpoint: its name, a number, or the tallies of other rows by score."""
+    if learn is None:
+        try:
+            return float(midpoint)
+        except ValueError:
+            return midpoint
+    if midpoint != "mean":
+        raise BadInput(f"--midpoint {midpoint} and --learn exclude each other; leave out one")
+    from scorewise.tallies import Tally
+
+    rows = read([learn], columns).rows
+    return {name: Tally.of_rows(rows, name) for name in rows.scores}
+
+
+def curves(loaded: Loaded, rule: Any, **settings: Any) -> SmRocs:
+    """The curves of all scores that were read."""
+    from scorewise.scoring import curves_of
+
+    return curves_of(loaded.rows, loaded.sources, midpoint=rule, **settings)
+
+
+def files(
+    curves: SmRocs, loaded: Loaded, plot: str | None, segments: str | None
+) -> dict[str, bytes]:
+    """The picture and the table of rows that were asked for."""
+    made = {}
+    if plot is not None:
+        made[plot] = _picture(curves, Path(plot).suffix[1:].lower())
+    if segments is not None:
+        made[segments] = _table(curves, loaded, Path(segments).suffix[1:].lower())
+    return made
+
+
+def _picture(curves: SmRocs, ending: str) -> bytes:
+    figure = curves.plot().figure_
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=ending, bbox_inches="tight", dpi=150)
+    return buffer.getvalue()
+
+
+def _table(curves: SmRocs, loaded: Loaded, ending: str) -> bytes:
+    import polars as pl
+
+    rows = loaded.rows
+    columns: dict[str, Any] = {"positive": rows.y}
+    for name, curve in curves.items():
+        climb, run = curve.segments.T
+        columns |= {
+            name: rows.scores[name],
+            f"{name}_appropriate": curve.appropriate,
+            f"{name}_climb": climb,
+            f"{name}_run": run,
+        }
+    frame, buffer = pl.DataFrame(columns), io.BytesIO()
+    if ending == "csv":
+        frame.write_csv(buffer)
+    else:
+        frame.write_parquet(buffer)
+    return buffer.getvalue()

@@ -1,0 +1,222 @@
+"""The score-weighted ROC curve of labels and scores, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.curves import roc
+from scorewise.curves.balance import Sets, four_sets, tables
+from scorewise.curves.bands import Band, band
+from scorewise.curves.distance import distance
+from scorewise.curves.sensitivity import Sensitivity, sensitivity
+from scorewise.curves.smooth import smooth_roc
+from scorewise.curves.thresholds import Curve, Floats
+from scorewise.door import Kind, Missing, Rows, take
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.measures import smauc
+from scorewise.scoring.cautions import cautions
+from scorewise.scoring.document import document
+from scorewise.scoring.recalibrated import recalibrated
+from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.climbing import appropriate, climbs, row_climbs, why_not_unit
+from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+
+class SmRoc(Shown):
+    """The score-weighted ROC curve: points `x`, `y`, the `area` with its interval, and the `midpoint`.
+
+    Prints as a page. `hull()`, `band()`, `sensitivity()`, `tables()` and `recalibrated()` look closer;
+    `plot()` draws. Single rows (`appropriate`, `segments`) are known when labels and scores were given.
+    """
+
+    def __init__(
+        self,
+        tally: Tally,
+        *,
+        midpoint: Rule | float | Tally = "mean",
+        level: float = 0.95,
+        seed: int = 0,
+        rows: Rows | None = None,
+    ) -> None:
+        if why := tally.why_not_ranked or why_not_unit(tally):
+            raise BadInput(f"no smROC curve: {why}")
+        self.tally, self.level, self.seed, self._rows = tally, level, seed, rows
+        self.found = find_midpoint(tally, midpoint)
+        self.area: Estimate = smauc(tally, midpoint=midpoint, level=level, seed=seed)
+        self.curve = smooth_roc(tally, self.midpoint)
+
+    @property
+    def midpoint(self) -> float:
+        """Where a score turns from low to high."""
+        return self.found.value
+
+    @property
+    def rule(self) -> str:
+        """How the midpoint was found."""
+        return self.found.rule
+
+    @property
+    def x(self) -> Floats:
+        """Shares of all runs, from 0 to 1."""
+        return self.curve.x
+
+    @property
+    def y(self) -> Floats:
+        """Shares of all climbs, from 0 to 1."""
+        return self.curve.y
+
+    @property
+    def threshold(self) -> Floats:
+        """The score down to which each point has come; infinite at the start."""
+        return self.curve.threshold
+
+    @property
+    def appropriate(self) -> NDArray[np.bool_]:
+        """Whether the score of each row is high on a positive or low on a negative."""
+        return appropriate(*self._known(), self.midpoint)
+
+    @property
+    def segments(self) -> Floats:
+        """The climb and the run of each row, before scaling: two columns that add up to 1."""
+        climb = row_climbs(*self._known(), self.midpoint)
+        return np.stack([climb, 1 - climb], axis=1)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """High and low scores on positives and negatives: weights, mean scores, balance, rotation."""
+        return four_sets(self.tally, self.midpoint)
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """What makes this curve hard to read, each a sentence; empty where nothing does."""
+        return cautions(self)
+
+    @property
+    def gap(self) -> float:
+        """The area between the curve and its hull: how far the scores are from calibration."""
+        hull = self.hull()
+        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.curve.area)
+
+    def rectangle(self) -> Curve:
+        """The curve before scaling, from (0, 0) to all runs and all climbs."""
+        return self.curve.rectangle()
+
+    def hull(self) -> Curve:
+        """The least concave curve above."""
+        return self.curve.hull()
+
+    def roc(self) -> Curve:
+        """The ROC curve of the same rows, to lay beside."""
+        return roc(self.tally)
+
+    def distance(self, other: SmRoc | Curve) -> float:
+        """The area between this curve and another."""
+        return distance(self.curve, other.curve if isinstance(other, SmRoc) else other)
+
+    def tables(self, threshold: float = 0.5) -> tuple[Confusion, Confusion]:
+        """Labels against decisions: for rows with appropriate scores, and for those without."""
+        return tables(self.tally, self.midpoint, threshold)
+
+    def sensitivity(self) -> Sensitivity:
+        """The area for every midpoint there could be."""
+        return sensitivity(self.tally)
+
+    def band(self, *, simultaneous: bool = False, replicates: int = 1000) -> Band:
+        """A band that holds each point, or the whole curve, with the level's confidence."""
+        return band(
+            self.tally,
+            self.curve,
+            self._steps,
+            level=self.level,
+            simultaneous=simultaneous,
+            replicates=replicates,
+            seed=self.seed,
+        )
+
+    def recalibrated(self) -> SmRoc:
+        """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
+        return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw it with matplotlib (`pip install 'scorewise[plot]'`); see `displays.SmRocDisplay`."""
+        from scorewise.displays import SmRocDisplay
+
+        return SmRocDisplay(self).plot(ax=ax, **options)
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        return document({self.tally.origin.score: self})
+
+    def _steps(self, s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
+        """Climbs and runs of resampled cells, whose midpoint moves with them where it is a mean."""
+        m = self.midpoint
+        if self.rule == "mean":
+            m = float((s * (neg + pos)).sum() / (neg + pos).sum())
+        elif self.rule == "balanced":
+            m = float((s * neg).sum() / neg.sum() + (s * pos).sum() / pos.sum()) / 2
+        return climbs(s, neg, pos, m)
+
+    def _known(self) -> tuple[NDArray[np.bool_], Floats]:
+        if self._rows is None:
+            raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
+        name = self.tally.origin.score
+        return self._rows.y, unit(self._rows.scores[name], self._rows.kinds[name])
+
+
+def smroc(
+    y: Any,
+    s: Any = None,
+    *,
+    midpoint: Rule | float | Tally = "mean",
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    level: float = 0.95,
+    seed: int = 0,
+) -> SmRoc:
+    """The score-weighted ROC curve of labels `y` and scores `s` in [0, 1], or of a `Tally`.
+
+    `midpoint` is a rule ("mean", "balanced", "median", "crossing"), a number, or another tally whose mean
+    is taken. Logits (`kind="logit"`) are read as the probabilities that they stand for.
+
+    >>> curve = smroc([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> curve.area, round(curve.midpoint, 3), curve.appropriate.tolist()
+    (0.843 [0.379, 0.979], 0.493, [True, True, False, True, True, True])
+    """
+    options: dict[str, Any] = {"midpoint": midpoint, "level": level, "seed": seed}
+    if isinstance(y, Tally):
+        given = {"s": s, "weight": weight, "count": count, "positive": positive, "kind": kind}
+        if extra := [name for name, value in given.items() if value is not None]:
+            raise BadInput(
+                f"a tally has its scores and labels already; leave out {', '.join(extra)}"
+            )
+        return SmRoc(y, **options)
+    if s is None:
+        raise BadInput(
+            "scores are missing; call smroc(y, s) with labels and scores, or smroc(sw.tally(...)) "
+            "for files and data frames"
+        )
+    rows = take(
+        y,
+        {"score": s},
+        weight=weight,
+        count=count,
+        positive=positive,
+        kind=kind,
+        missing=missing,
+    )
+    tally = Tally.of_rows(rows, "score")
+    tally = replace(tally, origin=replace(tally.origin, label=None))
+    return SmRoc(tally, rows=rows, **options)
