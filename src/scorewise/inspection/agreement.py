@@ -131,7 +131,7 @@ def share(which: Bools, weight: Floats) -> float:
 
 def instances(said: Said, which: Bools, top: int, place: Place, ids: Any) -> list[Instance]:
     """Some of those rows: the ones furthest apart, of equals the first."""
-    rows = np.flatnonzero(which & (said.weight > 0))
+    rows = np.flatnonzero(which)
     far = apart(said)[rows].round(12)
     made = []
     for i in rows[np.lexsort((rows, -far))][:top].tolist():
@@ -187,10 +187,12 @@ def agreement(
     where = place or Place()
     raters = [rater(t, rule) for t in tallies]
     same, near = alike(said, tolerance)
+    judged = said.weight > 0
     kinds = {"both": same & near, "apparent": ~same & near}
     kinds |= {"hidden": same & ~near, "real": ~same & ~near}
+    kinds = {kind: which & judged for kind, which in kinds.items()}
     counts = np.broadcast_to(times, len(same))
-    agreeing = np.flatnonzero(near & (said.weight > 0))
+    agreeing = np.flatnonzero(near & judged)
     return Agreement(
         tolerance=tolerance,
         raters=raters,
