@@ -51,12 +51,16 @@ def climbs(s: Floats, neg: Any, pos: Any, midpoint: float) -> tuple[Floats, Floa
     i = first_high(s, midpoint)
     # those whose climb is the score itself, and those who climb by the rest
     if 0 < i < len(s):
-        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1)
-        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1)
+        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1).astype(np.float64)
+        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1).astype(np.float64)
     else:
-        by_score, by_rest = (neg, pos) if i else (pos, neg)
-    lead = (by_score - by_rest) * s
-    return by_rest + lead, by_score - lead
+        by_score, by_rest = (w.astype(np.float64) for w in ((neg, pos) if i else (pos, neg)))
+    # in place, which is twice as fast
+    lead = by_score - by_rest
+    lead *= s
+    by_rest += lead
+    by_score -= lead
+    return by_rest, by_score
 
 
 def cell_climbs(t: Tally, midpoint: float) -> tuple[Floats, Floats]:
@@ -99,6 +103,7 @@ def class_sums(t: Tally) -> tuple[float, float]:
     sums = [0.0, 0.0]
     for b in t.blocks():
         s = unit(b.score, t.kind)
-        for k, w in enumerate((b.neg, b.pos)):
-            sums[k] += float((w * s).sum())
+        for k, w in enumerate((b.neg.astype(np.float64), b.pos.astype(np.float64))):
+            w *= s
+            sums[k] += float(w.sum())
     return sums[0], sums[1]
