@@ -158,9 +158,9 @@ def markdown(total: Results, seeds: int) -> str:
         f"other seeds, and on other sets than the last {len(UNSEEN)} ({', '.join(UNSEEN)}: unseen)."
     )
     said = (
-        f"First in the table: {best}, {spread(shares(total, best) - ours)} points from `inspect`. The hull of "
-        "the ROC curve is isotonic calibration, then the error; rows that it does not tell apart `inspect` "
-        "orders by their plain error. **No ranking by smROC is "
+        f"First in the table: {best}, {spread(shares(total, best) - ours)} points from `inspect`. The "
+        "hull of the ROC curve is isotonic calibration, then the error; rows that it does not tell "
+        "apart `inspect` orders by their plain error. **No ranking by smROC is "
         f"better**: the hull of the smROC curve finds {gap[smroc]} points less than `inspect` with the "
         f"balanced midpoint and {gap[smooth]} less with the mean; smROC's signed segments find no more "
         f"than the plain error does. Over that the gain is {gap[plain]} points, nearly all of it on the "
