@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
+    from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.registry import measure
     from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
@@ -22,14 +23,18 @@ __all__ = [
     "Confusion",
     "Estimate",
     "Evaluation",
+    "Inspection",
+    "Raters",
     "SmRoc",
     "Tally",
     "compare",
     "curves",
     "displays",
     "evaluate",
+    "inspect",
     "measure",
     "measures",
+    "raters",
     "smroc",
     "tally",
 ]
@@ -41,11 +46,15 @@ _HOMES = {
     "Confusion": "tallies",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
+    "Inspection": "inspection",
+    "Raters": "inspection",
     "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
     "evaluate": "evaluation",
+    "inspect": "inspection",
     "measure": "registry",
+    "raters": "inspection",
     "smroc": "scoring",
     "tally": "evaluation",
 }

@@ -8,6 +8,7 @@ import typer
 
 from scorewise import __version__
 from scorewise.cli import options as o
+from scorewise.cli.inspect import inspect
 from scorewise.cli.smroc import smroc
 
 app = typer.Typer(
@@ -84,6 +85,7 @@ def evaluate(
     work.deliver(doc, json=json, md=md)
 
 
+app.command()(inspect)
 app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 
 

@@ -75,3 +75,17 @@ Json = Annotated[
     str | None, typer.Option(metavar="PATH", help="Write the result as JSON; - prints it.")
 ]
 Md = Annotated[str | None, typer.Option(metavar="PATH", help="Write it as Markdown; - prints it.")]
+Top = Annotated[int, typer.Option(metavar="NUMBER", help="Rows to list at most.")]
+Id = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")
+]
+Tolerance = Annotated[
+    float, typer.Option(metavar="NUMBER", help="Scores this near each other agree.")
+]
+Midpoint = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="From where on a score is high: mean, balanced, median, crossing or a number.",
+    ),
+]

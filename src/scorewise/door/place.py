@@ -26,15 +26,27 @@ class Place:
     files: tuple[tuple[str, int], ...] = ()
     kept: NDArray[np.integer[Any]] | None = None
 
-    def row(self, index: int) -> str:
-        """The row's number, and what it counts from."""
-        if self.kept is not None:
-            index = int(self.kept[index])
+    def number(self, index: int) -> tuple[str | None, int]:
+        """The file that a row is in, if any, and its number there or from 0.
+
+        >>> Place(files=(("day1.csv", 10), ("day2.csv", 30))).number(17), Place().number(17)
+        (('day2.csv', 8), (None, 17))
+        """
+        index = self.position(index)
         for name, rows in self.files:
             if index < rows:
-                return f"row {index + 1} of {name}"
+                return name, index + 1
             index -= rows
-        return f"row {index}, counting from 0"
+        return None, index
+
+    def position(self, index: int) -> int:
+        """Where the row was before others were left out."""
+        return index if self.kept is None else int(self.kept[index])
+
+    def row(self, index: int) -> str:
+        """The row's number, and what it counts from."""
+        file, number = self.number(index)
+        return f"row {number}, counting from 0" if file is None else f"row {number} of {file}"
 
     def keep(self, rows: Mask) -> Place:
         """The same place when only those rows are left."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -36,7 +36,7 @@ class Rows:
     """Checked columns of one length: finite scores, labels as True for positive.
 
     Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
-    caller's own memory and are not to be written to.
+    caller's own memory and are not to be written to. `place` knows their numbers in the input.
     """
 
     y: Mask
@@ -47,6 +47,7 @@ class Rows:
     names: Names
     dropped: int
     kinds: dict[str, Kind]
+    place: Place = field(default_factory=Place)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -114,6 +115,7 @@ def take(
         names=names,
         dropped=dropped,
         kinds={n: k for n, (_, k) in floats.items()},
+        place=place,
     )
 
 

@@ -27,12 +27,13 @@ class Picked:
     scores: tuple[str, ...]
     weight: str | None = None
     count: str | None = None
+    ids: str | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
     def all(self) -> list[str]:
         """Every column chosen."""
-        further = [c for c in (self.weight, self.count) if c is not None]
+        further = [c for c in (self.weight, self.count, self.ids) if c is not None]
         return [self.label, *self.scores, *further]
 
 
@@ -42,6 +43,7 @@ def pick(
     scores: Sequence[str] = (),
     weight: str | None = None,
     count: str | None = None,
+    ids: str | None = None,
 ) -> Picked:
     """Choose columns by name; one that is not named is taken where a single one suggests itself.
 
@@ -53,6 +55,7 @@ def pick(
         *(("score", s) for s in scores),
         ("weight", weight),
         ("count", count),
+        ("id", ids),
     ]
     if not columns:
         raise BadInput("the source has no columns")
@@ -75,7 +78,7 @@ def pick(
         score, why = _guess("score", _SCORES, columns, taken)
         scores = (score,)
         notes.append(f"score: column '{score}' (not named; {why})")
-    picked = Picked(label, tuple(scores), weight, count, notes)
+    picked = Picked(label, tuple(scores), weight, count, ids, notes)
     for name in picked.all:
         if columns.count(name) > 1:
             raise BadInput(

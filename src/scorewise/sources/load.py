@@ -15,11 +15,15 @@ from scorewise.sources.frames import open_frame
 
 @dataclass(frozen=True)
 class Loaded:
-    """Checked rows, what was decided on the way, and the names of the files they came from."""
+    """Checked rows, what was decided on the way, and the names of the files they came from.
+
+    `ids` is the column that names the rows, if one was asked for; it has every row of the source.
+    """
 
     rows: Rows
     notes: list[str]
     sources: tuple[str, ...]
+    ids: Any = None
 
 
 def load(
@@ -32,6 +36,7 @@ def load(
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
+    ids: str | None = None,
 ) -> Loaded:
     """Rows of files or globs, standard input (`-`), a data frame or a dict of columns.
 
@@ -44,7 +49,7 @@ def load(
     """
     names, get, sources = _open(source)
     wanted = [scores] if isinstance(scores, str) else list(scores)
-    picked = pick(names, label, wanted, weight, count)
+    picked = pick(names, label, wanted, weight, count, ids)
     columns, place = get(picked.all)
     rows = take(
         columns[picked.label],
@@ -59,7 +64,7 @@ def load(
         count_name=picked.count or "count",
         place=place,
     )
-    return Loaded(rows, picked.notes, sources)
+    return Loaded(rows, picked.notes, sources, None if ids is None else columns[ids])
 
 
 def _open(

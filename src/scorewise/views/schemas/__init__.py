@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from scorewise.views.schemas.evaluate import evaluate
+from scorewise.views.schemas.inspect import inspect, raters
 from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
-SCHEMAS = {"evaluate": evaluate, "smroc": smroc}
+SCHEMAS = {"evaluate": evaluate, "inspect": inspect, "raters": raters, "smroc": smroc}
 
 
 def document_schema(command: str = "evaluate") -> Schema:

@@ -72,8 +72,8 @@ def constant(description: str, value: object) -> Schema:
     return {"description": description, "const": value}
 
 
-def choice(description: str, words: Sequence[str]) -> Schema:
-    """One of these words."""
+def choice(description: str, words: Sequence[str | None]) -> Schema:
+    """One of these words; null, where it is among them."""
     return {"description": description, "enum": list(words)}
 
 

@@ -1,0 +1,111 @@
+"""The command that finds rows worth a second look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scorewise.cli import options as o
+from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    from scorewise.sources import Loaded
+    from scorewise.views.words import Document
+
+
+def inspect(
+    files: o.Files,
+    label: o.Label = None,
+    score: o.ManyScores = None,
+    positive: o.Positive = None,
+    weight: o.Weight = None,
+    count: o.Count = None,
+    id_: o.Id = None,
+    top: o.Top = 20,
+    midpoint: o.Midpoint = "mean",
+    tolerance: o.Tolerance = 0.1,
+    threshold: o.Threshold = 0.5,
+    seed: o.Seed = 0,
+    kind: o.Kind = None,
+    missing: o.Missing = o.HowMissing.refuse,
+    json: o.Json = None,
+    md: o.Md = None,
+) -> None:
+    """Rank the rows in FILE by the suspicion that their label is wrong.
+
+    Also finds hard successes, gaps between scores and, for several score columns, the rows on which
+    they agree within a tolerance. Scores should be out of fold: from a model that did not see the row.
+
+    Example: scorewise inspect scores.csv --label outcome --score risk --id patient
+    """
+    from scorewise.cli import work
+
+    work.check_outputs(files, {"--json": json, "--md": md})
+    settings: dict[str, Any] = {
+        "top": top,
+        "tolerance": tolerance,
+        "threshold": threshold,
+        "seed": seed,
+    }
+    _check(**settings)
+    settings["midpoint"] = _rule(midpoint)
+    loaded = work.read(
+        files,
+        {
+            "label": label,
+            "scores": tuple(score or ()),
+            "weight": weight,
+            "count": count,
+            "positive": positive,
+            "kind": kind.value if kind else None,
+            "missing": missing.value,
+            "ids": id_,
+        },
+    )
+    work.deliver(_looked(loaded, settings), json=json, md=md)
+
+
+def _check(*, top: int, tolerance: float, threshold: float, seed: int) -> None:
+    """Refuse settings that mean nothing."""
+    if top < 0:
+        raise BadInput(f"--top is {top}; it must be a number of rows, 0 or more")
+    if not 0 <= tolerance < math.inf:
+        raise BadInput(
+            f"--tolerance is {tolerance}; it must be a distance, 0 or more, for example 0.1"
+        )
+    if not math.isfinite(threshold):
+        raise BadInput(f"--threshold is {threshold}; it must be a finite number, for example 0.5")
+    if seed < 0:
+        raise BadInput(f"--seed is {seed}; it must be 0 or more")
+
+
+def _rule(word: str) -> str | float:
+    """A rule by its name, or a number."""
+    if word in ("mean", "balanced", "median", "crossing"):
+        return word
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise BadInput(
+            f"--midpoint is {word}; it must be mean, balanced, median, crossing or a number from 0 to 1"
+        )
+    return number
+
+
+def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
+    """The document of all scores that were read."""
+    from scorewise.cli import work
+
+    with work.busy(f"inspecting {len(loaded.rows):,} rows"):
+        from scorewise.inspection import look
+
+        doc = look(loaded, **settings)
+    compared = doc["agreement"] or {"raters": [], "pairs": []}
+    for part in [*doc["models"], *compared["raters"], *compared["pairs"]]:
+        reasons = {key: work.as_options(part[key]) for key in part if key.startswith("why")}
+        part.update(reasons)
+    doc["hints"] = [work.as_options(hint) for hint in doc["hints"]]
+    return doc

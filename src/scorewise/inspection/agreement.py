@@ -1,0 +1,207 @@
+"""Where several raters or models agree: by what they decide, and by how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.curves.distance import distance
+from scorewise.curves.smooth import SmoothRoc, smooth_roc
+from scorewise.door import Place
+from scorewise.estimate import Estimate
+from scorewise.inspection.suspects import Name, name_of
+from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.midpoint import Rule, midpoint
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+HAIR = 1e-12  # 0.6 - 0.5 is a hair below 0.1, 0.7 - 0.6 a hair above
+
+
+class Said(NamedTuple):
+    """What several raters say of the same rows: one column each of decisions and of scores."""
+
+    names: tuple[str, ...]
+    decisions: Bools
+    scores: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class Rater:
+    """One rater: the smROC curve of its scores and its area, or why there is none."""
+
+    name: str
+    curve: SmoothRoc | None
+    area: Estimate
+    midpoint: float | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two raters: the area between their curves, and the shares of rows on which they agree."""
+
+    first: str
+    second: str
+    distance: Estimate
+    same_decisions: float
+    within_tolerance: float
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A row on which raters differ, and by how much their scores lie apart."""
+
+    row: int
+    file: str | None
+    id: Name
+    apart: float
+    decisions: tuple[bool, ...]
+    scores: tuple[float, ...]
+
+
+def rater(t: Tally, rule: Rule | float | Tally = "mean") -> Rater:
+    """The curve of one rater."""
+    name = t.origin.score
+    if why := t.why_not_ranked or why_not_unit(t):
+        return Rater(name, None, Estimate.undefined(why), None)
+    m = midpoint(t, rule).value
+    curve = smooth_roc(t, m)
+    if not curve.height or not curve.width:
+        side = "climbs" if not curve.height else "runs"
+        return Rater(name, None, Estimate.undefined(f"nothing {side}: scores are all 0 or 1"), m)
+    return Rater(name, curve, Estimate(curve.area), m)
+
+
+def pairs(said: Said, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
+    """Each two of the raters."""
+    made = []
+    for i, k in combinations(range(len(raters)), 2):
+        both = [i, k]
+        two = said._replace(decisions=said.decisions[:, both], scores=said.scores[:, both])
+        same, near = alike(two, tolerance)
+        made.append(
+            Pair(
+                raters[i].name,
+                raters[k].name,
+                _between(raters[i], raters[k]),
+                share(same, said.weight),
+                share(near, said.weight),
+            )
+        )
+    return made
+
+
+def _between(a: Rater, b: Rater) -> Estimate:
+    if a.curve is not None and b.curve is not None:
+        return Estimate(distance(a.curve, b.curve))
+    one = a if a.curve is None else b
+    return Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
+
+
+def alike(said: Said, tolerance: float) -> tuple[Bools, Bools]:
+    """Rows on which all decide the same, and rows on which all scores lie within the tolerance.
+
+    >>> film = np.array([[False, True]]), np.array([[0.60, 0.52]])
+    >>> alike(Said(("ann", "bob"), *film, np.ones(1)), 0.1)
+    (array([False]), array([ True]))
+    """
+    same: Bools = (said.decisions == said.decisions[:, :1]).all(1)
+    near: Bools = apart(said) <= tolerance + HAIR
+    return same, near
+
+
+def apart(said: Said) -> Floats:
+    """How far the highest and the lowest score of each row lie apart."""
+    width: Floats = np.ptp(said.scores, axis=1)
+    return width
+
+
+def share(which: Bools, weight: Floats) -> float:
+    """The share of the weight on some rows; NaN when there are none."""
+    total = float(weight.sum())
+    return float(weight[which].sum()) / total if total else float("nan")
+
+
+def instances(said: Said, which: Bools, top: int, place: Place, ids: Any) -> list[Instance]:
+    """Some of those rows: the ones furthest apart, of equals the first."""
+    rows = np.flatnonzero(which)
+    far = apart(said)[rows].round(12)
+    made = []
+    for i in rows[np.lexsort((rows, -far))][:top].tolist():
+        file, number = place.number(i)
+        made.append(
+            Instance(
+                number,
+                file,
+                name_of(ids, place.position(i)),
+                float(np.ptp(said.scores[i])),
+                tuple(said.decisions[i].tolist()),
+                tuple(said.scores[i].tolist()),
+            )
+        )
+    return made
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Whether raters agree, row by row.
+
+    `decisions` and `within` are the shares of rows on which all decide the same, and on which all
+    scores lie within the `tolerance`. `apparent` are rows that only look like disagreement: other
+    decisions, but scores within the tolerance; `real` those where both differ, `hidden` those with one
+    decision but scores apart. `numbers` counts the rows of each kind; `agree` are the positions, from
+    0 in the input, of all rows within the tolerance.
+    """
+
+    tolerance: float
+    raters: list[Rater]
+    pairs: list[Pair]
+    decisions: float
+    within: float
+    numbers: dict[str, int]
+    apparent: list[Instance]
+    real: list[Instance]
+    hidden: list[Instance]
+    agree: NDArray[np.int64]
+
+
+def agreement(
+    said: Said,
+    tallies: Sequence[Tally],
+    *,
+    tolerance: float,
+    rule: Rule | float | Tally = "mean",
+    top: int = 20,
+    times: Any = 1,
+    place: Place | None = None,
+    ids: Any = None,
+) -> Agreement:
+    """Compare raters on the same rows; the tallies, one for each, give the curves."""
+    where = place or Place()
+    raters = [rater(t, rule) for t in tallies]
+    same, near = alike(said, tolerance)
+    judged = said.weight > 0
+    kinds = {"both": same & near, "apparent": ~same & near}
+    kinds |= {"hidden": same & ~near, "real": ~same & ~near}
+    kinds = {kind: which & judged for kind, which in kinds.items()}
+    counts = np.broadcast_to(times, len(same))
+    agreeing = np.flatnonzero(near & judged)
+    return Agreement(
+        tolerance=tolerance,
+        raters=raters,
+        pairs=pairs(said, raters, tolerance),
+        decisions=share(same, said.weight),
+        within=share(near, said.weight),
+        numbers={kind: int(counts[which].sum()) for kind, which in kinds.items()},
+        apparent=instances(said, kinds["apparent"], top, where, ids),
+        real=instances(said, kinds["real"], top, where, ids),
+        hidden=instances(said, kinds["hidden"], top, where, ids),
+        agree=agreeing if where.kept is None else where.kept[agreeing].astype(np.int64),
+    )

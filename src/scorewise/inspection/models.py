@@ -1,0 +1,217 @@
+"""The rows of one model or several that deserve a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Kind, Missing, Rows, take
+from scorewise.errors import BadInput
+from scorewise.inspection.agreement import Agreement, Said, agreement
+from scorewise.inspection.gaps import Gap, gaps
+from scorewise.inspection.settings import Settings
+from scorewise.inspection.suspects import EVEN, Suspect, named_rows, suspects
+from scorewise.inspection.suspicion import most, suspicion
+from scorewise.sources import Loaded
+from scorewise.tallies import Tally
+from scorewise.tallies.climbing import HAIR, why_not_unit
+from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+Floats = NDArray[np.float64]
+SETS = ("high positive", "low positive", "high negative", "low negative")
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What was found about one model's scores; `why` says why no rows could be ranked.
+
+    `suspicion` has a value for each row of the input, NaN where a row was left out. `suspicious` are
+    the rows whose label is most likely wrong, `successes` the right scores that were hardest to get
+    right; neither has rows beyond all doubt. `sets` has the number of rows that score high or low, by
+    class; `why_no_midpoint` says why scores are neither.
+    """
+
+    tally: Tally
+    why: str
+    midpoint: Midpoint | None
+    why_no_midpoint: str
+    suspicion: Floats
+    suspicious: list[Suspect]
+    successes: list[Suspect]
+    sets: dict[str, int]
+    gaps: list[Gap]
+
+
+class Inspection(Shown):
+    """The rows that deserve a second look; prints as tables.
+
+    `models` has what was found by the name of the scores. Of a single one, `suspicious`, `successes`,
+    `gaps` and `suspicion` are at hand; several are also compared, in `agreement`.
+    """
+
+    def __init__(
+        self, rows: Rows, settings: Settings, sources: tuple[str, ...] = (), ids: Any = None
+    ) -> None:
+        self.settings = settings
+        names = named_rows(ids, len(rows) + rows.dropped)
+        tallies = [Tally.of_rows(rows, name, sources) for name in rows.scores]
+        self.models = {t.origin.score: _inspected(rows, t, settings, names) for t in tallies}
+        several = len(tallies) > 1
+        self.agreement = _agreement(rows, tallies, settings, names) if several else None
+
+    @property
+    def _only(self) -> Inspected:
+        if len(self.models) > 1:
+            named = ", ".join(f"'{name}'" for name in self.models)
+            raise AttributeError(f"there are several models ({named}); ask .models[name]")
+        return next(iter(self.models.values()))
+
+    @property
+    def suspicious(self) -> list[Suspect]:
+        """The rows whose label is most likely wrong, the most suspicious first."""
+        return self._only.suspicious
+
+    @property
+    def successes(self) -> list[Suspect]:
+        """The right scores that were hardest to get right."""
+        return self._only.successes
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """Gaps between scores, as natural cut-offs."""
+        return self._only.gaps
+
+    @property
+    def suspicion(self) -> Floats:
+        """The suspicion of each row of the input, NaN where it was left out."""
+        return self._only.suspicion
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        from scorewise.inspection.document import inspection
+
+        return inspection(self)
+
+    def to_frame(self) -> Any:
+        """One line per suspicious row and model, as a polars frame."""
+        import polars as pl
+
+        lines = [
+            {
+                "model": name,
+                "rank": rank,
+                **vars(row),
+                "id": None if row.id is None else str(row.id),
+            }
+            for name, model in self.models.items()
+            for rank, row in enumerate(model.suspicious, 1)
+        ]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+
+def inspect(
+    y: Any,
+    p: Any,
+    *,
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    midpoint: Rule | float | Tally = "mean",
+    top: int = 20,
+    ids: Any = None,
+    tolerance: float = 0.1,
+    threshold: float = 0.5,
+    seed: int = 0,
+) -> Inspection:
+    """Rows ranked by the suspicion that their label is wrong, hard successes, and gaps between scores.
+
+    `p` are the scores, or several models' scores by name, which are then also compared: decisions at
+    `threshold`, scores within `tolerance`. Scores should come from a model that did not see the rows
+    (out of fold): one that did may have learned their wrong labels. `ids` names the rows. From the
+    `midpoint` on (see `tallies.midpoint`) a score is high. See `Tally.of` for `positive`, `kind`
+    and `missing`.
+
+    >>> i = inspect([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.97, 0.51, 0.2, 0.0])
+    >>> i.suspicious[0].row, i.suspicious[0].reason
+    (2, 'negative, but scored 0.97, above every positive')
+    """
+    settings = Settings(midpoint, top, tolerance, threshold, seed)
+    scores = p if isinstance(p, Mapping) else {"score": p}
+    rows = take(
+        y, scores, weight=weight, count=count, positive=positive, kind=kind, missing=missing
+    )
+    return Inspection(rows, settings, ids=ids)
+
+
+def look(loaded: Loaded, **settings: Any) -> Document:
+    """The document of all score columns that were read."""
+    chosen = Settings(**settings)
+    rows = loaded.rows
+    if not len(rows) or (rows.count is not None and not rows.count.any()):
+        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
+        raise BadInput(
+            f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
+        )
+    return Inspection(rows, chosen, loaded.sources, loaded.ids).to_dict()
+
+
+def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
+    suspicions = np.full(len(rows) + rows.dropped, np.nan)
+    cuts = gaps(rows, t, seed=s.seed)
+    if why := t.why_not_ranked:
+        return Inspected(t, why, None, why, suspicions, [], [], {}, cuts)
+    why = why_not_unit(t)
+    middle = None if why else midpoint(t, s.midpoint)
+    at = None if middle is None else middle.value
+    found, judged = suspicion(rows, t), weights(rows) > 0
+    kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
+    suspicions[kept] = np.where(judged, found.value, np.nan)
+    high = None if at is None else unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
+    doubtful = judged & (found.value > 0)
+    right = doubtful & (found.value < EVEN) & (True if high is None else high == rows.y)
+    worst, hardest = most(found, doubtful, s.top), most(found, right, s.top)
+    return Inspected(
+        tally=t,
+        why="",
+        midpoint=middle,
+        why_no_midpoint=why,
+        suspicion=suspicions,
+        suspicious=suspects(rows, t, found, worst, at, ids),
+        successes=suspects(rows, t, found, hardest, at, ids),
+        sets={} if high is None else _sets(rows, high),
+        gaps=cuts,
+    )
+
+
+def weights(rows: Rows) -> Floats:
+    """How much each row weighs in all."""
+    w = 1.0 if rows.weight is None else rows.weight
+    times = 1 if rows.count is None else rows.count
+    return np.broadcast_to(np.asarray(w * times, np.float64), len(rows))
+
+
+def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
+    """The number of rows in each set."""
+    masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
+    times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
+    return {name: int(times[mask].sum()) for name, mask in zip(SETS, masks, strict=True)}
+
+
+def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
+    """Models as raters: each decides positive at the threshold."""
+    scores = np.stack([unit(rows.scores[t.origin.score], t.kind) for t in tallies], axis=1)
+    said = Said(tuple(rows.scores), scores >= s.threshold, scores, weights(rows))
+    times = 1 if rows.count is None else rows.count
+    return agreement(
+        said, tallies, tolerance=s.tolerance, rule=s.midpoint,
+        top=s.top, times=times, place=rows.place, ids=ids,
+    )  # fmt: skip

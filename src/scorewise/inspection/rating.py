@@ -1,0 +1,185 @@
+"""Several raters, each with a decision and a score for the same rows, and whether they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Kind, Labels, Missing, Place, Rows, take
+from scorewise.door.labels import read_labels
+from scorewise.door.values import Coded, Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+from scorewise.inspection.agreement import Agreement, Said, agreement
+from scorewise.inspection.settings import check_tolerance, check_top
+from scorewise.inspection.suspects import named_rows
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import Rule
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+Bools = NDArray[np.bool_]
+TRUTH = "\0truth"  # no name of a rater
+
+
+class Raters(Shown):
+    """What several raters say of the same rows, compared; prints as tables.
+
+    `agreement` has each rater's smROC curve, the pairs, and the rows on which they differ.
+    """
+
+    def __init__(
+        self, agreement: Agreement, labels: Labels, rows: int, dropped: int, truth: bool
+    ) -> None:
+        self.agreement, self.labels, self.rows = agreement, labels, rows
+        self.dropped, self.truth = dropped, truth
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        from scorewise.inspection.document import raters
+
+        return raters(self)
+
+
+def raters(
+    said: Mapping[str, tuple[Any, Any]],
+    *,
+    y: Any = None,
+    tolerance: float = 0.1,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    midpoint: Rule | float = "mean",
+    top: int = 20,
+    ids: Any = None,
+) -> Raters:
+    """Decisions and scores of several raters on the same rows, and whether they really disagree.
+
+    Raters agree on a row when their scores lie within `tolerance` of each other, whatever they
+    decide: a "no" at 0.60 and a "yes" at 0.52 are nearly the same opinion. The curve of a rater sets
+    its scores against its own decisions, or against the labels `y` where they are known.
+
+    >>> ann = ["no", "yes", "yes", "no"], [0.60, 0.90, 0.80, 0.10]
+    >>> bob = ["yes", "yes", "no", "no"], [0.52, 0.85, 0.30, 0.15]
+    >>> found = raters({"ann": ann, "bob": bob}).agreement
+    >>> found.decisions, found.within
+    (0.5, 0.75)
+    >>> [r.row for r in found.apparent], [r.row for r in found.real]
+    ([0], [2])
+    """
+    check_top(top)
+    check_tolerance(tolerance)
+    given = _pairs(said)
+    columns = {name: vector(d, f"decision of {name}") for name, (d, _) in given.items()}
+    if y is not None:
+        columns[TRUTH] = vector(y, "label")
+    rows = _scores({name: s for name, (_, s) in given.items()}, columns, kind, missing)
+    length = len(rows) + rows.dropped
+    rows = _complete(rows, columns, missing)
+    decided, labels = _read(columns, _positions(rows), positive)
+    tallies = [
+        Tally.of_rows(replace(rows, y=decided[name if y is None else TRUTH], labels=labels), name)
+        for name in given
+    ]
+    opinions = Said(
+        tuple(given),
+        np.stack([decided[name] for name in given], axis=1),
+        np.stack([unit(rows.scores[name], rows.kinds[name]) for name in given], axis=1),
+        np.ones(len(rows)),
+    )
+    found = agreement(
+        opinions, tallies, tolerance=tolerance, rule=midpoint,
+        top=top, place=rows.place, ids=named_rows(ids, length),
+    )  # fmt: skip
+    return Raters(found, labels, len(rows), length - len(rows), y is not None)
+
+
+def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:
+    example = "such as {'ann': (decisions, scores), 'bob': (decisions, scores)}"
+    if not isinstance(said, Mapping) or len(said) < 2:
+        raise BadInput(
+            f"raters takes decisions and scores of at least two raters by name, {example}"
+        )
+    for name, columns in said.items():
+        if not isinstance(columns, Sequence) or isinstance(columns, str) or len(columns) != 2:
+            raise BadInput(f"rater '{name}' needs a pair of decisions and scores, {example}")
+    return {str(name): (columns[0], columns[1]) for name, columns in said.items()}
+
+
+def _scores(
+    scores: Mapping[str, Any], columns: Mapping[str, Vector], kind: Kind | None, missing: Missing
+) -> Rows:
+    """The scores, checked; the decisions have to be as many."""
+    first, *others = columns.values()
+    called = f"decision of {next(iter(columns))}"
+    for name, column in zip(list(columns)[1:], others, strict=True):
+        if len(column) != len(first):
+            what = "label" if name == TRUTH else f"decision of {name}"
+            raise BadInput(
+                f"{called} has {len(first):,} rows and {what} has {len(column):,}; "
+                f"they have to match row by row"
+            )
+    named = {f"score of {name}": column for name, column in scores.items()}
+    rows = take(
+        np.ones(len(first), bool),
+        named,
+        kind=kind,
+        missing=missing,
+        positive=True,
+        label_name=called,
+    )
+    plain = dict(zip(named, scores, strict=True))
+    return replace(
+        rows,
+        scores={plain[n]: s for n, s in rows.scores.items()},
+        kinds={plain[n]: k for n, k in rows.kinds.items()},
+    )
+
+
+def _positions(rows: Rows) -> NDArray[np.int64]:
+    kept = rows.place.kept
+    return np.arange(len(rows)) if kept is None else kept.astype(np.int64)
+
+
+def _complete(rows: Rows, columns: Mapping[str, Vector], missing: Missing) -> Rows:
+    """The rows that miss neither a score nor a decision."""
+    whole = np.ones(len(rows) + rows.dropped, bool)
+    for name, column in columns.items():
+        gone = column.missing()
+        if gone is None:
+            continue
+        if missing == "refuse":
+            what = "label" if name == TRUTH else f"decision of {name}"
+            raise BadInput(
+                f'{what} is missing {Place().rows(gone)}; drop them or pass missing="drop"'
+            )
+        whole &= ~gone
+    at = _positions(rows)
+    left = whole[at]
+    return replace(
+        rows,
+        y=rows.y[left],
+        scores={n: s[left] for n, s in rows.scores.items()},
+        place=Place(kept=at[left]),
+    )
+
+
+def _read(
+    columns: Mapping[str, Vector], kept: NDArray[np.int64], positive: Any
+) -> tuple[dict[str, Bools], Labels]:
+    """All decisions read as one column, so that a word means the same whoever says it."""
+    stacked = [value for column in columns.values() for value in _values(column, kept)]
+    y, labels = read_labels(vector(stacked, "decision"), "decision", positive)
+    return dict(zip(columns, y.reshape(len(columns), -1), strict=True)), labels
+
+
+def _values(column: Vector, kept: NDArray[np.int64]) -> list[Any]:
+    if isinstance(column, Coded):
+        return [column.values[code] for code in column.codes[kept].tolist()]
+    values: list[Any] = column.values[kept].tolist()
+    return values
