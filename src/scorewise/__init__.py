@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.registry import measure
-    from scorewise.scoring import SmRoc, smroc
+    from scorewise.scoring.smroc import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
 
 __version__ = "0.1.0"
