@@ -48,17 +48,21 @@ def ink(ax: Any) -> Any:
 
 def unit_square(ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0) -> None:
     """A square from (0, 0) to (1, 1), or another rectangle, with the diagonal of chance."""
-    lines(ax, x, y)
+    over_grid(ax, x, y)
     ax.set_aspect("equal", adjustable="box")
     if not _drawn(ax, CHANCE):
-        ax.set_xlim(-0.02 * width, 1.02 * width)
-        ax.set_ylim(-0.02 * height, 1.02 * height)
+        most = [
+            max(side, *ends)
+            for side, ends in ((width, ax.dataLim.intervalx), (height, ax.dataLim.intervaly))
+        ]
+        ax.set_xlim(-0.02 * most[0], 1.02 * most[0])
+        ax.set_ylim(-0.02 * most[1], 1.02 * most[1])
         ax.plot(
             [0, width], [0, height], ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label="chance"
         )
 
 
-def lines(ax: Any, x: str, y: str) -> None:
+def over_grid(ax: Any, x: str, y: str) -> None:
     """Axes in words, over a light grid."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
@@ -66,15 +70,20 @@ def lines(ax: Any, x: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
-def legend(ax: Any, where: str = "best", **options: Any) -> Any:
-    """A small legend of everything on the axes that has a name; chance comes last."""
+def legend(ax: Any, where: str) -> Any:
+    """A small legend of everything on the axes that has a name; chance comes last.
+
+    Where is a corner, or "outside": above the axes.
+    """
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == "chance")
+    place: dict[str, Any] = {"loc": where}
+    if where == "outside":
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "ncols": 3, "frameon": False}
     return ax.legend(
         [handles[i] for i in order],
         [fill(labels[i], _WIDE) for i in order],
-        loc=where,
-        **{"fontsize": "small", "framealpha": 0.85} | options,
+        **{"fontsize": "small", "framealpha": 0.85} | place,
     )
 
 

@@ -10,14 +10,21 @@ from scorewise.tallies import Tally
 
 
 class Display:
-    """A picture: `from_predictions(y, s)` and `from_tally(t)` draw it, `plot` draws it again.
-
-    Then `figure_` is the figure, `axes_` are the panels and `ax_` is the first of them.
-    """
+    """A picture: once drawn, `figure_` is the figure, `axes_` its panels and `ax_` the first of them."""
 
     figure_: Any
     axes_: list[Any]
     ax_: Any
+
+    def _drew(self, axes: Sequence[Any]) -> Self:
+        self.axes_ = list(axes)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        return self
+
+
+class PredictionDisplay(Display):
+    """A picture of labels and scores: `from_predictions(y, s)` or `from_tally(t)` draws it."""
 
     @classmethod
     def from_predictions(
@@ -46,9 +53,3 @@ class Display:
     ) -> Self:
         """Draw a tally."""
         raise NotImplementedError
-
-    def _drew(self, axes: Sequence[Any]) -> Self:
-        self.axes_ = list(axes)
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        return self

@@ -17,13 +17,13 @@ from scorewise.displays.canvas import (
     panels,
     unit_square,
 )
-from scorewise.displays.display import Display
+from scorewise.displays.display import PredictionDisplay
 from scorewise.errors import BadInput
 from scorewise.measures import auroc
 from scorewise.tallies import Tally
 
 
-class RocDisplay(Display):
+class RocDisplay(PredictionDisplay):
     """The ROC curve of a tally, its area with the interval in the legend.
 
     After `plot`: `line_`, `hull_` and `band_`, the last two None unless asked for.

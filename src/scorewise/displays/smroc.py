@@ -27,7 +27,7 @@ from scorewise.displays.canvas import (
     panels,
     unit_square,
 )
-from scorewise.displays.display import Display
+from scorewise.displays.display import PredictionDisplay
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import auroc, smauc
@@ -96,7 +96,7 @@ class Smooth:
         )
 
 
-class SmRocDisplay(Display):
+class SmRocDisplay(PredictionDisplay):
     """The score-weighted ROC curve of `sw.smroc(...)`, or of anything that has what it has.
 
     That is `tally`, `midpoint`, `area` and `curve`, and `band()` where bands are asked for. After
@@ -194,7 +194,7 @@ class SmRocDisplay(Display):
         gap = max(0.0, float(np.trapezoid(top.y, top.x)) - self.shown.curve.area)
         label = named(self.name, f"convex hull, gap {number(gap)}")
         (made,) = ax.plot(
-            top.x * sides[0], top.y * sides[1], "--", color=GREEN, lw=1.2, label=label, zorder=4
+            top.x * sides[0], top.y * sides[1], "--", color=GREEN, lw=1.4, label=label, zorder=2.5
         )
         return made
 

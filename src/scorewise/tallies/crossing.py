@@ -31,7 +31,7 @@ def crossing(t: Tally) -> float:
     s = unit(few.score, few.kind)
     sides = [w.astype(np.float64) / w.sum() for w in (few.neg, few.pos)]
     low, high = sorted(float((w * s).sum()) for w in sides)
-    widths = _widths(few)
+    widths = kernel_widths(few)
 
     def lead(x: Floats) -> Floats:
         sums = ((density(x, s, h) * w).sum(1) for w, h in zip(sides, widths, strict=True))
@@ -56,7 +56,7 @@ def crossings(t: Tally) -> Callable[[Floats, Floats], float]:
 
     The widths of the kernels stay those of the tally. NaN where the densities do not cross.
     """
-    s, widths = unit(t.score, t.kind), _widths(t)
+    s, widths = unit(t.score, t.kind), kernel_widths(t)
     x = np.linspace(0.0, 1.0, _STEPS + 1)
     kernels = [density(x, s, h) for h in widths]
 
@@ -74,7 +74,8 @@ def crossings(t: Tally) -> Callable[[Floats, Floats], float]:
     return found
 
 
-def _widths(t: Tally) -> list[float]:
+def kernel_widths(t: Tally) -> list[float]:
+    """The widths of the kernels of the negatives and of the positives."""
     s = unit(t.score, t.kind)
     shares = [w / total for w, total in ((t.neg, t.negatives), (t.pos, t.positives))]
     rows = [w * w / w2 for w, w2 in zip((t.negatives, t.positives), t.squares, strict=True)]
