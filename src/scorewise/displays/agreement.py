@@ -7,14 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, VERMILION, legend, next_look
-from scorewise.displays.canvas import over_grid, panels, unit_square
+from scorewise.displays.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILION,
+    legend,
+    next_look,
+    over_grid,
+    panels,
+    unit_square,
+)
 from scorewise.displays.display import Display
 from scorewise.displays.raters import AGREE, APPARENT, HIDDEN, REAL, opinions, read_raters
 from scorewise.displays.smroc import Smooth, SmRocDisplay
 from scorewise.door import Kind
 from scorewise.errors import BadInput
-from scorewise.estimate import number
 from scorewise.tallies import Tally
 from scorewise.tallies.midpoint import Rule
 
@@ -71,7 +80,7 @@ class AgreementDisplay(Display):
         On one given `ax` only the curves.
         """
         first, second = self._pair(pair)
-        axes = panels(ax, 2, (10.8, 5.6))
+        axes = panels(ax, 2, (10.8, 6.2))
         self.lines_, self.points_ = {}, {}
         for name in self.raters:
             self.lines_[name] = self._curve(axes[0], name)
@@ -103,7 +112,7 @@ class AgreementDisplay(Display):
         ends = np.array([0.0, 1.0])
         ax.fill_between(
             ends, ends - self.tolerance, ends + self.tolerance, color=GREY, alpha=0.18, lw=0,
-            label=f"scores within {number(self.tolerance)}",
+            label=f"scores within {self.tolerance:g}",
         )  # fmt: skip
         few = len(kinds) <= 2000
         for kind, (label, colour, marker, size) in LOOKS.items():
@@ -118,4 +127,4 @@ class AgreementDisplay(Display):
         ax.set_ylim(-0.02, 1.02)
         ax.set_aspect("equal", adjustable="box")
         over_grid(ax, f"score of {first}", f"score of {second}")
-        legend(ax, "outside")
+        legend(ax, "above", columns=2)

@@ -70,20 +70,22 @@ def over_grid(ax: Any, x: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
-def legend(ax: Any, where: str) -> Any:
+def legend(ax: Any, where: str, columns: int = 1) -> Any:
     """A small legend of everything on the axes that has a name; chance comes last.
 
-    Where is a corner, or "outside": above the axes.
+    Where is a corner, or "above" the axes, there in columns.
     """
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == "chance")
     place: dict[str, Any] = {"loc": where}
-    if where == "outside":
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "ncols": 3, "frameon": False}
+    if where == "above":
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
     return ax.legend(
         [handles[i] for i in order],
         [fill(labels[i], _WIDE) for i in order],
-        **{"fontsize": "small", "framealpha": 0.85} | place,
+        fontsize="small",
+        ncols=columns,
+        **{"framealpha": 0.85} | place,
     )
 
 

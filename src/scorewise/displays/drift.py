@@ -9,10 +9,20 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.curves import roc
-from scorewise.displays.canvas import BLUE, GREY, VERMILION, area_text, ink, legend, over_grid
-from scorewise.displays.canvas import panels, percent, unit_square
+from scorewise.curves.smooth import smooth_roc
+from scorewise.curves.thresholds import Curve
+from scorewise.displays.canvas import (
+    BLUE,
+    VERMILION,
+    area_text,
+    legend,
+    over_grid,
+    panels,
+    percent,
+    unit_square,
+)
 from scorewise.displays.display import Display
-from scorewise.displays.smroc import Smooth
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.intervals.means import mean_score
 from scorewise.measures import auroc, smauc
@@ -20,10 +30,12 @@ from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import Rule
-from scorewise.errors import BadInput
+from scorewise.tallies.midpoint import midpoint as find_midpoint
 
-BINS = 40
-LOOKS = ({"color": BLUE, "ls": "-"}, {"color": VERMILION, "ls": (0, (5, 1.5))})
+LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": BLUE, "ls": "-"},
+    {"color": VERMILION, "ls": (0, (5, 1.5))},
+)
 
 
 class DriftDisplay(Display):
@@ -96,7 +108,8 @@ class DriftDisplay(Display):
 
     def _scores(self, ax: Any) -> None:
         units = [unit(t.score, t.kind) for t in self.samples]
-        edges = np.histogram_bin_edges(np.concatenate(units), BINS)
+        rows = min(t.origin.rows for t in self.samples)
+        edges = np.histogram_bin_edges(np.concatenate(units), int(np.clip(np.sqrt(rows), 8, 40)))
         self.histograms_, self.midpoints_ = [], []
         for s, t, name, look in zip(units, self.samples, self.names, LOOKS, strict=True):
             share, _ = np.histogram(s, edges, weights=(t.neg + t.pos) / (t.neg + t.pos).sum())
@@ -114,24 +127,21 @@ class DriftDisplay(Display):
                 ax.axvline(value, **look, lw=1.6, label=f"{name}: {word} {number(value)}")
             )
         over_grid(ax, "score", "share of rows")
-        legend(ax, "outside")
+        legend(ax, "above", columns=2)
 
     def _middle(self, t: Tally) -> tuple[float, str]:
-        if self._why_no_curve(t) or not self.smooth:
+        if t.why_not_ranked or not self.smooth:
             return mean_score(t).value, "mean score"
-        return Smooth.of(t, self.midpoint).midpoint, "midpoint"
-
-    def _why_no_curve(self, t: Tally) -> str:
-        return t.why_not_ranked
+        return find_midpoint(t, self.midpoint).value, "midpoint"
 
     def _curves(self, ax: Any) -> None:
         self.lines_ = []
         for t, name, look in zip(self.samples, self.names, LOOKS, strict=True):
-            if why := self._why_no_curve(t):
+            if why := t.why_not_ranked:
                 x = y = np.empty(0)
                 label = f"{name}: no curve, {why}"
             else:
-                curve = Smooth.of(t, self.midpoint).curve if self.smooth else roc(t)
+                curve: Curve = smooth_roc(t, self._middle(t)[0]) if self.smooth else roc(t)
                 x, y = curve.x, curve.y
                 label = f"{name}: {area_text(self._area_name, self._area(t))}"
             self.lines_.append(ax.plot(x, y, **look, lw=1.8, label=label)[0])
@@ -160,10 +170,13 @@ class DriftDisplay(Display):
     def _over_time(self, ax: Any, measure: Any, title: str) -> Any:
         """The estimates of the windows with their intervals, over the interval of the reference."""
         found = [measure(t) for _, t in self.windows]
-        value, low, high = (np.array([getattr(e, f) for e in found]) for f in ("value", "low", "high"))
+        value, low, high = (
+            np.array([getattr(e, f) for e in found]) for f in ("value", "low", "high")
+        )
         known = measure(self.samples[0])
         if known.defined:
-            ax.axhspan(known.low, known.high, color=BLUE, alpha=0.18, lw=0, label=f"{self.names[0]}, {percent(self.level)} interval")
+            label = f"{self.names[0]}, {percent(self.level)} interval"
+            ax.axhspan(known.low, known.high, color=BLUE, alpha=0.18, lw=0, label=label)
             ax.axhline(known.value, color=BLUE, lw=1.2)
         at = np.arange(len(found))
         made = ax.errorbar(
@@ -171,7 +184,9 @@ class DriftDisplay(Display):
             color=VERMILION, label=f"windows, {percent(self.level)} interval",
         )  # fmt: skip
         every = max(1, -(-len(at) // 12))
-        ax.set_xticks(at[::every], [name for name, _ in self.windows[::every]], rotation=30, ha="right")
+        ax.set_xticks(
+            at[::every], [name for name, _ in self.windows[::every]], rotation=30, ha="right"
+        )
         over_grid(ax, "window", title)
-        legend(ax, "outside")
+        legend(ax, "above", columns=2)
         return made

@@ -55,7 +55,7 @@ class MidpointDisplay(PredictionDisplay):
 
     def plot(self, ax: Any = None, *, overlap: bool = True, rules: bool = True) -> Self:
         """Draw the densities with the midpoint, their `overlap`, and what other `rules` would say."""
-        (ax,) = panels(ax, 1, (6.4, 4.0))
+        (ax,) = panels(ax, 1, (6.4, 4.4))
         d, origin = self.densities, self.tally.origin
         classes = [
             named(self.name, f"{word} ({label})" if label else word)
@@ -70,8 +70,8 @@ class MidpointDisplay(PredictionDisplay):
         peaks = sorted((d.neg.max(), d.pos.max()))
         cut = peaks[1] > _STEEP * peaks[0]
         ax.set_ylim(0, _STEEP * peaks[0] if cut else 1.05 * peaks[1])
-        over_grid(ax, "score", f"density within each class{', cut off above' if cut else ''}")
-        legend(ax, "outside")
+        over_grid(ax, "score", f"density of each class{' (top cut off)' if cut else ''}")
+        legend(ax, "above", columns=3)
         return self._drew([ax])
 
     def _overlap(self, ax: Any) -> Any:

@@ -53,7 +53,7 @@ class SensitivityDisplay(PredictionDisplay):
 
     def plot(self, ax: Any = None, *, rules: bool = True, **line: Any) -> Self:
         """Draw the area with the midpoint, and what other `rules` would say."""
-        (ax,) = panels(ax, 1, (6.4, 4.0))
+        (ax,) = panels(ax, 1, (6.4, 4.4))
         # an area holds from the midpoint before, which is left out, up to its own
         x = np.concatenate(([0.0], self.areas.midpoint[:-1], [1.0]))
         y = np.concatenate((self.areas.area[:1], self.areas.area))
@@ -68,5 +68,5 @@ class SensitivityDisplay(PredictionDisplay):
         self.rules_ = draw_others(ax, self.tally, self.found) if rules else {}
         ax.set_xlim(0, 1)
         over_grid(ax, "midpoint", "area under smROC")
-        legend(ax, "outside")
+        legend(ax, "above", columns=3)
         return self._drew([ax])
