@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from textwrap import fill
 from typing import Any
 
@@ -51,12 +52,10 @@ def unit_square(ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0
     over_grid(ax, x, y)
     ax.set_aspect("equal", adjustable="box")
     if not _drawn(ax, CHANCE):
-        most = [
-            max(side, *ends)
-            for side, ends in ((width, ax.dataLim.intervalx), (height, ax.dataLim.intervaly))
-        ]
-        ax.set_xlim(-0.02 * most[0], 1.02 * most[0])
-        ax.set_ylim(-0.02 * most[1], 1.02 * most[1])
+        far = [x if isfinite(x) else 0.0 for x in ax.dataLim.max]  # infinite where nothing is drawn
+        right, top = max(width, far[0]), max(height, far[1])
+        ax.set_xlim(-0.02 * right, 1.02 * right)
+        ax.set_ylim(-0.02 * top, 1.02 * top)
         ax.plot(
             [0, width], [0, height], ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label="chance"
         )
@@ -87,6 +86,11 @@ def legend(ax: Any, where: str, columns: int = 1) -> Any:
         ncols=columns,
         **{"framealpha": 0.85} | place,
     )
+
+
+def free_corner(area: float) -> str:
+    """The corner of the unit square that a curve of such an area leaves free."""
+    return "upper left" if area < 0.5 else "lower right"
 
 
 def next_look(ax: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from scorewise.displays.bands import BandName, draw_band
 from scorewise.displays.canvas import (
     ORANGE,
     area_text,
+    free_corner,
     legend,
     named,
     next_look,
@@ -76,7 +77,7 @@ class RocDisplay(PredictionDisplay):
         if band is not None:
             self.band_ = draw_band(ax, self._band, band, self.line_.get_color())
         unit_square(ax, "false positive rate", "true positive rate")
-        legend(ax, "lower right")
+        legend(ax, free_corner(self.area.value))
         return self._drew([ax])
 
     def _band(self, *, simultaneous: bool) -> Any:

@@ -20,6 +20,7 @@ from scorewise.displays.canvas import (
     SKY,
     VERMILION,
     area_text,
+    free_corner,
     ink,
     legend,
     named,
@@ -167,7 +168,7 @@ class SmRocDisplay(PredictionDisplay):
             else ("share of all runs", "share of all climbs")
         )
         unit_square(ax, *words, *sides)
-        legend(ax, "lower right")
+        legend(ax, free_corner(self.shown.area.value))
         return self._drew([ax])
 
     def _segments(self, ax: Any, sides: tuple[float, float]) -> list[Any]:

@@ -13,7 +13,7 @@ def mean_score(t: Tally, *, level: float = 0.95) -> Estimate:
     """The mean of all scores; of logits, of the probabilities. Student's interval.
 
     >>> mean_score(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
-    0.493 [0.123, 0.864]
+    0.493 [0.132, 0.855]
     """
     total = t.negatives + t.positives
     if not total:
