@@ -344,7 +344,12 @@ def test_lines_take_options_and_any_style(display):
     with plt.style.context("dark_background"):
         d = display.from_predictions(*SIX)
         if display is not displays.MidpointDisplay:
-            assert display.from_predictions(*SIX, color="pink").line_.get_color() == "pink"
+            line = display.from_predictions(*SIX, c="pink", linestyle=":", lw=7).line_
+            assert (line.get_color(), line.get_linestyle(), line.get_linewidth()) == (
+                "pink",
+                ":",
+                7,
+            )
         d.figure_.canvas.draw()
 
 

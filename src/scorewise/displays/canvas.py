@@ -99,6 +99,15 @@ def next_look(ax: Any) -> dict[str, Any]:
     return {"color": COLOURS[n % len(COLOURS)], "ls": DASHES[n % len(DASHES)], "gid": CURVE}
 
 
+def styled(look: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """A look, and over it what the user gives, whichever of matplotlib's names either goes by."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    full: dict[str, Any] = normalize_kwargs(look, Line2D) | normalize_kwargs(given, Line2D)
+    return full
+
+
 def _drawn(ax: Any, gid: str) -> list[Any]:
     return [line for line in ax.get_lines() if line.get_gid() == gid]
 

@@ -20,6 +20,7 @@ from scorewise.displays.canvas import (
     named,
     over_grid,
     panels,
+    styled,
     unit_square,
 )
 from scorewise.displays.display import PredictionDisplay
@@ -108,7 +109,7 @@ class HullDisplay(PredictionDisplay):
     def _curve(self, ax: Any, line: dict[str, Any]) -> None:
         word = "ROC" if self.of == "roc" else "smROC"
         look = {"color": BLUE, "lw": 1.8, "label": named(self.name, f"{word} curve")}
-        (self.line_,) = ax.plot(self.curve.x, self.curve.y, **look | line)
+        (self.line_,) = ax.plot(self.curve.x, self.curve.y, **styled(look, line))
         (self.hull_,) = ax.plot(
             self.hull.x, self.hull.y, "--", color=VERMILION, lw=1.6, label="convex hull"
         )

@@ -16,6 +16,7 @@ from scorewise.displays.canvas import (
     named,
     next_look,
     panels,
+    styled,
     unit_square,
 )
 from scorewise.displays.display import PredictionDisplay
@@ -67,7 +68,7 @@ class RocDisplay(PredictionDisplay):
         (ax,) = panels(ax, 1, (5.2, 5.2))
         look = next_look(ax) | {"lw": 1.8}
         label = named(self.name, area_text("AUROC", self.area))
-        (self.line_,) = ax.plot(self.curve.x, self.curve.y, **look | {"label": label} | line)
+        (self.line_,) = ax.plot(self.curve.x, self.curve.y, **styled(look | {"label": label}, line))
         self.hull_ = self.band_ = None
         if hull:
             top = self.curve.hull()

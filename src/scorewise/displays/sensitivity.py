@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.curves.sensitivity import sensitivity
-from scorewise.displays.canvas import BLUE, legend, named, over_grid, panels
+from scorewise.displays.canvas import BLUE, legend, named, over_grid, panels, styled
 from scorewise.displays.display import PredictionDisplay
 from scorewise.displays.marks import draw_midpoint, draw_others
 from scorewise.errors import BadInput
@@ -58,7 +58,7 @@ class SensitivityDisplay(PredictionDisplay):
         x = np.concatenate(([0.0], self.areas.midpoint[:-1], [1.0]))
         y = np.concatenate((self.areas.area[:1], self.areas.area))
         look = {"color": BLUE, "lw": 1.6, "label": named(self.name, "smAUC for each midpoint")}
-        (self.line_,) = ax.plot(x, y, drawstyle="steps-pre", **look | line)
+        (self.line_,) = ax.plot(x, y, drawstyle="steps-pre", **styled(look, line))
         self.midpoint_ = draw_midpoint(ax, self.found)
         used = self.areas.at(self.found.value)
         (self.point_,) = ax.plot(

@@ -26,6 +26,7 @@ from scorewise.displays.canvas import (
     named,
     next_look,
     panels,
+    styled,
     unit_square,
 )
 from scorewise.displays.display import PredictionDisplay
@@ -46,10 +47,10 @@ ONE_CELL = (
     (0.0, "inappropriate scores", VERMILION, 4.2, (0, (1, 0.6))),
 )
 MANY_CELLS = (
-    (0.95, "95 % or more appropriate", BLUE, 1.8, "-"),
-    (0.8, "80 to 95 %", SKY, 2.6, "-"),
-    (0.5, "50 to 80 %", ORANGE, 3.4, "-"),
-    (0.0, "below 50 %", VERMILION, 4.4, (0, (1, 0.6))),
+    (0.95, "95 % or more appropriate", BLUE, 1.5, "-"),
+    (0.8, "80 to 95 %", SKY, 2.8, "-"),
+    (0.5, "50 to 80 %", ORANGE, 4.4, "-"),
+    (0.0, "below 50 %", VERMILION, 6.0, (0, (1, 0.6))),
 )
 
 
@@ -155,7 +156,7 @@ class SmRocDisplay(PredictionDisplay):
         drawn = curve.rectangle() if rectangle else curve
         look = {"color": ink(ax), "lw": 0.8} if segments else {"lw": 1.8}
         label = named(self.name, area_text("smAUC", self.shown.area))
-        look = next_look(ax) | look | {"label": label} | line
+        look = styled(next_look(ax) | look | {"label": label}, line)
         (self.line_,) = ax.plot(drawn.x, drawn.y, **look)
         self.segments_ = self._segments(ax, sides) if segments else []
         self.hull_ = self._hull(ax, sides) if hull else None
