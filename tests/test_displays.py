@@ -136,7 +136,9 @@ def test_rectangle_and_roc_beside_it():
     np.testing.assert_allclose(xy(d.roc_)[-1], [(~y).sum(), y.sum()])
     np.testing.assert_allclose(xy(d.hull_)[-1], [curve.curve.width, curve.curve.height])
     assert d.ax_.get_xlim()[1] > (~y).sum()
-    plain = curve.plot(roc=True)
+    plain = displays.SmRocDisplay.from_predictions(y, s, roc=True, level=0.8)
+    area = sw.measures.auroc(curve.tally, level=0.8)
+    assert f"ROC of the same rows: AUROC {area}" in [w.replace("\n", " ") for w in words(plain.ax_)]
     np.testing.assert_array_equal(xy(plain.roc_), np.column_stack([curve.roc().x, curve.roc().y]))
     assert any(f"convex hull, gap {curve.gap:.3f}" in w for w in words(d.ax_))
 

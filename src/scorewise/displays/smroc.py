@@ -204,7 +204,8 @@ class SmRocDisplay(PredictionDisplay):
         t = self.shown.tally
         curve = roc_of(t)
         sides = (t.negatives, t.positives) if rectangle else (1.0, 1.0)
-        label = named(self.name, area_text("ROC of the same rows: AUROC", auroc(t)))
+        area = auroc(t, level=self.shown.area.level)
+        label = named(self.name, area_text("ROC of the same rows: AUROC", area))
         (made,) = ax.plot(
             curve.x * sides[0], curve.y * sides[1], ls=(0, (6, 1.5, 1, 1.5)), color=ink(ax),
             lw=1.1, label=label, zorder=2,
