@@ -11,7 +11,9 @@ from scorewise.curves.thresholds import Curve, Floats
 from scorewise.intervals.bootstrap import bootstrap_cells, few_cells
 from scorewise.intervals.scales import effective, z
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import climbs
 from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import Midpoint
 
 Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 POINTS = 101
@@ -65,6 +67,25 @@ def band(
     high = np.clip(np.minimum.accumulate(np.maximum(high, y)[::-1])[::-1], 0.0, 1.0)
     low[-1] = 1.0  # where every curve ends
     return Band(x, y, low, high, level, simultaneous)
+
+
+def roc_steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
+    """The ROC curve climbs by positives and runs by negatives."""
+    return pos, neg
+
+
+def smooth_steps(m: Midpoint) -> Steps:
+    """Climbs and runs of smROC, whose midpoint moves with resampled cells where it is a mean."""
+
+    def steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
+        value = m.value
+        if m.rule == "mean":
+            value = float((s * (neg + pos)).sum() / (neg + pos).sum())
+        elif m.rule == "balanced":
+            value = float((s * neg).sum() / neg.sum() + (s * pos).sum() / pos.sum()) / 2
+        return climbs(s, neg, pos, value)
+
+    return steps
 
 
 def _heights(x: Floats, climb: Floats, run: Floats) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
 from scorewise.tallies.sorting import Numbers, add_runs
 
 _PART = 1 << 16
@@ -31,6 +32,17 @@ def pooled(t: Tally) -> NDArray[np.int64]:
     if len(starts) == 1:
         return start
     return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
+
+
+def posteriors(t: Tally) -> tuple[Numbers, Numbers]:
+    """The steps of the isotonic fit: the first score of each run of the hull, and its share of positives.
+
+    >>> posteriors(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
+    (array([0.1, 0.2, 0.4]), array([0. , 0.5, 1. ]))
+    """
+    start = pooled(t)
+    neg, pos = (add_runs(w, start) for w in (t.neg, t.pos))
+    return unit(t.score, t.kind)[start], pos / (pos + neg)
 
 
 def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:

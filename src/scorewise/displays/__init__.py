@@ -1,1 +1,21 @@
-"""To come."""
+"""Pictures with matplotlib, which `pip install 'scorewise[plot]'` brings."""
+
+from __future__ import annotations
+
+from scorewise.displays.agreement import AgreementDisplay
+from scorewise.displays.drift import DriftDisplay
+from scorewise.displays.hull import HullDisplay
+from scorewise.displays.midpoint import MidpointDisplay
+from scorewise.displays.roc import RocDisplay
+from scorewise.displays.sensitivity import SensitivityDisplay
+from scorewise.displays.smroc import SmRocDisplay
+
+__all__ = [
+    "AgreementDisplay",
+    "DriftDisplay",
+    "HullDisplay",
+    "MidpointDisplay",
+    "RocDisplay",
+    "SensitivityDisplay",
+    "SmRocDisplay",
+]

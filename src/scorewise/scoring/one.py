@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.curves import roc
 from scorewise.curves.balance import Sets, four_sets, tables
-from scorewise.curves.bands import Band, band
+from scorewise.curves.bands import Band, band, smooth_steps
 from scorewise.curves.distance import distance
 from scorewise.curves.sensitivity import Sensitivity, sensitivity
 from scorewise.curves.smooth import smooth_roc
@@ -24,7 +24,7 @@ from scorewise.scoring.cautions import cautions
 from scorewise.scoring.document import document
 from scorewise.scoring.recalibrated import recalibrated
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.climbing import appropriate, climbs, row_climbs, why_not_unit
+from scorewise.tallies.climbing import appropriate, row_climbs, why_not_unit
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import Rule
 from scorewise.tallies.midpoint import midpoint as find_midpoint
@@ -136,7 +136,7 @@ class SmRoc(Shown):
         return band(
             self.tally,
             self.curve,
-            self._steps,
+            smooth_steps(self.found),
             level=self.level,
             simultaneous=simultaneous,
             replicates=replicates,
@@ -156,15 +156,6 @@ class SmRoc(Shown):
     def to_dict(self) -> Document:
         """The document that every view renders."""
         return document({self.tally.origin.score: self})
-
-    def _steps(self, s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
-        """Climbs and runs of resampled cells, whose midpoint moves with them where it is a mean."""
-        m = self.midpoint
-        if self.rule == "mean":
-            m = float((s * (neg + pos)).sum() / (neg + pos).sum())
-        elif self.rule == "balanced":
-            m = float((s * neg).sum() / neg.sum() + (s * pos).sum() / pos.sum()) / 2
-        return climbs(s, neg, pos, m)
 
     def _known(self) -> tuple[NDArray[np.bool_], Floats]:
         if self._rows is None:

@@ -37,8 +37,9 @@ class SmRocs(Shown, Mapping[str, SmRoc]):
         """Draw all curves on one plot with matplotlib."""
         from scorewise.displays import SmRocDisplay
 
+        options = {"segments": False} | options
         for name, curve in self._curves.items():
-            display = SmRocDisplay(curve, name=name).plot(ax=ax, segments=False, **options)
+            display = SmRocDisplay(curve, name=name).plot(ax=ax, **options)
             ax = display.ax_
         return display
 

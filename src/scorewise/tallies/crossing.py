@@ -31,7 +31,7 @@ def crossing(t: Tally) -> float:
     s = unit(few.score, few.kind)
     sides = [w.astype(np.float64) / w.sum() for w in (few.neg, few.pos)]
     low, high = sorted(float((w * s).sum()) for w in sides)
-    widths = _widths(few)
+    widths = kernel_widths(few)
 
     def lead(x: Floats) -> Floats:
         sums = ((density(x, s, h) * w).sum(1) for w, h in zip(sides, widths, strict=True))
@@ -59,7 +59,9 @@ def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
     s = unit(t.score, t.kind)
     x = np.linspace(0.0, 1.0, _STEPS + 1)
     shares = [w / w.sum(1, keepdims=True) for w in (neg, pos)]
-    below, above = (share @ density(x, s, h).T for share, h in zip(shares, _widths(t), strict=True))
+    below, above = (
+        share @ density(x, s, h).T for share, h in zip(shares, kernel_widths(t), strict=True)
+    )
     ends = np.sort([share @ s for share in shares], axis=0).T
     return np.array([_turn(x, row, *end) for row, end in zip(above - below, ends, strict=True)])
 
@@ -73,7 +75,8 @@ def _turn(x: Floats, lead: Floats, low: float, high: float) -> float:
     return float(x[i] + (x[i + 1] - x[i]) * lead[i] / (lead[i] - lead[i + 1]))
 
 
-def _widths(t: Tally) -> list[float]:
+def kernel_widths(t: Tally) -> list[float]:
+    """The widths of the kernels of the negatives and of the positives."""
     s = unit(t.score, t.kind)
     shares = [w / total for w, total in ((t.neg, t.negatives), (t.pos, t.positives))]
     rows = [w * w / w2 for w, w2 in zip((t.negatives, t.positives), t.squares, strict=True)]
