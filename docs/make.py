@@ -1,6 +1,7 @@
 """Make what the documentation generates: pictures, the table of measures, the outputs of examples.
 
-`python docs/make.py` writes what has changed; `python docs/make.py --check` only says what would.
+`python docs/make.py` writes what has changed; `python docs/make.py --check` only says what would. Figures
+of matplotlib differ from version to version, so they are drawn where absent, and anew with `--figures`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import _figures
 import _pictures
 import _scores_pictures
 from _examples import refreshed
@@ -123,6 +125,11 @@ def main(args: list[str]) -> Any:
         sys.stdout.write(f"{path.relative_to(ROOT)} has changed\n")
         if "--check" not in args:
             path.write_text(text)
+    for name in _figures.FIGURES:
+        path = DOCS / "figures" / name
+        if "--check" not in args and ("--figures" in args or not path.exists()):
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(_figures.png(name))
     return int("--check" in args and stale > 0)
 
 

@@ -1,0 +1,82 @@
+"""The figures of the documentation that matplotlib draws, as users would draw them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import scorewise as sw
+
+
+@cache
+def tumours() -> tuple[Any, Any]:
+    """Labels and out-of-fold scores from two features of the breast cancer data of scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+    return y, cross_val_predict(model, data.data[:, [1, 4]], y, method="predict_proba")[:, 1]
+
+
+def smroc() -> Any:
+    """smROC beside ROC, with a band."""
+    return sw.smroc(*tumours()).plot(roc=True, band="simultaneous")
+
+
+def midpoint() -> Any:
+    """The midpoint on the densities of the classes."""
+    return sw.displays.MidpointDisplay.from_predictions(*tumours())
+
+
+def hull() -> Any:
+    """The hull of the ROC curve, and its slopes as calibrated scores."""
+    return sw.displays.HullDisplay.from_predictions(*tumours())
+
+
+def raters() -> Any:
+    """Two raters of 60 films, of whom one has a higher threshold."""
+    rng = np.random.default_rng(0)
+    ann = rng.random(60)
+    bob = np.clip(ann + rng.normal(0, 0.15, 60), 0, 1)
+    said = {"ann": (ann > 0.62, ann), "bob": (bob > 0.45, bob)}
+    return sw.displays.AgreementDisplay.from_raters(said)
+
+
+def drift() -> Any:
+    """A model whose scores have come to mean less."""
+    rng = np.random.default_rng(1)
+
+    def sample(rows: int, use: float) -> sw.Tally:
+        y = rng.random(rows) < 0.4
+        return sw.Tally.of(y, 1 / (1 + np.exp(-(rng.normal(size=rows) + use * (y - 0.4)))))
+
+    return sw.displays.DriftDisplay.from_tallies(sample(3000, 2.0), sample(800, 1.0))
+
+
+FIGURES: dict[str, Callable[[], Any]] = {
+    "smroc.png": smroc,
+    "midpoint.png": midpoint,
+    "hull.png": hull,
+    "raters.png": raters,
+    "drift.png": drift,
+}
+
+
+def png(name: str) -> bytes:
+    """One figure as a PNG file."""
+    import matplotlib.pyplot as plt
+
+    figure = FIGURES[name]().figure_
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=80, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    return buffer.getvalue()
