@@ -85,7 +85,7 @@ def evaluate(
     work.deliver(doc, json=json, md=md)
 
 
-app.command()(inspect)
+app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 
 
