@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, measures
+    from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
@@ -19,11 +20,13 @@ __all__ = [
     "BadInput",
     "Comparison",
     "Confusion",
+    "Drift",
     "Estimate",
     "Evaluation",
     "Tally",
     "compare",
     "curves",
+    "drift",
     "evaluate",
     "measure",
     "measures",
@@ -35,10 +38,12 @@ _HOMES = {
     "BadInput": "errors",
     "Comparison": "evaluation",
     "Confusion": "tallies",
+    "Drift": "drifting",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Tally": "tallies",
     "compare": "evaluation",
+    "drift": "drifting",
     "evaluate": "evaluation",
     "measure": "registry",
     "tally": "evaluation",

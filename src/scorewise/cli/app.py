@@ -8,6 +8,7 @@ import typer
 
 from scorewise import __version__
 from scorewise.cli import options as o
+from scorewise.cli.drift import drift
 
 app = typer.Typer(
     add_completion=False,
@@ -81,6 +82,9 @@ def evaluate(
     settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
     doc = work.judged(loaded, settings)
     work.deliver(doc, json=json, md=md)
+
+
+app.command(short_help="Say what has changed since a reference, or over time.")(drift)
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

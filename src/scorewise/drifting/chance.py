@@ -29,7 +29,10 @@ def dealt(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Sp
     """
     if x.squares is not None or x.mass.sum() >= _MOST:
         return _weighted(x, held, replicates, rng)
-    a, whole = x.reference, Classes(x.reference.neg + x.current.neg, x.reference.pos + x.current.pos)
+    a, whole = (
+        x.reference,
+        Classes(x.reference.neg + x.current.neg, x.reference.pos + x.current.pos),
+    )
     if held == "nothing":
         drawn = _deal(np.concatenate(whole), a.all.sum(), replicates, rng)
         reference = Classes(*np.split(drawn, 2, axis=-1))

@@ -15,7 +15,7 @@ from scorewise.drifting.change import Change
 from scorewise.drifting.outcomes import strata
 from scorewise.drifting.sample import Sample
 from scorewise.drifting.split import Floats, Split, pool, split
-from scorewise.drifting.statistics import STATISTICS, Statistic
+from scorewise.drifting.statistics import STATISTICS, Need, Statistic
 from scorewise.estimate import Estimate
 from scorewise.intervals.shares import combine, wilson
 from scorewise.tallies import Tally
@@ -55,23 +55,29 @@ def changes(a: Sample, b: Sample, settings: Settings) -> dict[str, Change]:
 
 def why_not(s: Statistic, a: Sample, b: Sample, settings: Settings) -> str:
     """Why a statistic has no value, or nothing."""
-    for side in (a, b):
-        if not side.rows or not len(side.tally.score):
-            return f"no rows in the {side.name} sample"
-        if {"labels", "classes"} & s.needs and not side.labelled:
-            return f"no labels in the {side.name} sample"
-        if "classes" in s.needs and (why := side.tally.why_not_ranked):
-            return f"{why} in the {side.name} sample"
-        if "unit" in s.needs and (why := why_not_unit(side.tally)):
-            return why
-        if "unit" in s.needs and settings.midpoint in ("balanced", "median"):
-            if not side.labelled or side.tally.why_not_ranked:
-                return f'the midpoint "{settings.midpoint}" needs both classes in both samples'
-        if "probability" in s.needs and side.tally.kind == "score":
-            return "the scores are no probabilities"
-    if "moving midpoint" in s.needs and not isinstance(settings.midpoint, str):
-        return "the midpoint is fixed"
-    return ""
+    whys = [_why_not_of(s.needs, side, settings.midpoint) for side in (a, b)]
+    if any(whys):
+        return next(filter(None, whys))
+    fixed = "moving midpoint" in s.needs and not isinstance(settings.midpoint, str)
+    return "the midpoint is fixed" if fixed else ""
+
+
+def _why_not_of(needs: frozenset[Need], side: Sample, midpoint: str | float) -> str:
+    t = side.tally
+    if not len(t.score):
+        return f"no rows in the {side.name} sample"
+    if needs & {"labels", "classes"} and not side.labelled:
+        return f"no labels in the {side.name} sample"
+    if "classes" in needs and t.why_not_ranked:
+        return f"{t.why_not_ranked} in the {side.name} sample"
+    if "probability" in needs and t.kind == "score":
+        return "the scores are no probabilities"
+    if "unit" not in needs:
+        return ""
+    by_class = midpoint in ("balanced", "median") and "no labels" not in needs
+    if by_class and (not side.labelled or t.why_not_ranked):
+        return f'the midpoint "{midpoint}" needs both classes in the {side.name} sample'
+    return why_not_unit(t)
 
 
 def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[tuple[str, Change]]:

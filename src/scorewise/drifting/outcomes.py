@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.drifting.split import Classes, Floats, Split, pool
+from scorewise.drifting.split import Floats, Split, pool
 
 STRATA = 64  # classes of rows with about the same score
 BINS = 8  # of the reliability curves
@@ -112,5 +112,3 @@ def likeliest_share(p: Floats, w: Floats, prior: Floats) -> Floats:
         if settled:
             break
     return np.asarray(share[..., 0])
-
-

@@ -94,7 +94,8 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     return Split(
         score,
         None if why else unit(score, kind),
-        *(w for w, _ in sides),
+        sides[0][0],
+        sides[1][0],
         squares=(sides[0][1], sides[1][1]) if weighted else None,
         midpoint=midpoint,
     )

@@ -40,13 +40,21 @@ def _needs(*words: Need) -> frozenset[Need]:
 
 STATISTICS = (
     Statistic(
-        "midpoint", "Midpoint", scores.midpoint_shift, _needs("unit", "moving midpoint"), signed=True
+        "midpoint",
+        "Midpoint",
+        scores.midpoint_shift,
+        _needs("unit", "moving midpoint"),
+        signed=True,
     ),
     Statistic("smroc_distance", "smROC distance", curves.smroc_distance, _needs("classes", "unit")),
     Statistic("smauc", "smAUC", curves.smauc_change, _needs("classes", "unit"), signed=True),
     Statistic("auroc", "AUROC", curves.auroc_change, _needs("classes"), signed=True),
     Statistic(
-        "rotation", "Rotation (degrees)", curves.rotation_change, _needs("labels", "unit"), signed=True
+        "rotation",
+        "Rotation (degrees)",
+        curves.rotation_change,
+        _needs("labels", "unit"),
+        signed=True,
     ),
     Statistic(
         "prevalence", "Prevalence", outcomes.prevalence_change, _needs("labels"), signed=True

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from scorewise.views.pages.drift import drift
 from scorewise.views.pages.section import Section
 from scorewise.views.words import Document
 
-PAGES: dict[str, Callable[[Document], list[Section]]] = {}
+PAGES: dict[str, Callable[[Document], list[Section]]] = {"drift": drift}

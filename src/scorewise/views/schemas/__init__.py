@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.parts import Schema
 
-SCHEMAS = {"evaluate": evaluate}
+SCHEMAS = {"drift": drift, "evaluate": evaluate}
 
 
 def document_schema(command: str = "evaluate") -> Schema:
