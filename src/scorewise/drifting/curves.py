@@ -42,17 +42,21 @@ def _area(climb: Floats, run: Floats) -> Floats:
 
 def smroc(x: Split) -> tuple[Steps, Steps]:
     """The normalised smROC curve of each sample, each with its own midpoint."""
-    first, second = (_steps(x, w, m) for w, m in zip(x.sides, midpoints(x), strict=True))
+    if "smroc" not in x.known:
+        x.known["smroc"] = tuple(
+            _steps(x, w, m) for w, m in zip(x.sides, midpoints(x), strict=True)
+        )
+    first, second = x.known["smroc"]
     return first, second
 
 
 def _steps(x: Split, w: Classes, midpoint: Floats) -> Steps:
     assert x.unit is not None
-    s = x.unit
-    high = s >= midpoint[..., None] - HAIR
-    by_score, by_rest = np.where(high, w.pos, w.neg), np.where(high, w.neg, w.pos)
-    climb = by_score * s + by_rest * (1 - s)
-    run = by_score * (1 - s) + by_rest * s
+    high = x.unit >= midpoint[..., None] - HAIR
+    climb = np.where(high, w.pos - w.neg, w.neg - w.pos)
+    climb *= x.unit
+    climb += np.where(high, w.neg, w.pos)
+    run = np.maximum(w.all - climb, 0.0)  # rounding may leave less than nothing
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = (part[..., ::-1] / part.sum(-1, keepdims=True) for part in (climb, run))
         return Steps(*shares)
@@ -114,35 +118,22 @@ def _gap(at: Floats, first: tuple[Floats, Floats], second: tuple[Floats, Floats]
     return np.interp(at, *first) - np.interp(at, *second)
 
 
-def balances(x: Split) -> list[tuple[float, float, float, float]]:
-    """Of each sample of one pair: weight of high, low, positive and negative rows."""
-    found = []
-    for w, m in zip(x.sides, midpoints(x), strict=True):
-        high, low = _high_low(x, w, m)
-        found.append((float(high), float(low), float(w.pos.sum()), float(w.neg.sum())))
-    return found
-
-
-def rotations(x: Split) -> tuple[Floats, Floats]:
-    """Of each sample the angle, in degrees, from its balance by label to its balance by score.
+def rotation(high: Any, low: Any, pos: Any, neg: Any) -> Any:
+    """The angle, in degrees, from the balance by label to the balance by score.
 
     Balance by label is positives to negatives, balance by score high (at or above the midpoint) to low.
-    3:3 by label against 4:2 by score is +18.43 degrees.
+
+    >>> round(float(rotation(4, 2, 3, 3)), 2)
+    18.43
     """
-    found = []
-    for w, m in zip(x.sides, midpoints(x), strict=True):
-        angles = np.arctan2(*_high_low(x, w, m)) - np.arctan2(w.pos.sum(-1), w.neg.sum(-1))
-        found.append(np.degrees(angles))
-    return found[0], found[1]
+    return np.degrees(np.arctan2(high, low) - np.arctan2(pos, neg))
 
 
 def rotation_change(x: Split) -> Floats:
     """Rotation of the current sample minus that of the reference, in degrees."""
-    a, b = rotations(x)
-    return b - a
-
-
-def _high_low(x: Split, w: Classes, midpoint: Floats) -> tuple[Any, Any]:
     assert x.unit is not None
-    high = x.unit >= midpoint[..., None] - HAIR
-    return (w.all * high).sum(-1), (w.all * ~high).sum(-1)
+    found = []
+    for w, rows, m in zip(x.sides, x.rows, midpoints(x), strict=True):
+        high = (rows * (x.unit >= m[..., None] - HAIR)).sum(-1)
+        found.append(rotation(high, rows.sum(-1) - high, w.pos.sum(-1), w.neg.sum(-1)))
+    return np.asarray(found[1] - found[0])

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from scorewise import __version__
 from scorewise.drifting.change import Change
-from scorewise.drifting.curves import balances, rotations
+from scorewise.drifting.curves import rotation
 from scorewise.drifting.sample import Sample
-from scorewise.drifting.scores import midpoints
-from scorewise.drifting.split import split
 from scorewise.intervals.placements import area
-from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.climbing import first_high, why_not_unit
+from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import midpoint
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -67,19 +67,19 @@ def _sample(sample: Sample, rule: str | float) -> Document:
     t, o = sample.tally, sample.tally.origin
     both = sample.labelled and not t.why_not_ranked
     found: dict[str, Any] = dict.fromkeys(
-        ("prevalence", "mean", "midpoint", "auroc", "high", "low", "rotation")
+        ("prevalence", "midpoint", "auroc", "high", "low", "rotation")
     )
     if sample.labelled and sample.rows:
         found["prevalence"] = t.positives / (t.positives + t.negatives)
     if both:
         found["auroc"] = area(t)
     if sample.rows and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
-        x = split(t, t, midpoint=rule)
-        found["midpoint"] = float(midpoints(x)[0])
-        high, low, _, _ = balances(x)[0]
-        found["high"], found["low"] = high / (high + low), low / (high + low)
-        found["rotation"] = float(rotations(x)[0]) if sample.labelled else None
-    del found["mean"]
+        middle = midpoint(t, rule).value  # type: ignore[arg-type]
+        first = first_high(unit(t.score, t.kind), middle)
+        high, low = (float(t.neg[at].sum() + t.pos[at].sum()) for at in _around(first))
+        found |= {"midpoint": middle, "high": high / (high + low), "low": low / (high + low)}
+        if sample.labelled:
+            found["rotation"] = rotation(high, low, t.positives, t.negatives)
     return {
         "name": sample.name,
         "sources": list(o.sources),
@@ -92,6 +92,10 @@ def _sample(sample: Sample, rule: str | float) -> Document:
         "exact": t.coarse is None,
         **{name: finite(value) for name, value in found.items()},
     }
+
+
+def _around(first: int) -> tuple[slice, slice]:
+    return slice(first, None), slice(first)
 
 
 def _row(c: Change) -> Document:

@@ -15,7 +15,7 @@ _ROWS = 20  # in a stratum, at least
 
 def prevalence_change(x: Split) -> Floats:
     """Share of positives in the current sample minus that in the reference."""
-    a, b = (w.pos.sum(-1) / w.all.sum(-1) for w in x.sides)
+    a, b = (w.pos.sum(-1) / (w.pos.sum(-1) + w.neg.sum(-1)) for w in x.sides)
     return np.asarray(b - a)
 
 
@@ -52,8 +52,7 @@ def calibration_distance(x: Split) -> Floats:
 
 def _strata_gaps(x: Split) -> tuple[Any, Any]:
     """Difference of the shares of positives times its weight, and the weight, in each stratum."""
-    (n, m), total = (w.all for w in x.sides), x.mass
-    (p, q) = (w.pos for w in x.sides)
+    (n, m), (p, q), total = x.rows, (w.pos for w in x.sides), x.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         gap, size = (q * n - p * m) / total, n * m / total
     return np.where(total > 0, gap, 0.0), np.where(total > 0, size, 0.0)
@@ -84,7 +83,7 @@ def estimated_prevalence_change(x: Split) -> Floats:
     score, at which the same method would leave it.
     """
     assert x.unit is not None
-    a, b = (w.all for w in x.sides)
+    a, b = x.rows
     with np.errstate(divide="ignore", invalid="ignore"):
         prior = (a * x.unit).sum(-1) / a.sum(-1)
         return np.asarray(likeliest_share(x.unit, b, prior) - prior)

@@ -37,23 +37,28 @@ def psi(x: Split) -> Floats:
     Shares below 0.0001 count as 0.0001.
     """
     below = x.shares[0].cumsum(-1) - x.shares[0]
-    # a hair, because shares are rounded: 0.1 + 0.2 is past three tenths
-    bins = np.minimum((BINS * below + 1e-9).astype(np.int64), BINS - 1)
+    below += 1e-10  # a hair, because shares are rounded: 0.1 + 0.2 is past three tenths
+    below *= BINS
+    bins = np.minimum(below, BINS - 1, out=below).astype(np.int8)
     p, q = (np.maximum(_binned(w, bins), LEAST) for w in x.shares)
     return np.asarray(((q - p) * np.log(q / p)).sum(-1))
 
 
 def _binned(w: Floats, bins: Any) -> Floats:
     """Sums over bins, for each replicate."""
-    many = int(np.prod(w.shape[:-1], dtype=np.int64))
-    at = bins.reshape(many, -1) + BINS * np.arange(many)[:, None]
-    sums = np.bincount(at.ravel(), w.ravel(), minlength=BINS * many)
-    return np.asarray(sums.reshape(*w.shape[:-1], BINS))
+    if w.ndim == 1:  # of many cells: bins follow one another
+        ends = np.searchsorted(bins, np.arange(BINS + 1))
+        return np.array([w[i:j].sum() for i, j in zip(ends[:-1], ends[1:], strict=True)])
+    at = bins + BINS * np.arange(len(w))[:, None]
+    sums = np.bincount(at.ravel(), w.ravel(), minlength=BINS * len(w))
+    return np.asarray(sums.reshape(len(w), BINS))
 
 
 def midpoints(x: Split) -> tuple[Floats, Floats]:
     """The midpoint of each sample by the rule of the split; see `scorewise.tallies.midpoint`."""
-    first, second = (_midpoint(x, side) for side in x.sides)
+    if "midpoints" not in x.known:
+        x.known["midpoints"] = tuple(_midpoint(x, side) for side in x.sides)
+    first, second = x.known["midpoints"]
     return first, second
 
 

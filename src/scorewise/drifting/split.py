@@ -51,14 +51,26 @@ class Split:
     midpoint: str | float = "mean"
 
     @cached_property
+    def known(self) -> dict[str, Any]:
+        """What was computed before and serves again."""
+        return {}
+
+    @cached_property
+    def rows(self) -> tuple[Floats, Floats]:
+        """Weight of each cell in each sample, both classes together."""
+        return self.reference.all, self.current.all
+
+    @cached_property
     def mass(self) -> Floats:
         """Weight of each cell, both samples and classes together."""
-        return self.reference.all + self.current.all
+        a, b = self.rows
+        return a + b
 
     @cached_property
     def shares(self) -> tuple[Floats, Floats]:
         """The share of each sample that lies on each cell."""
-        return _share(self.reference.all), _share(self.current.all)
+        a, b = self.rows
+        return _share(a), _share(b)
 
     @property
     def sides(self) -> tuple[Classes, Classes]:
@@ -87,10 +99,14 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     """
     a, b = _alike(a, b)
     score, places = _union(a, b)
-    sides = [_classes(t, at, len(score), labelled) for t, at in zip((a, b), places, strict=True)]
+    weighted = a.weighted or b.weighted
+    columns = (False, True) if weighted else (False,)
+    sides = [
+        [_classes(t, at, len(score), labelled, squared) for squared in columns]
+        for t, at in zip((a, b), places, strict=True)
+    ]
     why = why_not_unit(a) or why_not_unit(b)
     kind = a.kind if len(a.score) else b.kind
-    weighted = a.weighted or b.weighted
     return Split(
         score,
         None if why else unit(score, kind),
@@ -127,25 +143,17 @@ def _alike(a: Tally, b: Tally) -> tuple[Tally, Tally]:
     return (a, b) if coarse is None else (coarsen(a, coarse.grid), coarsen(b, coarse.grid))
 
 
-def _classes(t: Tally, at: Any, cells: int, labelled: bool) -> tuple[Classes, Classes]:
-    """Weights and squared weights of a sample on the cells of both."""
-    neg2, pos2 = t.squares
+def _classes(t: Tally, at: Any, cells: int, labelled: bool, squared: bool) -> Classes:
+    """Weights of a sample, or their squares, on the cells of both."""
     scale = 1.0
-    if t.weighted and neg2 + pos2:
-        scale = (t.negatives + t.positives) / (neg2 + pos2)
-
-    def put(w: Any, times: float) -> Floats:
-        out = np.zeros(cells)
-        out[at] = w if times == 1 else w * times
-        return out
-
-    w, w2 = (
-        Classes(put(n, times), put(p, times))
-        for n, p, times in ((t.neg, t.pos, scale), (t.neg2, t.pos2, scale**2))
-    )
-    if labelled:
-        return w, w2
-    return Classes(w.all, np.zeros(cells)), Classes(w2.all, np.zeros(cells))
+    if t.weighted and len(at):
+        scale = (t.negatives + t.positives) / sum(t.squares)
+    if squared:
+        scale *= scale
+    w = Classes(np.zeros(cells), np.zeros(cells))
+    for out, given in zip(w, (t.neg2, t.pos2) if squared else (t.neg, t.pos), strict=True):
+        out[at] = given if scale == 1 else given * scale
+    return w if labelled else Classes(w.all, np.zeros(cells))
 
 
 def pool(x: Split, cells: int) -> Split:
