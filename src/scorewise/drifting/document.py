@@ -10,6 +10,7 @@ from scorewise import __version__
 from scorewise.drifting.change import Change
 from scorewise.drifting.curves import rotation
 from scorewise.drifting.sample import Sample
+from scorewise.drifting.thinning import MANY
 from scorewise.intervals.placements import area
 from scorewise.tallies.climbing import first_high, why_not_unit
 from scorewise.tallies.losses import unit
@@ -127,6 +128,11 @@ def _hints(d: Drift) -> Iterator[str]:
     samples = [d.reference, *(w.sample for w in d.windows)]
     if any(s.tally.coarse is not None for s in samples):
         yield "Scores were coarsened into cells; values are those of scores in the middle of their cell."
+    if any(len(d.reference.tally.score) + len(s.tally.score) > MANY for s in samples[1:]):
+        yield (
+            f"There are more than {MANY:,} distinct scores; neighbours were tied on cells of at most "
+            f"2 millionths of a sample."
+        )
     tests = sum(not math.isnan(c.p) for w in d.windows for c in w.values())
     if tests and tests / (d.settings.replicates + 1) > 1 - d.settings.level:
         yield (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def _binned(w: Floats, bins: Any) -> Floats:
     """Sums over bins, for each replicate."""
     if w.ndim == 1:  # of many cells: bins follow one another
         ends = np.searchsorted(bins, np.arange(BINS + 1))
-        return np.array([w[i:j].sum() for i, j in zip(ends[:-1], ends[1:], strict=True)])
+        return np.array([w[i:j].sum() for i, j in pairwise(ends)])
     at = bins + BINS * np.arange(len(w))[:, None]
     sums = np.bincount(at.ravel(), w.ravel(), minlength=BINS * len(w))
     return np.asarray(sums.reshape(len(w), BINS))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.drifting.thinning import thinned
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.coarse import merge_coarse
@@ -91,13 +92,14 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     """Reference and current sample on the union of their scores.
 
     Weights, which have no unit, are brought to add up to the number of equally weighted rows that would
-    be as uncertain; counts stay as they are. Without labels all rows are put where the negatives are.
+    be as uncertain; counts stay as they are. Without labels all
+    rows are put where the negatives are. Beyond two million distinct scores, see `thinned`.
 
     >>> x = split(Tally.of([0, 1], [0.2, 0.7]), Tally.of([1, 1], [0.7, 0.9], positive=1))
     >>> x.score, x.reference.all, x.current.pos
     (array([0.2, 0.7, 0.9]), array([1., 1., 0.]), array([0., 1., 1.]))
     """
-    a, b = _alike(a, b)
+    a, b = thinned(*_alike(a, b))
     score, places = _union(a, b)
     weighted = a.weighted or b.weighted
     columns = (False, True) if weighted else (False,)
