@@ -37,9 +37,10 @@ def test_p_values_are_those_of_permuted_rows(name, seed):
         alternative="greater",
         rng=np.random.default_rng(0),
     )
-    spread = np.sqrt(2 * theirs.pvalue * (1 - theirs.pvalue) / 4000)
+    expected = float(np.real(theirs.pvalue))
+    spread = np.sqrt(2 * expected * (1 - expected) / 4000)
     assert ours.value == pytest.approx(ON_ROWS[name](*rows(a, b)), abs=1e-12)
-    assert ours.p == pytest.approx(theirs.pvalue, abs=4 * spread + 1e-3)
+    assert ours.p == pytest.approx(expected, abs=4 * spread + 1e-3)
 
 
 def test_p_value_of_all_permutations():
@@ -57,7 +58,7 @@ def nulls():
     """Changes between samples of the same source, many times."""
     return [
         sw.drift(tally(2 * k, 150), tally(2 * k + 1, 100), replicates=99, seed=k)
-        for k in range(250)
+        for k in range(160)
     ]
 
 
@@ -67,11 +68,11 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_p_values_are_uniform_when_nothing_has_changed(nulls, name):
-    p = np.array([d[name].p for d in nulls])
-    assert kstest(p, "uniform").pvalue > 1e-3
-    assert (p <= 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(p))
+def test_p_values_are_uniform_when_nothing_has_changed(nulls):
+    for name in NAMES:
+        p = np.array([d[name].p for d in nulls])
+        assert kstest(p, "uniform").pvalue > 1e-3, name
+        assert (p <= 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(p)), name
 
 
 def test_false_alarms_are_rare(nulls):
@@ -87,7 +88,7 @@ def test_intervals_of_signed_changes_hold_nothing_when_nothing_has_changed(nulls
 
 def test_weighted_p_values_are_uniform_when_nothing_has_changed():
     found = []
-    for k in range(150):
+    for k in range(80):
         rng = np.random.default_rng(1000 + k)
         pair = [
             sw.Tally.of(*draw(5000 + 2 * k + i, n), weight=rng.gamma(2.0, size=n), positive=True)
@@ -104,13 +105,13 @@ def test_calibration_is_judged_at_the_same_scores():
     """Scores that moved and still mean the same are no change of calibration."""
     rng = np.random.default_rng(0)
     alarms = 0
-    for k in range(100):
+    for k in range(60):
         p, q = rng.beta(2, 4, 300), rng.beta(4, 3, 300)
         y, v = rng.random(300) < p, rng.random(300) < q
         d = sw.drift((y, p), (v, q), replicates=99, seed=k)
         alarms += d["calibration"].p <= 0.05
-        assert d["ks"].seen
-    assert alarms <= 12
+        assert d["ks"].p == 0.01
+    assert alarms <= 8
 
 
 def test_classes_are_judged_whatever_their_shares():
@@ -120,9 +121,9 @@ def test_classes_are_judged_whatever_their_shares():
             "class_distance"
         ].p
         <= 0.05
-        for k in range(100)
+        for k in range(60)
     )
-    assert alarms <= 12
+    assert alarms <= 8
 
 
 @pytest.mark.parametrize("held", ["nothing", "class", "score"])
@@ -168,7 +169,7 @@ def test_kind_of_planted_drift(kind):
 
 def test_kind_of_scores_that_moved_and_mean_the_same():
     rng = np.random.default_rng(3)
-    p, q = rng.beta(2, 4, 1000), rng.beta(3, 4, 1000)
+    p, q = rng.beta(2, 4, 1000), rng.beta(4, 4, 1000)
     d = sw.drift((rng.random(1000) < p, p), (rng.random(1000) < q, q), replicates=499)
     # the share of positives has changed with the scores, as it must
     assert d["prevalence"].seen

@@ -134,7 +134,8 @@ def _change(
             low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
             low, high, method = min(low, value), max(high, value), "bootstrap of cells"
     p = chance.p_value(centre, null)
-    by_chance = float(np.quantile(np.abs(np.nan_to_num(null, nan=np.inf)), level))
+    sizes = np.where(np.isnan(null), np.inf, np.abs(null))
+    by_chance = float(np.quantile(sizes, level, method="higher"))
     return Change(s, Estimate(value, low, high, level, method), p, p, by_chance)
 
 

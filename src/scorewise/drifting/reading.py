@@ -54,7 +54,8 @@ def is_source(given: Any) -> bool:
         return True
     if isinstance(given, list | tuple) and given:
         return all(isinstance(part, str | os.PathLike) for part in given)
-    return hasattr(given, "columns") or hasattr(given, "collect_schema")
+    # of the type: asking a lazy frame for its columns would make it work
+    return hasattr(type(given), "columns") or hasattr(type(given), "collect_schema")
 
 
 def _is_pair(given: Any) -> bool:

@@ -13,8 +13,8 @@ Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear"
 
 SAID: dict[Kind, str] = {
     "prior": (
-        "Prior shift: the share of positives has changed, and with it what a score means; within each "
-        "class there is no sign that the scores have changed."
+        "Prior shift: the share of positives has changed; within each class there is no sign that the "
+        "scores have."
     ),
     "covariate": (
         "The scores have moved (covariate shift); there is no sign that the same score means anything "
@@ -24,9 +24,12 @@ SAID: dict[Kind, str] = {
     "scores": (
         "The scores have moved. Whether the outcomes have changed too cannot be said without labels."
     ),
-    "unclear": "The samples differ, but it cannot be told how.",
+    "unclear": "The samples differ, but there are too few rows to tell how.",
     "untested": "Nothing could be tested.",
 }
+
+
+MOVED = {"psi", "ks", "wasserstein", "midpoint"}  # whichever tells that scores have moved
 
 
 class Verdict(NamedTuple):
@@ -57,11 +60,12 @@ def _kind(seen: set[str], labelled: bool) -> Kind:
         return "scores"
     answers = bool(seen & {"calibration", "calibration_distance"})
     within = bool(seen & {"class_distance", "auroc"})
+    moved = bool(seen & MOVED)
     if "prevalence" in seen and not within:
-        return "prior"
+        # without a sign either way, scores that moved may have moved the share of positives
+        return "prior" if answers or not moved else "unclear"
     if answers:
         return "concept"
-    moved = bool(seen & {"psi", "ks", "wasserstein", "midpoint"})
     return "covariate" if within or moved else "unclear"
 
 
@@ -76,7 +80,7 @@ def _remark(kind: Kind, changes: Mapping[str, Change], seen: set[str]) -> list[s
         ]
     if kind != "concept":
         return []
-    if not seen & {"psi", "ks", "wasserstein", "midpoint"}:
+    if not seen & MOVED:
         return [
             "The scores look as before: the outcomes have changed, or their labels (label noise)."
         ]
