@@ -159,7 +159,9 @@ def test_calibration_by_hand(seed):
             weights.append(0.0)
     mean = np.average(gaps, weights=weights)
     assert float(outcomes.calibration_shift(x)) == pytest.approx(mean, abs=1e-12)
-    bins = [[k for k in range(25) if 8 * k // 25 == b] for b in range(8)]
+    line = np.polyfit(x.unit, gaps, 1, w=np.sqrt(weights))
+    assert float(outcomes.calibration_slope(x)) == pytest.approx(line[0], abs=1e-9)
+    bins = [[k for k in range(25) if 4 * k // 25 == b] for b in range(4)]
     sizes = [sum(weights[k] for k in ks) for ks in bins]
     means = [np.average([gaps[k] for k in ks], weights=[weights[k] for k in ks]) for ks in bins]
     root = math.sqrt(np.average(np.square(means), weights=sizes))

@@ -64,7 +64,8 @@ def nulls():
 
 NAMES = [
     "midpoint", "smroc_distance", "smauc", "auroc", "rotation", "prevalence", "psi", "ks",
-    "wasserstein", "class_distance", "calibration", "calibration_distance",
+    "wasserstein", "class_distance", "calibration", "calibration_slope",
+    "calibration_distance",
 ]  # fmt: skip
 
 

@@ -173,6 +173,6 @@ def test_dropped_rows_are_told():
 def test_changes_by_name():
     d = sw.drift(tally(1), tally(2), **FAST)
     assert repr(d["auroc"]).count("p = ") == 1
-    assert d.to_frame().height == len(d.window) == 12
+    assert d.to_frame().height == len(d.window) == 13
     with pytest.raises(KeyError, match="no change is named kappa; there are midpoint"):
         d["kappa"]

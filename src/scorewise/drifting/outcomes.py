@@ -9,7 +9,7 @@ import numpy as np
 from scorewise.drifting.split import Floats, Split, pool
 
 STRATA = 64  # classes of rows with about the same score
-BINS = 8  # of the reliability curves
+BINS = 4  # of the reliability curves
 _ROWS = 20  # in a stratum, at least
 
 
@@ -36,8 +36,21 @@ def calibration_shift(x: Split) -> Floats:
         return np.asarray(gap.sum(-1) / size.sum(-1))
 
 
+def calibration_slope(x: Split) -> Floats:
+    """How much steeper outcomes rise with the score in the current sample.
+
+    Slope of a straight line through the differences of `calibration_shift`, stratum by stratum, against
+    the score: the change in slope of the reliability curve. Overconfident scores and wrong labels lower it.
+    """
+    gap, size = _strata_gaps(x)
+    s = x.score if x.unit is None else x.unit
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        off = s - (size * s).sum(-1, keepdims=True) / size.sum(-1, keepdims=True)
+        return np.asarray((gap * off).sum(-1) / (size * off * off).sum(-1))
+
+
 def calibration_distance(x: Split) -> Floats:
-    """How far the two reliability curves are apart: root mean square over eight bins of equal mass.
+    """How far the two reliability curves are apart: root mean square over four bins of equal mass.
 
     In each bin the difference is that of `calibration_shift` over its strata; bins weigh as there.
     """

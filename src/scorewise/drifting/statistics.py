@@ -76,6 +76,14 @@ STATISTICS = (
         "calibration", "Calibration", outcomes.calibration_shift, _needs("labels"), "score", True
     ),
     Statistic(
+        "calibration_slope",
+        "Calibration slope",
+        outcomes.calibration_slope,
+        _needs("labels"),
+        "score",
+        True,
+    ),
+    Statistic(
         "calibration_distance",
         "Reliability curves",
         outcomes.calibration_distance,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from scorewise.drifting.change import Change
 from scorewise.estimate import number
+from scorewise.intervals.paired import holm
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 
@@ -29,7 +30,10 @@ SAID: dict[Kind, str] = {
 }
 
 
-MOVED = {"psi", "ks", "wasserstein", "midpoint"}  # whichever tells that scores have moved
+# signs that a score means something else, that scores within classes or altogether have moved
+ANSWERS = ("calibration", "calibration_slope", "calibration_distance")
+WITHIN = ("class_distance", "auroc")
+MOVED = ("psi", "ks", "wasserstein", "midpoint")
 
 
 class Verdict(NamedTuple):
@@ -49,27 +53,39 @@ def judge(changes: Mapping[str, Change], labelled: bool) -> Verdict:
     seen = {name: c for name, c in changes.items() if c.seen}
     if not seen:
         return Verdict("none seen", _none(changes, len(tested)))
-    kind = _kind(set(seen), labelled)
+    kind = _kind(changes, labelled)
     evidence = _strongest(list(seen.values()))
-    parts = [SAID[kind], *_remark(kind, changes, set(seen)), f"Strongest evidence: {evidence}"]
+    parts = [SAID[kind], *_remark(kind, changes), f"Strongest evidence: {evidence}"]
     return Verdict(kind, " ".join(parts), evidence)
 
 
-def _kind(seen: set[str], labelled: bool) -> Kind:
+def _kind(changes: Mapping[str, Change], labelled: bool) -> Kind:
+    """Which kind of drift it is, once it is known that there is some.
+
+    A prior shift leaves the scores within classes as they were, a covariate shift what a score means; the
+    joint distribution cannot change without one of these, or the scores altogether, changing.
+    """
     if not labelled:
         return "scores"
-    answers = bool(seen & {"calibration", "calibration_distance"})
-    within = bool(seen & {"class_distance", "auroc"})
-    moved = bool(seen & MOVED)
-    if "prevalence" in seen and not within:
-        # without a sign either way, scores that moved may have moved the share of positives
-        return "prior" if answers or not moved else "unclear"
+    answers, within, moved, prior = (
+        _sign(changes, family) for family in (ANSWERS, WITHIN, MOVED, ("prevalence",))
+    )
     if answers:
-        return "concept"
-    return "covariate" if within or moved else "unclear"
+        return "prior" if prior and not within else "concept"
+    if within:
+        return "covariate" if moved else "concept"
+    return "unclear" if prior == moved else "prior" if prior else "covariate"
 
 
-def _remark(kind: Kind, changes: Mapping[str, Change], seen: set[str]) -> list[str]:
+def _sign(changes: Mapping[str, Change], family: Sequence[str]) -> bool:
+    """Whether one of a few changes is more than chance, adjusted for these few."""
+    found = [changes[name] for name in family if name in changes]
+    return any(
+        q < 1 - c.estimate.level for q, c in zip(holm([c.p for c in found]), found, strict=True)
+    )
+
+
+def _remark(kind: Kind, changes: Mapping[str, Change]) -> list[str]:
     if kind == "scores":
         e = changes.get("estimated_prevalence")
         if e is None or math.isnan(e.value):
@@ -78,16 +94,17 @@ def _remark(kind: Kind, changes: Mapping[str, Change], seen: set[str]) -> list[s
             f"If nothing but the share of positives has changed, it has changed by about "
             f"{_signed(e.value)} (EM)."
         ]
+    if kind == "covariate":
+        size = number(changes["calibration"].by_chance)
+        return [f"Outcomes that differ by less than {size} at the same score would go unseen."]
     if kind != "concept":
         return []
-    if not seen & MOVED:
+    if not _sign(changes, MOVED):
         return [
             "The scores look as before: the outcomes have changed, or their labels (label noise)."
         ]
-    if "auroc" not in seen:
-        return [
-            "The order is not seen to be worse or better (AUROC): new calibration may be enough."
-        ]
+    if not _sign(changes, ("auroc",)):
+        return ["There is no sign that the order is worse or better: new calibration may do."]
     return []
 
 
