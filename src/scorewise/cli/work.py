@@ -27,8 +27,8 @@ STDOUT = "-"
 
 
 _KEYWORD = re.compile(
-    r"""\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"""
-    r"""|replicates|reference_until)=(?:"(\w+)"|([\d.e-]*\d))?"""
+    r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
+    r"|replicates|reference_until)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d))?"
 )
 
 
@@ -39,7 +39,7 @@ def as_options(sentence: str) -> str:
     ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
     """
     return _KEYWORD.sub(
-        lambda m: f"--{m[1].replace('_', '-')} {m[2] or m[3] or ''}".rstrip(), sentence
+        lambda m: f"--{m[1].replace('_', '-')} {m[2] or m[3] or m[4] or ''}".rstrip(), sentence
     )
 
 
