@@ -93,12 +93,14 @@ def _settings(
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     if seed < 0:
         raise BadInput(f"seed is {seed}; it must be 0 or more")
+    pilot = 0
     if replicates is None:
+        pilot = 0 if windows == 1 else REPLICATES
         # enough for the smallest p-value to stay small when adjusted for all tests
         replicates = min(9999, max(REPLICATES, 40 * windows * len(STATISTICS) - 1))
     if replicates < 1:
         raise BadInput(f"replicates is {replicates}; it must be 1 or more, such as {REPLICATES}")
-    return Settings(level, seed, replicates, rule, 1024 if windows == 1 else 256)
+    return Settings(level, seed, replicates, rule, 1024 if windows == 1 else 256, pilot)
 
 
 def _midpoint(given: Any) -> str | float:

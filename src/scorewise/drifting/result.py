@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from scorewise.drifting.change import Change
-from scorewise.drifting.judging import Settings, changes
+from scorewise.drifting.judging import Settings, piloted
 from scorewise.drifting.sample import Sample, check_alike
+from scorewise.drifting.statistics import STATISTICS
 from scorewise.drifting.verdict import judge
 from scorewise.drifting.windows import Cut
 from scorewise.errors import BadInput
@@ -78,7 +79,8 @@ class Drift(Shown):
             check_alike(reference, current)
         self.reference, self.settings = reference, settings
         self.time, self.notes = time, tuple(notes)
-        found = [changes(reference, current, settings) for current in currents]
+        tests = len(STATISTICS) * len(currents)
+        found = [piloted(reference, current, settings, tests) for current in currents]
         self.windows = tuple(
             Window(current, adjusted, reference.labelled and current.labelled)
             for current, adjusted in zip(currents, _adjusted(found), strict=True)

@@ -34,6 +34,11 @@ SAID: dict[Kind, str] = {
 ANSWERS = ("calibration", "calibration_slope", "calibration_distance")
 WITHIN = ("class_distance", "auroc")
 MOVED = ("psi", "ks", "wasserstein", "midpoint")
+EVIDENCE: dict[Kind, tuple[str, ...]] = {
+    "prior": ("prevalence",),
+    "covariate": (*MOVED, *WITHIN),
+    "concept": (*ANSWERS, *WITHIN, "smauc", "smroc_distance"),
+}
 
 
 class Verdict(NamedTuple):
@@ -54,7 +59,8 @@ def judge(changes: Mapping[str, Change], labelled: bool) -> Verdict:
     if not seen:
         return Verdict("none seen", _none(changes, len(tested)))
     kind = _kind(changes, labelled)
-    evidence = _strongest(list(seen.values()))
+    telling = [c for name, c in seen.items() if name in EVIDENCE.get(kind, ())]
+    evidence = _strongest(telling or list(seen.values()))
     parts = [SAID[kind], *_remark(kind, changes), f"Strongest evidence: {evidence}"]
     return Verdict(kind, " ".join(parts), evidence)
 
