@@ -123,6 +123,10 @@ def test_samples_of_almost_nothing_have_reasons_not_crashes(name, rule):
 
 
 def test_reasons():
+    certain = sw.drift([1.0, 1.0], [1.0, 0.5], **FAST)
+    assert certain["estimated_prevalence"].estimate.why.startswith("all scores of the reference")
+    perfect = sw.drift(([0, 1], [0.0, 1.0]), ([0, 1], [1.0, 0.0]), midpoint=0.5, **FAST)
+    assert perfect["auroc"].value == -1
     d = sw.drift(tally(1), tally(2, prevalence=0.0), **FAST)
     assert d["auroc"].estimate.why == "no positives in the current sample"
     assert d["prevalence"].value < 0

@@ -15,10 +15,12 @@ from scorewise.intervals.placements import area
 from scorewise.tallies.climbing import first_high, why_not_unit
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import midpoint
-from scorewise.views.words import Document
+from scorewise.views.words import Document, named
 
 if TYPE_CHECKING:
     from scorewise.drifting.result import Drift
+
+FEW = 50  # rows, below which a sample tells little
 
 
 def document(d: Drift) -> Document:
@@ -137,9 +139,8 @@ def _hints(d: Drift) -> Iterator[str]:
     if tests and tests / (d.settings.replicates + 1) > 1 - d.settings.level:
         yield (
             f"With {tests} tests and {d.settings.replicates} replicates no p-value can be small enough "
-            f"after Holm; pass replicates={20 * tests} or more, or fewer windows."
+            f"after Holm; pass replicates={20 * tests} or more."
         )
-    few = [s for s in samples if 0 < s.rows < 50]
+    few = [f"'{s.name}'" for s in samples if 0 < s.rows < FEW]
     if few:
-        more = f" and {len(few) - 1} more" if len(few) > 1 else ""
-        yield f"'{few[0].name}'{more} has fewer than 50 rows: only large changes could be seen."
+        yield f"Fewer than {FEW} rows: {named(few)}; only large changes can be seen there."

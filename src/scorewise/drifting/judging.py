@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -103,19 +104,12 @@ def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[t
         rng = np.random.default_rng([settings.seed, number])
         of = _all(members)
         values, near = of(exact), of(_one(few))
-        nulls = chance.in_parts(
-            lambda n, few=few, held=held, rng=rng: chance.dealt(few, held, n, rng),  # type: ignore[misc]
-            of,
-            settings.replicates,
-        )
+        nulls = chance.in_parts(partial(chance.dealt, few, held, rng=rng), of, settings.replicates)
         signed = [s for s in members if s.signed]
         drawn: Mapping[str, Floats] = {}
         if signed:
-            drawn = chance.in_parts(
-                lambda n, few=few, rng=rng: chance.again(few, n, rng),  # type: ignore[misc]
-                _all(signed),
-                settings.replicates,
-            )
+            draw = partial(chance.again, few, rng=rng)
+            drawn = chance.in_parts(draw, _all(signed), settings.replicates)
         for s in members:
             value, centre = float(values[s.name]), float(near[s.name][0])
             spread = drawn.get(s.name)
@@ -136,7 +130,7 @@ def _change(
     s: Statistic, value: float, centre: float, null: Floats, drawn: Floats | None, level: float
 ) -> Change:
     if not math.isfinite(value):
-        why = "scores are too large" if math.isinf(value) else "the curve has no extent"
+        why = s.otherwise or "the scores are too large"
         return Change(s, Estimate.undefined(why, level))
     low = high = math.nan
     method = ""
@@ -147,6 +141,8 @@ def _change(
             # replicates are of pooled cells, and moved to where the value is
             low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
             low, high, method = min(low, value), max(high, value), "bootstrap of cells"
+            if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
+                low = high = value
     p = chance.p_value(centre, null)
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
     by_chance = float(np.quantile(sizes, level, method="higher"))

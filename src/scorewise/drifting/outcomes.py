@@ -99,6 +99,7 @@ def estimated_prevalence_change(x: Split) -> Floats:
     a, b = x.rows
     with np.errstate(divide="ignore", invalid="ignore"):
         prior = (a * x.unit).sum(-1) / a.sum(-1)
+        prior = np.where((prior > 0) & (prior < 1), prior, np.nan)
         return np.asarray(likeliest_share(x.unit, b, prior) - prior)
 
 
@@ -119,8 +120,8 @@ def likeliest_share(p: Floats, w: Floats, prior: Floats) -> Floats:
         step = share + slope / (w * ratio * ratio).sum(-1, keepdims=True)
         inside = (step > low) & (step < high)
         after = np.where(inside, step, (low + high) / 2)
-        settled = np.nanmax(np.abs(after - share), initial=0.0) < 1e-12
-        share = after
-        if settled:
+        moved = np.abs(after - share).max(initial=0.0, where=~np.isnan(prior))
+        share = np.where(np.isnan(prior), np.nan, after)
+        if moved < 1e-12:
             break
     return np.asarray(share[..., 0])

@@ -18,7 +18,7 @@ class Statistic:
     """A measure of drift.
 
     `signed` changes have a direction, 0 when nothing has changed, and an interval; the others are
-    distances, which chance alone makes larger than 0.
+    distances, which chance alone makes larger than 0. `otherwise` is why there may still be no value.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Statistic:
     needs: frozenset[Need] = frozenset()
     held: Held = "nothing"
     signed: bool = False
+    otherwise: str = ""
 
     @property
     def meaning(self) -> str:
@@ -38,6 +39,9 @@ def _needs(*words: Need) -> frozenset[Need]:
     return frozenset(words)
 
 
+CERTAIN = "all scores of a sample are 0 or 1, and all right or all wrong"
+APART = "no score has rows of both samples near it"
+
 STATISTICS = (
     Statistic(
         "midpoint",
@@ -46,8 +50,21 @@ STATISTICS = (
         _needs("unit", "moving midpoint"),
         signed=True,
     ),
-    Statistic("smroc_distance", "smROC distance", curves.smroc_distance, _needs("classes", "unit")),
-    Statistic("smauc", "smAUC", curves.smauc_change, _needs("classes", "unit"), signed=True),
+    Statistic(
+        "smroc_distance",
+        "smROC distance",
+        curves.smroc_distance,
+        _needs("classes", "unit"),
+        otherwise=CERTAIN,
+    ),
+    Statistic(
+        "smauc",
+        "smAUC",
+        curves.smauc_change,
+        _needs("classes", "unit"),
+        signed=True,
+        otherwise=CERTAIN,
+    ),
     Statistic("auroc", "AUROC", curves.auroc_change, _needs("classes"), signed=True),
     Statistic(
         "rotation",
@@ -65,6 +82,7 @@ STATISTICS = (
         outcomes.estimated_prevalence_change,
         _needs("no labels", "unit", "probability"),
         signed=True,
+        otherwise="all scores of the reference are 0, or all are 1",
     ),
     Statistic("psi", "PSI", scores.psi),
     Statistic("ks", "KS distance", scores.ks),
@@ -73,7 +91,13 @@ STATISTICS = (
         "class_distance", "KS within classes", outcomes.class_distance, _needs("classes"), "class"
     ),
     Statistic(
-        "calibration", "Calibration", outcomes.calibration_shift, _needs("labels"), "score", True
+        "calibration",
+        "Calibration",
+        outcomes.calibration_shift,
+        _needs("labels"),
+        "score",
+        True,
+        APART,
     ),
     Statistic(
         "calibration_slope",
@@ -82,6 +106,7 @@ STATISTICS = (
         _needs("labels"),
         "score",
         True,
+        "all scores near which both samples have rows are the same",
     ),
     Statistic(
         "calibration_distance",
@@ -89,5 +114,6 @@ STATISTICS = (
         outcomes.calibration_distance,
         _needs("labels"),
         "score",
+        otherwise=APART,
     ),
 )

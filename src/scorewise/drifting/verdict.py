@@ -142,11 +142,11 @@ def _none(changes: Mapping[str, Change], tests: int) -> str:
     sizes = [
         words.format(number(changes[name].by_chance))
         for name, words in _SIZES.items()
-        if name in changes and math.isfinite(changes[name].by_chance)
+        if name in changes and 0 < changes[name].by_chance < math.inf
     ]
     said = f"No sign of drift in {tests} tests; that does not prove that there is none."
     if not sizes:
         return said
     return (
-        f"{said} With so many rows, smaller changes than these would go unseen: {', '.join(sizes)}."
+        f"{said} With these rows, smaller changes than these would go unseen: {', '.join(sizes)}."
     )
