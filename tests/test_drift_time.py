@@ -171,6 +171,7 @@ REFUSED = {
     "one window": (DAYS, {"windows": 1}, "windows=1 is too few; pass 2 or more"),
     "until before": (DAYS, {"reference_until": "2024-01-01"}, "the first is at 2025-01-01"),
     "until a number": (DAYS, {"reference_until": 3}, "does not fit the times, which are dates"),
+    "labels": (DAYS, {"labels": "reference"}, "is for two samples; with time="),
     "until all": (DAYS, {"reference_until": "2027-01-01"}, "nothing to compare it with"),
 }
 

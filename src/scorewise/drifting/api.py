@@ -78,6 +78,11 @@ def drift(
     else:
         if current is not None or not is_source(reference):
             raise BadInput("time= cuts one file or data frame; pass that alone, or two samples")
+        if labels == "reference":
+            raise BadInput(
+                'labels="reference" is for two samples; with time= pass "both", or "none" to leave '
+                "the labels out"
+            )
         cut = Cut(time, windows, every, reference_until)
         a, later, notes = read_windows(reference, cut, columns, labels == "both")
         made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)
