@@ -38,7 +38,7 @@ def drift(
     current: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CURRENT]",
+            metavar="CURRENT",
             help="File of the rows since; none with --time.",
             show_default=False,
         ),
@@ -49,7 +49,7 @@ def drift(
     weight: o.Weight = None,
     labels: Annotated[
         WhichLabels,
-        typer.Option(metavar="WHICH", help="Which have labels: both, only the reference, or none."),
+        typer.Option(metavar="WHICH", help="Which samples have labels: both, reference or none."),
     ] = WhichLabels.both,
     time: Annotated[
         str | None,
