@@ -62,6 +62,12 @@ ALONE = {
     "calibration_slope": "slope",
     "calibration_distance": "reliability",
 }
+IN_SHORT = """\
+In short: where the scores themselves move (covariate, calibration), KS alone, without labels and without
+Holm to pay, sees as much as the verdict and more of what is small. Where the outcomes change (label noise,
+and a prior shift of a model that separates little), KS and PSI see little or nothing, and the verdict needs
+the labels that it uses. PSI above .1 or .2 sees only large changes. No statistic alone tells the kind; the
+verdict often cannot name a small one, and then takes a slight overconfidence for scores that have moved."""
 
 
 class Pool(NamedTuple):
@@ -176,6 +182,8 @@ def markdown(total: dict[str, np.ndarray], runs: int) -> str:
         "What was planted:",
         "",
         *(f"- {kind}: {what}" for kind, what in PLANTED.items()),
+        "",
+        IN_SHORT,
     ]
     for base, shares in total.items():
         lines += ["", f"### {base.capitalize()}", "", *table(shares), ""]
