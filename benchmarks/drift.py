@@ -65,7 +65,7 @@ ALONE = {
 IN_SHORT = """\
 In short: where the scores themselves move (covariate, calibration), KS alone, without labels and without
 Holm to pay, sees as much as the verdict and more of what is small; so it does of a prior shift where the
-model separates the classes well (film reviews), but half as much or less where it does not (simulated).
+model separates the classes well (film reviews), but less of a small one where it does not (simulated).
 Of wrong labels KS and PSI see nothing, at any size. PSI above .1 or .2 sees only large changes. No
 statistic alone tells the kind; the verdict often misses the kind of a small drift, and takes slight
 overconfidence for scores that have moved."""
