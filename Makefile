@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage labels docs oldest clean
+.PHONY: demo test lint types check bench coverage labels drift docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -29,6 +29,9 @@ coverage: .venv/tested
 
 labels: .venv/tested
 	$(BIN)/python -m benchmarks.labels
+
+drift: .venv/tested
+	$(BIN)/python -m benchmarks.drift
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

@@ -28,7 +28,7 @@ def tumours() -> tuple[Any, Any]:
 
 
 def smroc() -> Any:
-    """smROC beside ROC, with a band."""
+    """SmROC beside ROC, with a band."""
     return sw.smroc(*tumours()).plot(roc=True, band="simultaneous")
 
 

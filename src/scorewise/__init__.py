@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
+    from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
@@ -21,6 +22,7 @@ __all__ = [
     "BadInput",
     "Comparison",
     "Confusion",
+    "Drift",
     "Estimate",
     "Evaluation",
     "Inspection",
@@ -30,6 +32,7 @@ __all__ = [
     "compare",
     "curves",
     "displays",
+    "drift",
     "evaluate",
     "inspect",
     "measure",
@@ -44,6 +47,7 @@ _HOMES = {
     "BadInput": "errors",
     "Comparison": "evaluation",
     "Confusion": "tallies",
+    "Drift": "drifting",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Inspection": "inspection",
@@ -51,6 +55,7 @@ _HOMES = {
     "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
+    "drift": "drifting",
     "evaluate": "evaluation",
     "inspect": "inspection",
     "measure": "registry",

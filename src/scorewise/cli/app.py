@@ -8,6 +8,7 @@ import typer
 
 from scorewise import __version__
 from scorewise.cli import options as o
+from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
 from scorewise.cli.smroc import smroc
 
@@ -85,8 +86,9 @@ def evaluate(
     work.deliver(doc, json=json, md=md)
 
 
-app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
+app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
+app.command(short_help="Say what has changed since a reference, or over time.")(drift)
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

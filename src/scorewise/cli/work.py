@@ -27,7 +27,8 @@ STDOUT = "-"
 
 
 _KEYWORD = re.compile(
-    r"""\b(label|score|weight|count|positive|kind|missing|clip)=(?:"(\w+)"|([\d.e-]+\d))?"""
+    r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
+    r"|replicates|reference_until)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d))?"
 )
 
 
@@ -37,7 +38,9 @@ def as_options(sentence: str) -> str:
     >>> as_options('drop them or pass missing="drop"'), as_options("pass positive= or clip=1e-15")
     ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
     """
-    return _KEYWORD.sub(lambda m: f"--{m[1]} {m[2] or m[3] or ''}".rstrip(), sentence)
+    return _KEYWORD.sub(
+        lambda m: f"--{m[1].replace('_', '-')} {m[2] or m[3] or m[4] or ''}".rstrip(), sentence
+    )
 
 
 def check_settings(*, threshold: float, level: float, seed: int, clip: float | None) -> None:
@@ -100,6 +103,29 @@ def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
         doc: Document = judge(loaded, **settings)
     for model in doc["models"]:
         for row in model["measures"]:
+            row["why"] = as_options(row["why"])
+    return doc
+
+
+def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
+    """The document of what has changed between two files, or over time in one."""
+    import warnings
+
+    with busy("looking for drift"), warnings.catch_warnings():
+        from scorewise.drifting import drift
+
+        warnings.simplefilter("ignore")  # the notes are told below
+        try:
+            found = drift(*files, **options)
+        except OSError as error:
+            where = plain(error.filename or ", ".join(files))
+            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
+    for note in dict.fromkeys(found.notes):
+        typer.echo(f"note: {plain(note)}", err=True)
+    doc = found.to_dict()
+    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
+    for window in doc["windows"]:
+        for row in window["changes"]:
             row["why"] = as_options(row["why"])
     return doc
 

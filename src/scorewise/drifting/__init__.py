@@ -1,1 +1,9 @@
-"""To come."""
+"""Has the data changed? Two samples, or windows of time, compared through scores and outcomes."""
+
+from __future__ import annotations
+
+from scorewise.drifting.api import drift
+from scorewise.drifting.change import Change
+from scorewise.drifting.result import Drift, Window
+
+__all__ = ["Change", "Drift", "Window", "drift"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from scorewise.errors import BadInput
@@ -85,6 +85,25 @@ def pick(
                 f"{columns.count(name)} columns are named '{name}'; give them names apart"
             )
     return picked
+
+
+def pick_score(
+    columns: Sequence[str], score: str | None = None, taken: Collection[str] = ()
+) -> tuple[str, list[str]]:
+    """The column of scores where there are no labels, and a note when it was not named.
+
+    >>> pick_score(["id", "p"])
+    ('p', ["score: column 'p' (not named; taken because of its name)"])
+    """
+    notes = []
+    if score is None:
+        score, why = _guess("score", _SCORES, columns, dict.fromkeys(taken, ""))
+        notes.append(f"score: column '{score}' (not named; {why})")
+    if score not in columns:
+        raise BadInput(_no_column(score, columns))
+    if columns.count(score) > 1:
+        raise BadInput(f"{columns.count(score)} columns are named '{score}'; give them names apart")
+    return score, notes
 
 
 def _guess(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from scorewise.door import Kind, Missing, Place, Rows, take
-from scorewise.sources.columns import pick
+from scorewise.sources.columns import pick, pick_score
 from scorewise.sources.files import open_files, read_shards
 from scorewise.sources.frames import open_frame
 
@@ -47,7 +49,7 @@ def load(
     >>> loaded.rows.y, loaded.notes[0]
     (array([False,  True]), "label: column 'y' (not named; taken because of its name)")
     """
-    names, get, sources = _open(source)
+    names, get, sources = open_source(source)
     wanted = [scores] if isinstance(scores, str) else list(scores)
     picked = pick(names, label, wanted, weight, count, ids)
     columns, place = get(picked.all)
@@ -67,9 +69,47 @@ def load(
     return Loaded(rows, picked.notes, sources, None if ids is None else columns[ids])
 
 
-def _open(
+def load_scores(
     source: Any,
-) -> tuple[list[str], Callable[[list[str]], tuple[dict[str, Any], Place]], tuple[str, ...]]:
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+) -> Loaded:
+    """Rows of the same sources whose labels are not known yet; all stand as negatives.
+
+    A column `label` may be there and is not read.
+
+    >>> loaded = load_scores({"id": [1, 2], "p": [0.2, 0.9]})
+    >>> loaded.rows.scores, loaded.notes
+    ({'p': array([0.2, 0.9])}, ["score: column 'p' (not named; taken because of its name)"])
+    """
+    names, get, sources = open_source(source)
+    name, notes = pick_score(names, score, {c for c in (label, weight) if c is not None})
+    if weight is not None:
+        pick_score(names, weight)
+    columns, place = get([name] if weight is None else [name, weight])
+    rows = take(
+        np.zeros(len(columns[name]), np.int64),
+        {name: columns[name]},
+        weight=None if weight is None else columns[weight],
+        kind=kind,
+        missing=missing,
+        weight_name=weight or "weight",
+        place=place,
+    )
+    return Loaded(rows, notes, sources)
+
+
+Opened: TypeAlias = tuple[
+    list[str], Callable[[list[str]], tuple[dict[str, Any], Place]], tuple[str, ...]
+]
+
+
+def open_source(source: Any) -> Opened:
+    """The names of the columns, a function that reads those wanted, and the names of the files."""
     if isinstance(source, str | os.PathLike):
         source = [source]
     if isinstance(source, list | tuple) and all(isinstance(s, str | os.PathLike) for s in source):

@@ -82,8 +82,10 @@ def _found(t: Tally, rule: Rule) -> Midpoint:
         value = crossing(t)
     else:
         sums, weights = class_sums(t), (t.negatives, t.positives)
-        means = [x / w for x, w in zip(sums, weights, strict=True)]
-        value = sum(sums) / sum(weights) if rule == "mean" else sum(means) / 2
+        if rule == "mean":  # which one class is enough for
+            value = sum(sums) / sum(weights)
+        else:
+            value = sum(x / w for x, w in zip(sums, weights, strict=True)) / 2
     return Midpoint(value, rule, value, value)
 
 

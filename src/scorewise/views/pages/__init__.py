@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from scorewise.views.pages.drift import drift
 from scorewise.views.pages.inspect import inspect_page, raters_page
 from scorewise.views.pages.section import Section
 from scorewise.views.pages.smroc import smroc
 from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
+    "drift": drift,
     "inspect": inspect_page,
     "raters": raters_page,
     "smroc": smroc,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.inspect import inspect, raters
 from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
-SCHEMAS = {"evaluate": evaluate, "inspect": inspect, "raters": raters, "smroc": smroc}
+SCHEMAS = {
+    "drift": drift,
+    "evaluate": evaluate,
+    "inspect": inspect,
+    "raters": raters,
+    "smroc": smroc,
+}
 
 
 def document_schema(command: str = "evaluate") -> Schema:

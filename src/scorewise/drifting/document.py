@@ -1,0 +1,146 @@
+"""The document of drift that every view renders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from scorewise import __version__
+from scorewise.drifting.change import Change
+from scorewise.drifting.curves import rotation
+from scorewise.drifting.sample import Sample
+from scorewise.drifting.thinning import MANY
+from scorewise.intervals.placements import area
+from scorewise.tallies.climbing import first_high, why_not_unit
+from scorewise.tallies.losses import unit
+from scorewise.tallies.midpoint import midpoint
+from scorewise.views.words import Document, named
+
+if TYPE_CHECKING:
+    from scorewise.drifting.result import Drift
+
+FEW = 50  # rows, below which a sample tells little
+
+
+def document(d: Drift) -> Document:
+    """The document of the reference and all windows."""
+    s = d.settings
+    return {
+        "schema": 1,
+        "scorewise": __version__,
+        "command": "drift",
+        "settings": {
+            "level": s.level,
+            "seed": s.seed,
+            "replicates": s.replicates,
+            "midpoint": s.midpoint if isinstance(s.midpoint, str) else "fixed",
+        },
+        "time": _time(d),
+        "kind": d.reference.tally.kind,
+        "verdict": d.verdict,
+        "drift": d.seen,
+        "reference": _sample(d.reference, s.midpoint),
+        "windows": [
+            {
+                **_sample(w.sample, s.midpoint),
+                "drift": w.kind,
+                "verdict": w.verdict,
+                "evidence": w.evidence,
+                "changes": [_row(c) for c in w.values()],
+            }
+            for w in d.windows
+        ],
+        "hints": list(_hints(d)),
+    }
+
+
+def _time(d: Drift) -> Document | None:
+    if d.time is None:
+        return None
+    until = d.time.reference_until
+    return {
+        "column": d.time.time,
+        "every": d.time.every,
+        "reference_until": None if until is None else str(until),
+    }
+
+
+def _sample(sample: Sample, rule: str | float) -> Document:
+    t, o = sample.tally, sample.tally.origin
+    both = sample.labelled and not t.why_not_ranked
+    found: dict[str, Any] = dict.fromkeys(
+        ("prevalence", "midpoint", "auroc", "high", "low", "rotation")
+    )
+    if sample.labelled and sample.rows:
+        found["prevalence"] = t.positives / (t.positives + t.negatives)
+    if both:
+        found["auroc"] = area(t)
+    if sample.rows and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
+        middle = midpoint(t, rule).value  # type: ignore[arg-type]
+        first = first_high(unit(t.score, t.kind), middle)
+        high, low = (float(t.neg[at].sum() + t.pos[at].sum()) for at in _around(first))
+        found |= {"midpoint": middle, "high": high / (high + low), "low": low / (high + low)}
+        if sample.labelled:
+            found["rotation"] = rotation(high, low, t.positives, t.negatives)
+    return {
+        "name": sample.name,
+        "sources": list(o.sources),
+        "labelled": sample.labelled,
+        "rows": o.rows,
+        "positives": o.positives if sample.labelled else None,
+        "positive": o.positive if sample.labelled else None,
+        "dropped": o.dropped,
+        "weight": o.weight,
+        "exact": t.coarse is None,
+        **{name: finite(value) for name, value in found.items()},
+    }
+
+
+def _around(first: int) -> tuple[slice, slice]:
+    return slice(first, None), slice(first)
+
+
+def _row(c: Change) -> Document:
+    s, e = c.statistic, c.estimate
+    return {
+        "name": s.name,
+        "title": s.title,
+        "meaning": s.meaning,
+        "value": finite(e.value),
+        "low": finite(e.low),
+        "high": finite(e.high),
+        "level": e.level,
+        "method": e.method,
+        "why": e.why,
+        "held": s.held,
+        "by_chance": finite(c.by_chance),
+        "p": finite(c.p),
+        "p_adjusted": finite(c.p_adjusted),
+    }
+
+
+def finite(x: float | None) -> float | None:
+    """The number, or none where it is not finite: JSON knows no others."""
+    return float(x) if x is not None and math.isfinite(x) else None
+
+
+def _hints(d: Drift) -> Iterator[str]:
+    """What a reader should be told in words."""
+    samples = [d.reference, *(w.sample for w in d.windows)]
+    if any(s.tally.coarse is not None for s in samples):
+        yield "Scores were coarsened into cells; values are those of scores in the middle of their cell."
+    if any(len(d.reference.tally.score) + len(s.tally.score) > MANY for s in samples[1:]):
+        yield (
+            f"There are more than {MANY:,} distinct scores; neighbours were tied on cells of at most "
+            f"2 millionths of a sample."
+        )
+    tests = sum(not math.isnan(c.p) for w in d.windows for c in w.values())
+    if tests and tests / (d.settings.replicates + 1) > 1 - d.settings.level:
+        yield (
+            f"With {tests} tests and {d.settings.replicates} replicates no p-value can be small enough "
+            f"after Holm; pass replicates={20 * tests} or more."
+        )
+    few = [f"'{s.name}'" for s in samples if 0 < s.rows < FEW]
+    if few:
+        yield f"Fewer than {FEW} rows: {named(few)}; only large changes can be seen there."

@@ -1,0 +1,157 @@
+"""One source cut by time: the reference, and the windows after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Rows, take
+from scorewise.drifting.moments import Every, Moments, moment, moments, named, period
+from scorewise.drifting.reading import Columns
+from scorewise.drifting.sample import Sample
+from scorewise.errors import BadInput
+from scorewise.sources.columns import pick, pick_score
+from scorewise.sources.load import open_source
+from scorewise.tallies import Tally
+
+
+class Cut(NamedTuple):
+    """How time is cut into windows."""
+
+    time: str
+    windows: int | None = None
+    every: Every | None = None
+    reference_until: Any = None
+
+
+class Timed(NamedTuple):
+    """The reference, the windows after it, and what was decided on the way."""
+
+    reference: Sample
+    currents: list[Sample]
+    notes: list[str]
+
+
+def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Timed:
+    """The samples of a source by time; rows of the same time are never split."""
+    _check(cut)
+    rows, score, codes, times, sources, notes = _read(source, cut.time, columns, labelled)
+    if not len(times):
+        raise BadInput(f"no rows are left to judge; {rows.dropped} were dropped as missing")
+    part = _parts(times, np.bincount(codes, minlength=len(times)), cut)
+    if part.max() == 0:
+        raise BadInput(
+            f"all rows fall into one window of '{cut.time}' ({named(times[0], times[-1])}); "
+            f"there is nothing to compare it with"
+        )
+    samples = []
+    for k in range(int(part.max()) + 1):
+        inside = np.flatnonzero(part == k)
+        until = cut.reference_until is not None and k == 0
+        name = named(times[inside[0]], times[inside[-1]], None if until else cut.every)
+        tally = Tally.of_rows(_some(rows, score, part[codes] == k), score, sources)
+        samples.append(Sample(name, tally, labelled))
+    return Timed(samples[0], samples[1:], notes)
+
+
+def _check(cut: Cut) -> None:
+    if cut.windows is not None and cut.every is not None:
+        raise BadInput("windows= and every= both say how time is cut; pass one of them")
+    if cut.every is not None and cut.every not in get_args(Every):
+        known = ", ".join(f'"{word}"' for word in get_args(Every))
+        raise BadInput(f"every={cut.every!r} is not known; pass one of {known}")
+    least = 1 if cut.reference_until is not None else 2
+    if cut.windows is not None and cut.windows < least:
+        raise BadInput(f"windows={cut.windows} is too few; pass {least} or more")
+
+
+def _read(
+    source: Any, time: str, columns: Columns, labelled: bool
+) -> tuple[Rows, str, NDArray[np.int64], Moments, tuple[str, ...], list[str]]:
+    """Checked rows, the column of scores, and of each row which of the distinct times it has."""
+    names, get, sources = open_source(source)
+    pick_score(names, time)
+    others = [n for n in names if n != time]
+    if labelled:
+        score = () if columns.score is None else (columns.score,)
+        picked = pick(others, columns.label, score, columns.weight)
+        wanted, notes, score_name = picked.all, picked.notes, picked.scores[0]
+    else:
+        taken = {c for c in (columns.label, columns.weight) if c is not None}
+        score_name, notes = pick_score(others, columns.score, taken)
+        wanted = [score_name, *([columns.weight] if columns.weight else [])]
+    read, place = get([*wanted, time])
+    at = moments(read[time], time)
+    gone = np.isnat(at) if at.dtype.kind == "M" else np.isnan(at)
+    times, rank = np.unique(at[~gone], return_inverse=True)
+    # times go through the door as ranks within [0, 1], which scores of any kind may be
+    along = np.full(len(at), np.nan)
+    along[~gone] = rank / max(1, len(times))
+    rows = take(
+        read[picked.label] if labelled else np.zeros(len(at), np.int64),
+        {score_name: read[score_name], time: along},
+        weight=None if columns.weight is None else read[columns.weight],
+        positive=columns.positive if labelled else None,
+        kind=columns.kind,
+        missing=columns.missing,
+        label_name=picked.label if labelled else "label",
+        weight_name=columns.weight or "weight",
+        place=place,
+    )
+    codes = np.rint(rows.scores[time] * len(times)).astype(np.int64)
+    kept, codes = np.unique(codes, return_inverse=True)
+    return rows, score_name, codes, times[kept], sources, notes
+
+
+def _parts(times: Moments, counts: Any, cut: Cut) -> NDArray[np.int64]:
+    """The window of each distinct time, 0 being the reference."""
+    if cut.reference_until is None:
+        return _numbered(times, counts, cut, cut.windows or 6)
+    first = _until(times, cut.reference_until)
+    if not first.any():
+        raise BadInput(
+            f"no row is at or before reference_until={cut.reference_until!r}; the first is at "
+            f"{named(times[0], times[0])}"
+        )
+    part = np.zeros(len(times), np.int64)
+    part[~first] = 1 + _numbered(times[~first], counts[~first], cut, cut.windows or 5)
+    return part
+
+
+def _numbered(times: Moments, counts: Any, cut: Cut, windows: int) -> NDArray[np.int64]:
+    if cut.every is None:
+        below = counts.cumsum() - counts / 2
+        part = (windows * below / max(1, counts.sum())).astype(np.int64)
+    elif times.dtype.kind != "M":
+        raise BadInput(
+            f"'{cut.time}' holds numbers, which have no {cut.every}; pass windows= instead"
+        )
+    else:
+        part = period(times, cut.every)
+    return np.unique(part, return_inverse=True)[1]
+
+
+def _until(times: Moments, until: Any) -> NDArray[np.bool_]:
+    """Which times are at or before one; a day ends at midnight."""
+    last = moment(until, "reference_until")
+    if isinstance(last, float) != (times.dtype.kind != "M"):
+        said = "dates" if times.dtype.kind == "M" else "numbers"
+        raise BadInput(f"reference_until={until!r} does not fit the times, which are {said}")
+    if isinstance(last, float):
+        return np.asarray(times <= last)
+    at = np.datetime64(last, "us")
+    whole_day = at == at.astype("M8[D]")
+    return np.asarray(times < at + np.timedelta64(1, "D") if whole_day else times <= at)
+
+
+def _some(rows: Rows, score: str, which: Any) -> Rows:
+    return replace(
+        rows,
+        y=rows.y[which],
+        scores={score: rows.scores[score][which]},
+        weight=None if rows.weight is None else rows.weight[which],
+        dropped=0,
+    )
