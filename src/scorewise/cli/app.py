@@ -10,13 +10,14 @@ from scorewise import __version__
 from scorewise.cli import options as o
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
+from scorewise.cli.raters import raters
 from scorewise.cli.smroc import smroc
 
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Judge classifier scores: decisions, order and probabilities, each with its interval.",
+    help="Judge classifier scores: decisions, order, scores, probabilities, single rows and drift.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -88,6 +89,7 @@ def evaluate(
 
 app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
+app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
 
 

@@ -48,8 +48,8 @@ def inspect(
         "threshold": threshold,
         "seed": seed,
     }
-    _check(**settings)
-    settings["midpoint"] = _rule(midpoint)
+    check(top=top, tolerance=tolerance, threshold=threshold, seed=seed)
+    settings["midpoint"] = rule(midpoint)
     loaded = work.read(
         files,
         {
@@ -66,7 +66,7 @@ def inspect(
     work.deliver(_looked(loaded, settings), json=json, md=md)
 
 
-def _check(*, top: int, tolerance: float, threshold: float, seed: int) -> None:
+def check(*, top: int, tolerance: float, threshold: float = 0.5, seed: int = 0) -> None:
     """Refuse settings that mean nothing."""
     if top < 0:
         raise BadInput(f"--top is {top}; it must be a number of rows, 0 or more")
@@ -80,7 +80,7 @@ def _check(*, top: int, tolerance: float, threshold: float, seed: int) -> None:
         raise BadInput(f"--seed is {seed}; it must be 0 or more")
 
 
-def _rule(word: str) -> str | float:
+def rule(word: str) -> str | float:
     """A rule by its name, or a number."""
     if word in ("mean", "balanced", "median", "crossing"):
         return word

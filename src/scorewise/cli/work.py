@@ -130,6 +130,34 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
     return doc
 
 
+def rated(
+    files: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    label: str | None,
+    ids: str | None,
+    settings: Mapping[str, Any],
+) -> Document:
+    """The document of raters, each a pair of columns: decisions and scores."""
+    named = [name for pair in pairs for name in pair]
+    further = [name for name in (label, ids) if name is not None]
+    with busy("reading"):
+        from scorewise.inspection import raters
+        from scorewise.sources import read_columns
+
+        source = files[0] if len(files) == 1 else list(files)
+        columns, place = read_columns(source, [*named, *further])
+        found = raters(
+            {score: (columns[decision], columns[score]) for decision, score in pairs},
+            y=None if label is None else columns[label],
+            ids=None if ids is None else columns[ids],
+            place=place,
+            **settings,
+        )
+    doc = found.to_dict()
+    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
+    return doc
+
+
 def deliver(
     doc: Document,
     *,

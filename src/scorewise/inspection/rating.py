@@ -57,12 +57,14 @@ def raters(
     midpoint: Rule | float = "mean",
     top: int = 20,
     ids: Any = None,
+    place: Place | None = None,
 ) -> Raters:
     """Decisions and scores of several raters on the same rows, and whether they really disagree.
 
     Raters agree on a row when their scores lie within `tolerance` of each other, whatever they
     decide: a "no" at 0.60 and a "yes" at 0.52 are nearly the same opinion. The curve of a rater sets
-    its scores against its own decisions, or against the labels `y` where they are known.
+    its scores against its own decisions, or against the labels `y` where they are known. `place` says
+    in which files the rows are, where they come from files.
 
     >>> ann = ["no", "yes", "yes", "no"], [0.60, 0.90, 0.80, 0.10]
     >>> bob = ["yes", "yes", "no", "no"], [0.52, 0.85, 0.30, 0.15]
@@ -78,7 +80,9 @@ def raters(
     columns = {name: vector(d, f"decision of {name}") for name, (d, _) in given.items()}
     if y is not None:
         columns[TRUTH] = vector(y, "label")
-    rows = _scores({name: s for name, (_, s) in given.items()}, columns, kind, missing)
+    rows = _scores(
+        {name: s for name, (_, s) in given.items()}, columns, kind, missing, place or Place()
+    )
     length = len(rows) + rows.dropped
     rows = _complete(rows, columns, missing)
     decided, labels = _read(columns, _positions(rows), positive)
@@ -112,7 +116,11 @@ def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _scores(
-    scores: Mapping[str, Any], columns: Mapping[str, Vector], kind: Kind | None, missing: Missing
+    scores: Mapping[str, Any],
+    columns: Mapping[str, Vector],
+    kind: Kind | None,
+    missing: Missing,
+    place: Place,
 ) -> Rows:
     """The scores, checked; the decisions have to be as many."""
     first, *others = columns.values()
@@ -132,6 +140,7 @@ def _scores(
         missing=missing,
         positive=True,
         label_name=called,
+        place=place,
     )
     plain = dict(zip(named, scores, strict=True))
     return replace(
@@ -155,9 +164,8 @@ def _complete(rows: Rows, columns: Mapping[str, Vector], missing: Missing) -> Ro
             continue
         if missing == "refuse":
             what = "label" if name == TRUTH else f"decision of {name}"
-            raise BadInput(
-                f'{what} is missing {Place().rows(gone)}; drop them or pass missing="drop"'
-            )
+            where = replace(rows.place, kept=None).rows(gone)
+            raise BadInput(f'{what} is missing {where}; drop them or pass missing="drop"')
         whole &= ~gone
     at = _positions(rows)
     left = whole[at]
@@ -165,7 +173,7 @@ def _complete(rows: Rows, columns: Mapping[str, Vector], missing: Missing) -> Ro
         rows,
         y=rows.y[left],
         scores={n: s[left] for n, s in rows.scores.items()},
-        place=Place(kept=at[left]),
+        place=replace(rows.place, kept=at[left]),
     )
 
 

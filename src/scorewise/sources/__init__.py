@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scorewise.sources.load import Loaded, load
+from scorewise.sources.load import Loaded, load, read_columns
 
-__all__ = ["Loaded", "load"]
+__all__ = ["Loaded", "load", "read_columns"]

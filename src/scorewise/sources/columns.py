@@ -99,11 +99,19 @@ def pick_score(
     if score is None:
         score, why = _guess("score", _SCORES, columns, dict.fromkeys(taken, ""))
         notes.append(f"score: column '{score}' (not named; {why})")
-    if score not in columns:
-        raise BadInput(_no_column(score, columns))
-    if columns.count(score) > 1:
-        raise BadInput(f"{columns.count(score)} columns are named '{score}'; give them names apart")
+    check_columns(columns, [score])
     return score, notes
+
+
+def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse columns that are not there, or more than once."""
+    for name in wanted:
+        if name not in columns:
+            raise BadInput(_no_column(name, columns))
+        if columns.count(name) > 1:
+            raise BadInput(
+                f"{columns.count(name)} columns are named '{name}'; give them names apart"
+            )
 
 
 def _guess(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from scorewise.door import Kind, Missing, Place, Rows, take
-from scorewise.sources.columns import pick, pick_score
+from scorewise.sources.columns import check_columns, pick, pick_score
 from scorewise.sources.files import open_files, read_shards
 from scorewise.sources.frames import open_frame
 
@@ -101,6 +101,17 @@ def load_scores(
         place=place,
     )
     return Loaded(rows, notes, sources)
+
+
+def read_columns(source: Any, wanted: Sequence[str]) -> tuple[dict[str, Any], Place]:
+    """The columns of those names, unchecked, and where their rows lie.
+
+    >>> read_columns({"id": [1, 2], "p": [0.2, 0.9]}, ["p"])[0]
+    {'p': [0.2, 0.9]}
+    """
+    names, get, _ = open_source(source)
+    check_columns(names, wanted)
+    return get(list(dict.fromkeys(wanted)))
 
 
 Opened: TypeAlias = tuple[

@@ -1,0 +1,81 @@
+"""The command raters, from the file to the document."""
+
+import json
+
+import jsonschema
+import pytest
+
+from scorewise.cli import run
+from scorewise.views.schemas import document_schema
+
+FILMS = """film,ann,ann_sure,bob,bob_sure,good
+Alpha,no,0.60,yes,0.52,yes
+Beta,yes,0.9,yes,0.85,yes
+Gamma,yes,0.8,no,0.3,no
+Delta,no,0.1,no,0.15,no
+"""
+BOTH = ["--decision", "ann", "--score", "ann_sure", "--decision", "bob", "--score", "bob_sure"]
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    (tmp_path / "films.csv").write_text(FILMS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def document(capsys, *args):
+    assert run(["raters", "films.csv", *BOTH, *args, "--json", "-"]) == 0
+    doc = json.loads(capsys.readouterr().out)
+    jsonschema.validate(doc, document_schema("raters"))
+    return doc
+
+
+def test_a_no_at_60_and_a_yes_at_52_do_agree(films, capsys):
+    found = document(capsys, "--id", "film")["agreement"]
+    assert [(r["row"], r["id"]) for r in found["apparent"]] == [(1, "Alpha")]
+    assert [(r["row"], r["id"]) for r in found["real"]] == [(3, "Gamma")]
+    assert (found["same_decisions"], found["within_tolerance"]) == (0.5, 0.75)
+    closer = document(capsys, "--tolerance", "0.07")["agreement"]
+    assert closer["apparent"] == []
+
+
+def test_labels_give_curves_against_the_truth(films, capsys):
+    assert document(capsys, "--label", "good")["data"]["truth"]
+    assert not document(capsys)["data"]["truth"]
+
+
+def test_table_and_markdown(films, capsys):
+    assert run(["raters", "films.csv", *BOTH, "--md", "films.md"]) == 0
+    out = capsys.readouterr().out
+    assert "ann_sure: no at 0.6; bob_sure: yes at 0.52" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Rows that only look like disagreement" in (films / "films.md").read_text()
+
+
+def test_rows_of_the_file_are_named_when_some_are_left_out(films, capsys):
+    (films / "films.csv").write_text(FILMS.replace("Alpha,no", "Zero,,0.5,no,0.5,no\nAlpha,no"))
+    assert run(["raters", "films.csv", *BOTH]) == 2
+    said = capsys.readouterr().err
+    assert "decision of ann_sure is missing in 1 row, row 1 of films.csv" in said
+    found = document(capsys, "--missing", "drop")["agreement"]
+    assert [r["row"] for r in found["apparent"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (BOTH[:-2], "2 --decision and 1 --score were given; name both for each"),
+        (BOTH[:4], "1 --decision and 1 --score were given"),
+        ([], "0 --decision and 0 --score were given"),
+        ([*BOTH[:-1], "bob_shure"], "there is no column 'bob_shure'; did you mean 'bob_sure'"),
+        ([*BOTH, "--tolerance", "-1"], "--tolerance is -1"),
+        ([*BOTH, "--midpoint", "middle"], "--midpoint is middle"),
+        ([*BOTH, "--json", "films.csv"], "would overwrite an input"),
+    ],
+)
+def test_what_means_nothing_is_refused(films, capsys, args, sentence):
+    assert run(["raters", "films.csv", *args]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sentence in err
