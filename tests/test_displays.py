@@ -187,7 +187,7 @@ def test_midpoint_is_where_it_is():
     for line in (d.negatives_, d.positives_):
         assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1, abs=1e-3)
     low = np.minimum(d.negatives_.get_ydata(), d.positives_.get_ydata())
-    shared = np.trapezoid(low, d.densities.x)
+    shared = np.trapezoid(low, d.negatives_.get_xdata())
     assert abs(_area(d.overlap_.get_paths()[0].vertices)) == pytest.approx(shared, rel=1e-6)
     assert not displays.MidpointDisplay(t).plot(rules=False, overlap=False).rules_
 

@@ -72,15 +72,7 @@ def evaluate(
     work.check_outputs(files, {"--json": json, "--md": md})
     loaded = work.read(
         files,
-        {
-            "label": label,
-            "scores": tuple(score or ()),
-            "weight": weight,
-            "count": count,
-            "positive": positive,
-            "kind": kind.value if kind else None,
-            "missing": missing.value,
-        },
+        work.columns(label, score, positive, weight, count, kind, missing),
     )
     settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
     doc = work.judged(loaded, settings)

@@ -49,19 +49,10 @@ def inspect(
         "seed": seed,
     }
     check(top=top, tolerance=tolerance, threshold=threshold, seed=seed)
-    settings["midpoint"] = rule(midpoint)
+    settings["midpoint"] = work.midpoint_rule(midpoint)
     loaded = work.read(
         files,
-        {
-            "label": label,
-            "scores": tuple(score or ()),
-            "weight": weight,
-            "count": count,
-            "positive": positive,
-            "kind": kind.value if kind else None,
-            "missing": missing.value,
-            "ids": id_,
-        },
+        work.columns(label, score, positive, weight, count, kind, missing) | {"ids": id_},
     )
     work.deliver(_looked(loaded, settings), json=json, md=md)
 
@@ -78,21 +69,6 @@ def check(*, top: int, tolerance: float, threshold: float = 0.5, seed: int = 0) 
         raise BadInput(f"--threshold is {threshold}; it must be a finite number, for example 0.5")
     if seed < 0:
         raise BadInput(f"--seed is {seed}; it must be 0 or more")
-
-
-def rule(word: str) -> str | float:
-    """A rule by its name, or a number."""
-    if word in ("mean", "balanced", "median", "crossing"):
-        return word
-    try:
-        number = float(word)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise BadInput(
-            f"--midpoint is {word}; it must be mean, balanced, median, crossing or a number from 0 to 1"
-        )
-    return number
 
 
 def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> Document:

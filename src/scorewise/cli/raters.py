@@ -48,7 +48,7 @@ def raters(
     Example: scorewise raters films.csv --decision ann --score ann_sure --decision bob --score bob_sure
     """
     from scorewise.cli import work
-    from scorewise.cli.inspect import check, rule
+    from scorewise.cli.inspect import check
 
     decisions, scores = tuple(decision or ()), tuple(score or ())
     if len(decisions) != len(scores) or len(scores) < 2:
@@ -62,7 +62,7 @@ def raters(
         "positive": positive,
         "tolerance": tolerance,
         "top": top,
-        "midpoint": rule(midpoint),
+        "midpoint": work.midpoint_rule(midpoint),
         "kind": kind.value if kind else None,
         "missing": missing.value,
     }

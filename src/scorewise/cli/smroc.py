@@ -16,12 +16,7 @@ def smroc(
     positive: o.Positive = None,
     weight: o.Weight = None,
     count: o.Count = None,
-    midpoint: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE", help="mean, balanced, median, crossing, or a number in [0, 1]."
-        ),
-    ] = "mean",
+    midpoint: o.Midpoint = "mean",
     learn: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Take the midpoint from these rows, e.g. validation."),
@@ -53,15 +48,7 @@ def smroc(
     outputs = {"--json": json, "--md": md, "--plot": plot, "--segments": segments}
     work.check_outputs(files if learn is None else [*files, learn], outputs)
     smroc_work.check_endings(plot, segments)
-    columns = {
-        "label": label,
-        "scores": tuple(score or ()),
-        "weight": weight,
-        "count": count,
-        "positive": positive,
-        "kind": kind.value if kind else None,
-        "missing": missing.value,
-    }
+    columns = work.columns(label, score, positive, weight, count, kind, missing)
     rule = smroc_work.rule(midpoint, learn, columns)
     loaded = work.read(files, columns)
     with work.busy(f"weighing {len(loaded.rows):,} rows"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scorewise.cli.work import read
+from scorewise.cli.work import midpoint_rule, read
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ def check_endings(plot: str | None, segments: str | None) -> None:
 def rule(midpoint: str, learn: str | None, columns: Mapping[str, Any]) -> Any:
     """The rule of the midpoint: its name, a number, or the tallies of other rows by score."""
     if learn is None:
-        try:
-            return float(midpoint)
-        except ValueError:
-            return midpoint
+        return midpoint_rule(midpoint)
     if midpoint != "mean":
         raise BadInput(f"--midpoint {midpoint} and --learn exclude each other; leave out one")
     from scorewise.tallies import Tally

@@ -21,6 +21,7 @@ from scorewise.views.words import Document, plain, quoted
 from scorewise.views.write import check, write_all
 
 if TYPE_CHECKING:
+    from scorewise.cli.options import HowMissing, KindOfScore
     from scorewise.sources import Loaded
 
 STDOUT = "-"
@@ -76,13 +77,49 @@ def _meant(file: str) -> list[str]:
     return [path]
 
 
-def read(files: Sequence[str], columns: Mapping[str, Any]) -> Loaded:
+def columns(
+    label: str | None,
+    score: Sequence[str] | None,
+    positive: str | None,
+    weight: str | None,
+    count: str | None,
+    kind: KindOfScore | None,
+    missing: HowMissing,
+) -> dict[str, Any]:
+    """The options that say which columns to read, and how."""
+    return {
+        "label": label,
+        "scores": tuple(score or ()),
+        "weight": weight,
+        "count": count,
+        "positive": positive,
+        "kind": kind.value if kind else None,
+        "missing": missing.value,
+    }
+
+
+def midpoint_rule(word: str) -> str | float:
+    """A rule by its name, or a number."""
+    if word in ("mean", "balanced", "median", "crossing"):
+        return word
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise BadInput(
+            f"--midpoint is {word}; it must be mean, balanced, median, crossing or a number from 0 to 1"
+        )
+    return number
+
+
+def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
     """The checked rows of the files; what was guessed is told on standard error."""
     with busy("reading"):
         from scorewise.sources import load
 
         try:
-            loaded = load(files[0] if len(files) == 1 else list(files), **columns)
+            loaded = load(files[0] if len(files) == 1 else list(files), **chosen)
         except OSError as error:
             where = plain(error.filename or ", ".join(files))
             raise BadInput(f"cannot read {where}: {error.strerror or error}") from error

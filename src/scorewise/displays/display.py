@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from scorewise.door import Kind, Missing
+from scorewise.errors import BadInput
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.midpoint import midpoint as find_midpoint
 
 
 class Display:
@@ -53,3 +57,31 @@ class PredictionDisplay(Display):
     ) -> Self:
         """Draw a tally."""
         raise NotImplementedError
+
+
+class MidpointedDisplay(PredictionDisplay):
+    """A picture of scores on [0, 1] with their midpoint."""
+
+    plot: Any  # each draws with options of its own
+
+    def __init__(
+        self, t: Tally, midpoint: Rule | float | Tally = "mean", name: str | None = None
+    ) -> None:
+        if why := t.why_not_ranked or why_not_unit(t):
+            raise BadInput(f"no midpoint: {why}")
+        self.tally, self.name = t, name
+        self.found = find_midpoint(t, midpoint)
+
+    @classmethod
+    def from_tally(
+        cls,
+        t: Tally,
+        *,
+        midpoint: Rule | float | Tally = "mean",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a tally; the options are those of `plot`."""
+        drawn: Self = cls(t, midpoint, name).plot(ax=ax, **options)
+        return drawn

@@ -6,20 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from scorewise.curves.densities import densities
+from scorewise.curves.densities import Densities, densities
 from scorewise.displays.canvas import BLUE, GREY, VERMILION, legend, named, over_grid, panels
-from scorewise.displays.display import PredictionDisplay
+from scorewise.displays.display import MidpointedDisplay
 from scorewise.displays.marks import draw_midpoint, draw_others
-from scorewise.errors import BadInput
-from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
 
 _STEEP = 6  # how many times a class may peak above the other before its top is cut off
 
 
-class MidpointDisplay(PredictionDisplay):
+class MidpointDisplay(MidpointedDisplay):
     """The densities of the scores of both classes, where they overlap, and the midpoint.
 
     After `plot`: `negatives_`, `positives_`, `overlap_`, `midpoint_`, and `rules_` by their names.
@@ -31,39 +26,17 @@ class MidpointDisplay(PredictionDisplay):
     midpoint_: Any
     rules_: dict[str, Any]
 
-    def __init__(
-        self, t: Tally, midpoint: Rule | float | Tally = "mean", name: str | None = None
-    ) -> None:
-        if why := t.why_not_ranked or why_not_unit(t):
-            raise BadInput(f"no midpoint: {why}")
-        self.tally, self.name = t, name
-        self.found = find_midpoint(t, midpoint)
-        self.densities = densities(t)
-
-    @classmethod
-    def from_tally(
-        cls,
-        t: Tally,
-        *,
-        midpoint: Rule | float | Tally = "mean",
-        name: str | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw a tally; the options are those of `plot`."""
-        return cls(t, midpoint, name).plot(ax=ax, **options)
-
     def plot(self, ax: Any = None, *, overlap: bool = True, rules: bool = True) -> Self:
         """Draw the densities with the midpoint, their `overlap`, and what other `rules` would say."""
         (ax,) = panels(ax, 1, (6.4, 4.4))
-        d, origin = self.densities, self.tally.origin
+        d, origin = densities(self.tally), self.tally.origin
         classes = [
             named(self.name, f"{word} ({label})" if label else word)
             for word, label in (("negatives", origin.negative), ("positives", origin.positive))
         ]
         (self.negatives_,) = ax.plot(d.x, d.neg, "--", color=VERMILION, lw=1.8, label=classes[0])
         (self.positives_,) = ax.plot(d.x, d.pos, "-", color=BLUE, lw=1.8, label=classes[1])
-        self.overlap_ = self._overlap(ax) if overlap else None
+        self.overlap_ = _overlap(ax, d) if overlap else None
         self.midpoint_ = draw_midpoint(ax, self.found)
         self.rules_ = draw_others(ax, self.tally, self.found) if rules else {}
         ax.set_xlim(0, 1)
@@ -74,9 +47,9 @@ class MidpointDisplay(PredictionDisplay):
         legend(ax, "above", columns=3)
         return self._drew([ax])
 
-    def _overlap(self, ax: Any) -> Any:
-        d = self.densities
-        shared = 100 * float(np.trapezoid(d.overlap, d.x))
-        return ax.fill_between(
-            d.x, 0, d.overlap, facecolor=GREY, alpha=0.35, lw=0, label=f"overlap {shared:.0f} %"
-        )
+
+def _overlap(ax: Any, d: Densities) -> Any:
+    shared = 100 * float(np.trapezoid(d.overlap, d.x))
+    return ax.fill_between(
+        d.x, 0, d.overlap, facecolor=GREY, alpha=0.35, lw=0, label=f"overlap {shared:.0f} %"
+    )
