@@ -25,7 +25,7 @@ SETS = (
 def smroc(doc: Document) -> list[Section]:
     """Data, areas, the four sets, the tables and the remarks."""
     several = len(doc["curves"]) > 1
-    sections = [Section(facts=data_facts(doc, str, str))]
+    sections = [Section(facts=data_facts(doc, quoted, str))]
     if several:
         sections.append(_areas(doc))
     for curve in doc["curves"]:
