@@ -32,13 +32,16 @@ def demonstrate(folder: str) -> None:
     doc = judged(read([str(home / DATA)], columns), settings)
     write_all({home / REPORT: markdown(doc), home / RESULT: dumps(doc)})
     show(doc)
-    again = f"{_command()} evaluate {shlex.quote(str(home / DATA))} --label outcome --positive ill"
+    command, data = _command(), shlex.quote(str(home / DATA))
+    again = f"{command} evaluate {data} --label outcome --positive ill"
+    rows = f"{command} inspect {data} --label outcome --score risk --id id"
     typer.echo(
         f"\nWrote into {plain(folder)}:\n"
         f"  {DATA}     the simulated patients\n"
         f"  {REPORT}         this evaluation as Markdown\n"
         f"  {RESULT}   the same as JSON\n"
-        f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2"
+        f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2\n"
+        f"and the rows whose labels deserve a second look:\n  {plain(rows)}"
     )
 
 
