@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from scorewise import Tally
 from scorewise.curves.densities import densities
-from scorewise.curves.hull import posteriors
+from scorewise.curves.hull import calibrated
 from scorewise.curves.segments import segments
 from scorewise.curves.smooth import smooth_roc
 from scorewise.intervals.means import mean_score
@@ -87,12 +87,11 @@ def test_segments_share_out_appropriate_rows(seed):
 
 
 @seeds
-def test_posteriors_are_isotonic_regression(seed):
+def test_calibrated_scores_are_isotonic_regression(seed):
     y, s, w = rows(seed)
-    at, share = posteriors(Tally.of(y, s, weight=w))
+    t = Tally.of(y, s, weight=w)
     fit = IsotonicRegression().fit(s, y, sample_weight=w)
-    held = share[np.searchsorted(at, s, side="right") - 1]
-    np.testing.assert_allclose(held, fit.predict(s), atol=1e-9)
+    np.testing.assert_allclose(calibrated(t), fit.predict(t.score), atol=1e-12)
 
 
 @seeds

@@ -16,7 +16,7 @@ from scorewise import Tally
 from scorewise.curves import roc
 from scorewise.curves.balance import four_sets
 from scorewise.curves.distance import distance
-from scorewise.curves.hull import pooled
+from scorewise.curves.hull import calibrated
 from scorewise.curves.sensitivity import sensitivity
 from scorewise.curves.smooth import smooth_roc
 from scorewise.door import take
@@ -284,12 +284,8 @@ def test_slopes_of_the_roc_hull_are_isotonic_regression():
     for seed in range(30):
         y, s, w, _ = random_case(seed)
         t = Tally.of(y, s, weight=w)
-        start = pooled(t)
-        runs = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(t.score))))
-        pos, neg = (np.bincount(runs, c) for c in (t.pos, t.neg))
-        slopes = (pos / (pos + neg))[runs]
         fit = IsotonicRegression().fit(s, y, sample_weight=w).predict(t.score)
-        np.testing.assert_allclose(slopes, fit, atol=1e-12)
+        np.testing.assert_allclose(calibrated(t), fit, atol=1e-12)
 
 
 def test_slopes_of_the_smroc_hull_are_isotonic_regression_of_climbs():

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
 from scorewise.tallies.sorting import Numbers, add_runs
 
 _PART = 1 << 16
@@ -34,15 +33,17 @@ def pooled(t: Tally) -> NDArray[np.int64]:
     return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
 
 
-def posteriors(t: Tally) -> tuple[Numbers, Numbers]:
-    """The steps of the isotonic fit: the first score of each run of the hull, and its share of positives.
+def calibrated(t: Tally) -> NDArray[np.float64]:
+    """The calibrated score of each cell: the slope of the hull there, read as the share of positives.
 
-    >>> posteriors(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
-    (array([0.1, 0.2, 0.4]), array([0. , 0.5, 1. ]))
+    This is the isotonic regression of the labels on the scores.
+
+    >>> calibrated(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
+    array([0. , 0.5, 0.5, 1. ])
     """
     start = pooled(t)
     neg, pos = (add_runs(w, start) for w in (t.neg, t.pos))
-    return unit(t.score, t.kind)[start], pos / (pos + neg)
+    return np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
 
 
 def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.curves import roc
-from scorewise.curves.hull import posteriors
+from scorewise.curves.hull import calibrated
 from scorewise.curves.smooth import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import Floats, Roc
 from scorewise.displays.canvas import (
@@ -89,14 +89,14 @@ class HullDisplay(PredictionDisplay):
     @property
     def steps(self) -> tuple[Floats, Floats]:
         """The scores from which on each calibrated score holds, and these; the last is said twice."""
-        if isinstance(self.curve, Roc):
-            score, value = posteriors(self.tally)
-        else:
-            value = self.curve.slopes()[::-1]
-            start = first_of_runs(value)
-            score, value = unit(self.tally.score, self.tally.kind)[start], value[start]
-        last = unit(self.tally.score[-1:], self.tally.kind)
-        return np.append(score, last), np.append(value, value[-1:])
+        value = (
+            self.curve.slopes()[::-1]
+            if isinstance(self.curve, SmoothRoc)
+            else calibrated(self.tally)
+        )
+        start = first_of_runs(value)
+        score = unit(self.tally.score, self.tally.kind)
+        return np.append(score[start], score[-1:]), np.append(value[start], value[-1:])
 
     def plot(self, ax: Any = None, **line: Any) -> Self:
         """Draw the curve with its hull, and the calibrated scores; on one given `ax` only the first."""

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.curves.hull import pooled
+from scorewise.curves.hull import calibrated
 from scorewise.door import Rows
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import add_runs
 
 Floats = NDArray[np.float64]
 _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
@@ -35,17 +34,6 @@ class Suspicion(NamedTuple):
     error: Floats
 
 
-def shares(t: Tally) -> Floats:
-    """The share of positives among the rows that the hull joins, at each score from the lowest up.
-
-    >>> shares(Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9]))
-    array([0. , 0. , 0.5, 0.5, 1. ])
-    """
-    start = pooled(t)
-    neg, pos = add_runs(t.neg, start), add_runs(t.pos, start)
-    return np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
-
-
 def suspicion(rows: Rows, t: Tally) -> Suspicion:
     """The suspicion of each of the rows that the tally was made of.
 
@@ -58,7 +46,7 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
     """
     # a row of no weight may lie beside all cells
     cell = np.searchsorted(t.score, rows.scores[t.origin.score]).clip(0, len(t.score) - 1)
-    share = shares(t)
+    share = calibrated(t)
     value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
     if not why_not_unit(t):
         s = unit(t.score, t.kind)
