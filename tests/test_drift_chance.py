@@ -40,7 +40,7 @@ def test_p_values_are_those_of_permuted_rows(name, seed):
         lambda x, y: abs(ON_ROWS[name](x, y)),
         n_resamples=3999,
         alternative="greater",
-        rng=np.random.default_rng(0),
+        random_state=np.random.default_rng(0),  # its name before scipy 1.15, and still known
     )
     expected = float(np.real(theirs.pvalue))
     spread = np.sqrt(2 * expected * (1 - expected) / 4000)
