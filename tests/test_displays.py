@@ -157,13 +157,29 @@ def test_several_curves_share_one_plot():
     _, ax = plt.subplots()
     d = curves.plot(ax=ax)
     assert d.ax_ is ax
-    lines = [line for line in ax.get_lines() if line.get_label() != "chance"]
+    lines = [line for line in ax.get_lines() if line.get_label() != "_diagonal"]
     for line, curve in zip(lines, curves.values(), strict=True):
         np.testing.assert_array_equal(xy(line), np.column_stack([curve.x, curve.y]))
     assert len({line.get_color() for line in lines}) == 3
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in lines}) == 3
-    assert words(ax).count("chance") == 1
+    assert not any("chance" in word for word in words(ax))  # which is no diagonal for smROC
     assert curves.plot(segments=True).segments_
+
+
+def test_chance_is_the_curve_of_scores_dealt_out_at_random():
+    """The mean of curves of shuffled scores, and its area the baseline."""
+    y, s = rows(200, seed=1)
+    s = s * 0.3  # far from 0.5, where chance is far from the diagonal
+    curve = sw.smroc(y, s)
+    line = curve.plot(name="low").chance_
+    assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(curve.area.baseline)
+    rng = np.random.default_rng(0)
+    shuffled = [sw.smroc(y, rng.permutation(s)).area.value for _ in range(300)]
+    assert np.mean(shuffled) == pytest.approx(curve.area.baseline, abs=0.01)
+    assert any(
+        "low: same scores at random" in word.replace("\n", " ")
+        for word in words(curve.plot(name="low").ax_)
+    )
 
 
 def test_no_curve_says_why():

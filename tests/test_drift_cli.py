@@ -104,12 +104,15 @@ def test_markdown_file(files, capsys):
 
 
 REFUSED = {
-    ("jan.csv",): "the current sample is missing",
+    ("jan.csv",): "only one file was given; name REFERENCE and CURRENT, or --time",
     ("jan.csv", "feb.csv", "--windows", "3"): "--windows cuts time into windows; pass --time",
     ("jan.csv", "nowhere.csv"): "there is no file nowhere.csv",
-    ("jan.csv", "late.csv"): "there is no column 'outcome'",
+    (
+        "jan.csv",
+        "late.csv",
+    ): "there is no column 'outcome' in late.csv; name another label, or pass --labels",
     ("jan.csv", "feb.csv", "--level", "2"): "level is 2",
-    ("jan.csv", "feb.csv", "--midpoint", "middle"): "--midpoint middle is not known here",
+    ("jan.csv", "feb.csv", "--midpoint", "middle"): "--midpoint is middle; it must be mean",
     ("year.csv", "--time", "dat"): "did you mean 'date'",
     ("jan.csv", "feb.csv", "--json", "jan.csv"): "would overwrite an input",
     ("jan.csv", "feb.csv", "--every", "eon"): "--help",

@@ -205,3 +205,12 @@ def test_schema_is_valid_and_described(command):
 
     assert all(len(part["description"]) > 8 for part in described(schema))
     assert len(list(described(schema))) > 30
+
+
+def test_rows_of_several_files_always_name_their_file(tmp_path, capsys, monkeypatch):
+    """Also where all rows that are listed are in one of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("y,p\n1,0.9\n0,0.1\n1,0.8\n0,0.2\n")
+    (tmp_path / "b.csv").write_text("y,p\n1,0.95\n0,0.99\n1,0.85\n0,0.15\n")
+    assert run(["inspect", "a.csv", "b.csv", "--label", "y", "--score", "p", "--top", "1"]) == 0
+    assert "b.csv:2" in capsys.readouterr().out

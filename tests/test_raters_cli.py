@@ -45,10 +45,19 @@ def test_labels_give_curves_against_the_truth(films, capsys):
     assert not document(capsys)["data"]["truth"]
 
 
+def test_scores_that_say_how_sure_one_is_are_noticed(films, capsys):
+    """A sure no at 0.9 is no score for yes."""
+    sure = FILMS.replace("Delta,no,0.1", "Delta,no,0.99").replace("Alpha,no,0.60", "Alpha,no,0.95")
+    (films / "films.csv").write_text(sure)
+    (hint,) = document(capsys)["hints"]
+    assert "high scores of 'ann' do not go with 'yes' (AUROC 0 against the rater's own" in hint
+    assert document(capsys, "--positive", "no")["hints"][0].startswith("high scores of 'bob'")
+
+
 def test_table_and_markdown(films, capsys):
     assert run(["raters", "films.csv", *BOTH, "--md", "films.md"]) == 0
     out = capsys.readouterr().out
-    assert "ann_sure: no at 0.6; bob_sure: yes at 0.52" in out
+    assert "ann: no at 0.6; bob: yes at 0.52" in out
     assert max(map(len, out.splitlines())) <= 80
     assert "Rows that only look like disagreement" in (films / "films.md").read_text()
 
@@ -57,7 +66,7 @@ def test_rows_of_the_file_are_named_when_some_are_left_out(films, capsys):
     (films / "films.csv").write_text(FILMS.replace("Alpha,no", "Zero,,0.5,no,0.5,no\nAlpha,no"))
     assert run(["raters", "films.csv", *BOTH]) == 2
     said = capsys.readouterr().err
-    assert "decision of ann_sure is missing in 1 row, row 1 of films.csv" in said
+    assert "decision of ann is missing in 1 row, row 1 of films.csv" in said
     found = document(capsys, "--missing", "drop")["agreement"]
     assert [r["row"] for r in found["apparent"]] == [2]
 
@@ -68,6 +77,7 @@ def test_rows_of_the_file_are_named_when_some_are_left_out(films, capsys):
         (BOTH[:-2], "2 --decision and 1 --score were given; name both for each"),
         (BOTH[:4], "1 --decision and 1 --score were given"),
         ([], "0 --decision and 0 --score were given"),
+        ([*BOTH[:-1], "ann_sure"], "column 'ann_sure' is given twice; name one for each rater"),
         ([*BOTH[:-1], "bob_shure"], "there is no column 'bob_shure'; did you mean 'bob_sure'"),
         ([*BOTH, "--tolerance", "-1"], "--tolerance is -1"),
         ([*BOTH, "--midpoint", "middle"], "--midpoint is middle"),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scorewise.cli import options as o
+from scorewise.errors import BadInput
 
 
 class WhichLabels(StrEnum):
@@ -90,6 +91,15 @@ def drift(
     """
     from scorewise.cli import work
 
+    if current is None and time is None:
+        raise BadInput(
+            "only one file was given; name REFERENCE and CURRENT, or --time COLUMN to cut one file "
+            "into windows"
+        )
+    if midpoint == "crossing":
+        raise BadInput(
+            "--midpoint crossing is not known to drift; it takes mean, balanced or median"
+        )
     files = [f for f in (reference, current) if f is not None]
     work.check_outputs(files, {"--json": json, "--md": md})
     doc = work.drifted(
@@ -104,7 +114,7 @@ def drift(
             "windows": windows,
             "every": every.value if every else None,
             "reference_until": _number(reference_until),
-            "midpoint": _number(midpoint),
+            "midpoint": work.midpoint_rule(midpoint),
             "level": level,
             "seed": seed,
             "replicates": replicates,

@@ -24,7 +24,7 @@ def raters(
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column with a rater's scores, in the order of the decisions.",
+            help="Column with how much a rater thinks speaks for yes, in the order of decisions.",
             show_default=False,
         ),
     ] = None,
@@ -45,6 +45,8 @@ def raters(
 ) -> None:
     """Tell whether raters who give a decision and a score each really disagree.
 
+    A score says how much speaks for the positive decision: a sure no has a score near 0.
+
     Example: scorewise raters films.csv --decision ann --score ann_sure --decision bob --score bob_sure
     """
     from scorewise.cli import work
@@ -56,6 +58,9 @@ def raters(
             f"{len(decisions)} --decision and {len(scores)} --score were given; name both for each "
             f"of at least two raters"
         )
+    for named in (decisions, scores):
+        if twice := [name for name in named if named.count(name) > 1]:
+            raise BadInput(f"column '{twice[0]}' is given twice; name one for each rater")
     check(top=top, tolerance=tolerance)
     work.check_outputs(files, {"--json": json, "--md": md})
     settings: dict[str, Any] = {

@@ -184,7 +184,7 @@ def rated(
         source = files[0] if len(files) == 1 else list(files)
         columns, place = read_columns(source, [*named, *further])
         found = raters(
-            {score: (columns[decision], columns[score]) for decision, score in pairs},
+            {decision: (columns[decision], columns[score]) for decision, score in pairs},
             y=None if label is None else columns[label],
             ids=None if ids is None else columns[ids],
             place=place,

@@ -67,6 +67,13 @@ def _sums(parts: Floats) -> Floats:
     return np.concatenate(([0.0], parts.cumsum()))
 
 
+def chance_roc(t: Tally, midpoint: float) -> SmoothRoc:
+    """The curve that the same scores would give if they were dealt out to the rows at random."""
+    weight, share = (t.neg + t.pos).astype(np.float64), t.positives / (t.negatives + t.positives)
+    neg, pos = weight * (1 - share), weight * share
+    return smooth_roc(Tally(t.score, neg, pos, neg, pos, t.kind), midpoint)
+
+
 def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
     """The score-weighted ROC curve of a tally whose scores have a place on [0, 1].
 

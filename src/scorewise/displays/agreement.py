@@ -84,7 +84,7 @@ class AgreementDisplay(Display):
         self.lines_, self.points_ = {}, {}
         for name in self.raters:
             self.lines_[name] = self._curve(axes[0], name)
-        unit_square(axes[0], "share of all runs", "share of all climbs")
+        unit_square(axes[0], "share of all runs", "share of all climbs", chance=False)
         legend(axes[0], "lower right")
         if len(axes) > 1:
             self._scores(axes[1], first, second)

@@ -47,8 +47,10 @@ def ink(ax: Any) -> Any:
     return ax.xaxis.label.get_color()
 
 
-def unit_square(ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0) -> None:
-    """A square from (0, 0) to (1, 1), or another rectangle, with the diagonal of chance."""
+def unit_square(
+    ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0, *, chance: bool = True
+) -> None:
+    """A square from (0, 0) to (1, 1), or another rectangle, with its diagonal, which may be chance."""
     over_grid(ax, x, y)
     ax.set_aspect("equal", adjustable="box")
     if not _drawn(ax, CHANCE):
@@ -56,9 +58,9 @@ def unit_square(ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0
         right, top = max(width, far[0]), max(height, far[1])
         ax.set_xlim(-0.02 * right, 1.02 * right)
         ax.set_ylim(-0.02 * top, 1.02 * top)
-        ax.plot(
-            [0, width], [0, height], ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label="chance"
-        )
+        # a name that begins with _ has no place in the legend
+        label = "chance" if chance else "_diagonal"
+        ax.plot([0, width], [0, height], ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label=label)
 
 
 def over_grid(ax: Any, x: str, y: str) -> None:

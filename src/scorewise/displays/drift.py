@@ -146,7 +146,8 @@ class DriftDisplay(Display):
                 label = f"{name}: {area_text(self._area_name, self._area(t))}"
             self.lines_.append(ax.plot(x, y, **look, lw=1.8, label=label)[0])
         words = ("share of all runs", "share of all climbs")
-        unit_square(ax, *(words if self.smooth else ("false positive rate", "true positive rate")))
+        labels = words if self.smooth else ("false positive rate", "true positive rate")
+        unit_square(ax, *labels, chance=not self.smooth)
         legend(ax, "lower right")
 
     @property

@@ -115,9 +115,8 @@ class HullDisplay(PredictionDisplay):
         )
         self.gap_ = self._gap(ax)
         words = ("false positive rate", "true positive rate")
-        unit_square(
-            ax, *(words if self.of == "roc" else ("share of all runs", "share of all climbs"))
-        )
+        smooth = ("share of all runs", "share of all climbs")
+        unit_square(ax, *(words if self.of == "roc" else smooth), chance=self.of == "roc")
         legend(ax, free_corner(self.curve.area))
 
     def _gap(self, ax: Any) -> Any:

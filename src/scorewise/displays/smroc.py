@@ -11,11 +11,12 @@ import numpy as np
 from scorewise.curves import roc as roc_of
 from scorewise.curves.bands import Band, band, smooth_steps
 from scorewise.curves.segments import Segments, segments
-from scorewise.curves.smooth import SmoothRoc, smooth_roc
+from scorewise.curves.smooth import SmoothRoc, chance_roc, smooth_roc
 from scorewise.displays.bands import BandName, draw_band
 from scorewise.displays.canvas import (
     BLUE,
     GREEN,
+    GREY,
     ORANGE,
     SKY,
     VERMILION,
@@ -102,7 +103,8 @@ class SmRocDisplay(PredictionDisplay):
     """The score-weighted ROC curve of `sw.smroc(...)`, or of anything that has what it has.
 
     That is `tally`, `midpoint`, `area` and `curve`, and `band()` where bands are asked for. After
-    `plot`: `line_`, `segments_` (a list of collections), `hull_`, `band_` and `roc_`.
+    `plot`: `line_`, `segments_` (a list of collections), `hull_`, `band_`, `roc_` and `chance_`, the
+    curve of the same scores at random.
     """
 
     line_: Any
@@ -110,6 +112,7 @@ class SmRocDisplay(PredictionDisplay):
     hull_: Any
     band_: Any
     roc_: Any
+    chance_: Any
 
     def __init__(self, curve: Any, name: str | None = None) -> None:
         self.shown, self.name = curve, name
@@ -148,7 +151,8 @@ class SmRocDisplay(PredictionDisplay):
         """Draw the curve, its segments by whether their scores are appropriate.
 
         `hull`, `band` and `roc` add the hull, a "pointwise" or "simultaneous" band, and the ROC curve of
-        the same rows. `rectangle` leaves the curves unscaled. `line` goes to matplotlib's `plot`.
+        the same rows. `rectangle` leaves the curves unscaled. `segments=False` draws a plain line, for
+        several curves on one plot. `line` goes to matplotlib's `plot`.
         """
         (ax,) = panels(ax, 1, (5.6, 5.6))
         curve = self.shown.curve
@@ -168,7 +172,8 @@ class SmRocDisplay(PredictionDisplay):
             if rectangle
             else ("share of all runs", "share of all climbs")
         )
-        unit_square(ax, *words, *sides)
+        self.chance_ = self._chance(ax, sides) if segments else None
+        unit_square(ax, *words, *sides, chance=False)
         legend(ax, free_corner(self.shown.area.value))
         return self._drew([ax])
 
@@ -198,6 +203,19 @@ class SmRocDisplay(PredictionDisplay):
         (made,) = ax.plot(
             top.x * sides[0], top.y * sides[1], "--", color=GREEN, lw=1.4, label=label, zorder=2.5
         )
+        return made
+
+    def _chance(self, ax: Any, sides: tuple[float, float]) -> Any:
+        """What the same scores would give at random, which is no diagonal."""
+        baseline = self.shown.area.baseline
+        if baseline is None:
+            return None
+        curve = chance_roc(self.shown.tally, self.shown.midpoint)
+        label = named(self.name, f"same scores at random: {number(baseline)}")
+        (made,) = ax.plot(
+            curve.x * sides[0], curve.y * sides[1], ls=(0, (1, 2)), color=GREY, lw=1.4,
+            label=label, zorder=1.5,
+        )  # fmt: skip
         return made
 
     def _roc(self, ax: Any, rectangle: bool) -> Any:

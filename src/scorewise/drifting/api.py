@@ -105,7 +105,8 @@ def _settings(
         replicates = min(9999, max(REPLICATES, 40 * windows * len(STATISTICS) - 1))
     if replicates < 1:
         raise BadInput(f"replicates is {replicates}; it must be 1 or more, such as {REPLICATES}")
-    return Settings(level, seed, replicates, rule, 1024 if windows == 1 else 256, pilot)
+    cells, tests = 1024 if windows == 1 else 256, windows * len(STATISTICS)
+    return Settings(level, seed, replicates, rule, cells, tests, pilot)
 
 
 def _midpoint(given: Any) -> str | float:

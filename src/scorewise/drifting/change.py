@@ -14,7 +14,7 @@ class Change:
     """An estimate, its p-value, the same adjusted for the number of tests, and the size of chance.
 
     `by_chance` is the size that chance alone stays below as often as `level` says, when nothing has
-    changed: a smaller change would hardly be seen.
+    changed; `needed` is the size from which on a change is seen, given that many things are tested.
     """
 
     statistic: Statistic
@@ -22,6 +22,7 @@ class Change:
     p: float = math.nan
     p_adjusted: float = math.nan
     by_chance: float = math.nan
+    needed: float = math.nan
 
     @property
     def value(self) -> float:

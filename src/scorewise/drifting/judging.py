@@ -35,6 +35,7 @@ class Settings:
     replicates: int = 999
     midpoint: str | float = "mean"
     cells: int = 1024
+    tests: int = 13
     pilot: int = 0
 
 
@@ -113,7 +114,7 @@ def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[t
         for s in members:
             value, centre = float(values[s.name]), float(near[s.name][0])
             spread = drawn.get(s.name)
-            yield s.name, _change(s, value, centre, nulls[s.name], spread, settings.level)
+            yield s.name, _change(s, value, centre, nulls[s.name], spread, settings)
 
 
 def _all(members: list[Statistic]) -> Callable[[Split], dict[str, Any]]:
@@ -127,8 +128,14 @@ def _one(x: Split) -> Split:
 
 
 def _change(
-    s: Statistic, value: float, centre: float, null: Floats, drawn: Floats | None, level: float
+    s: Statistic,
+    value: float,
+    centre: float,
+    null: Floats,
+    drawn: Floats | None,
+    settings: Settings,
 ) -> Change:
+    level = settings.level
     if not math.isfinite(value):
         why = s.otherwise or "the scores are too large"
         return Change(s, Estimate.undefined(why, level))
@@ -145,8 +152,9 @@ def _change(
                 low = high = value
     p = chance.p_value(centre, null)
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
-    by_chance = float(np.quantile(sizes, level, method="higher"))
-    return Change(s, Estimate(value, low, high, level, method), p, p, by_chance)
+    strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
+    by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
+    return Change(s, Estimate(value, low, high, level, method), p, p, by_chance, needed)
 
 
 def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:
@@ -155,4 +163,4 @@ def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:
     rest = type(neg)(1 - neg.value, 1 - neg.high, 1 - neg.low)
     low, high = combine(lambda p, q: p + q - 1, pos, rest)
     estimate = Estimate(change.value, low, high, level, "Newcombe")
-    return Change(change.statistic, estimate, change.p, change.p_adjusted, change.by_chance)
+    return replace(change, estimate=estimate)

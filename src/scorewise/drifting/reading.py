@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.door import take
 from scorewise.drifting.sample import Sample
 from scorewise.errors import BadInput
-from scorewise.sources.load import load, load_scores
+from scorewise.sources.load import load, load_scores, open_source
 from scorewise.tallies import Tally
 
 
@@ -82,6 +82,7 @@ def _from_source(
 ) -> tuple[Sample, list[str]]:
     options = {"weight": columns.weight, "kind": columns.kind, "missing": columns.missing}
     if labelled:
+        _check_label(name, given, columns.label)
         loaded = load(
             given,
             label=columns.label,
@@ -93,3 +94,21 @@ def _from_source(
         loaded = load_scores(given, score=columns.score, label=columns.label, **options)
     tally = Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)
     return Sample(name, tally, labelled), loaded.notes
+
+
+def _check_label(name: str, given: Any, label: str | None) -> None:
+    """Labels come late: say what to do where a sample has none yet."""
+    if name != "current" or label is None or is_stream(given):
+        return
+    names, _, sources = open_source(given)
+    if label not in names:
+        where = ", ".join(sources) or "the current sample"
+        raise BadInput(
+            f"there is no column '{label}' in {where}; name another label, or pass labels=\"reference\" "
+            f"if its labels are not known yet"
+        )
+
+
+def is_stream(given: Any) -> bool:
+    """Whether it can be read only once."""
+    return given == "-" if isinstance(given, str) else False

@@ -113,6 +113,16 @@ class Drift(Shown):
         """The verdict in sentences: of the current sample, or on all windows."""
         return self.windows[0].verdict if len(self.windows) == 1 else overall(self)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the samples with matplotlib; windows of time over the reference."""
+        from scorewise.displays import DriftDisplay
+
+        tallies = [(w.name, w.sample.tally) for w in self.windows]
+        name, last = tallies[-1]
+        windows = tallies if len(tallies) > 1 else []
+        names = (self.reference.name, name)
+        return DriftDisplay(self.reference.tally, last, windows, names=names).plot(ax=ax)
+
     def to_dict(self) -> Document:
         """The document that every view renders; `scorewise schema drift` prints its schema."""
         from scorewise.drifting.document import document

@@ -101,7 +101,7 @@ def _remark(kind: Kind, changes: Mapping[str, Change]) -> list[str]:
             f"{_signed(e.value)} (EM)."
         ]
     if kind == "covariate":
-        size = number(changes["calibration"].by_chance)
+        size = number(changes["calibration"].needed)
         return [f"Outcomes that differ by less than {size} at the same score would go unseen."]
     if kind != "concept":
         return []
@@ -140,9 +140,9 @@ _SIZES = {
 
 def _none(changes: Mapping[str, Change], tests: int) -> str:
     sizes = [
-        words.format(number(changes[name].by_chance))
+        words.format(number(changes[name].needed))
         for name, words in _SIZES.items()
-        if name in changes and 0 < changes[name].by_chance < math.inf
+        if name in changes and 0 < changes[name].needed < math.inf
     ]
     said = f"No sign of drift in {tests} tests; that does not prove that there is none."
     if not sizes:

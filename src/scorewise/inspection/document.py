@@ -44,6 +44,7 @@ def raters(r: Raters) -> Document:
     return {
         **head("raters"),
         "data": {
+            "sources": list(r.sources),
             "positive": r.labels.positive,
             "negative": r.labels.negative,
             "rule": r.labels.rule,
@@ -52,7 +53,7 @@ def raters(r: Raters) -> Document:
             "truth": r.truth,
         },
         "agreement": _agreement(r.agreement),
-        "hints": [],
+        "hints": list(r.hints),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,9 @@ from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Said, agreement
 from scorewise.inspection.settings import check_tolerance, check_top
 from scorewise.inspection.suspects import named_rows
+from scorewise.intervals.placements import area
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import Rule
 from scorewise.views.shown import Shown
@@ -34,10 +36,18 @@ class Raters(Shown):
     """
 
     def __init__(
-        self, agreement: Agreement, labels: Labels, rows: int, dropped: int, truth: bool
+        self,
+        agreement: Agreement,
+        labels: Labels,
+        rows: int,
+        dropped: int,
+        truth: bool,
+        sources: tuple[str, ...] = (),
+        hints: tuple[str, ...] = (),
     ) -> None:
         self.agreement, self.labels, self.rows = agreement, labels, rows
         self.dropped, self.truth = dropped, truth
+        self.sources, self.hints = sources, hints
 
     def to_dict(self) -> Document:
         """The document that every view renders."""
@@ -61,10 +71,11 @@ def raters(
 ) -> Raters:
     """Decisions and scores of several raters on the same rows, and whether they really disagree.
 
-    Raters agree on a row when their scores lie within `tolerance` of each other, whatever they
-    decide: a "no" at 0.60 and a "yes" at 0.52 are nearly the same opinion. The curve of a rater sets
-    its scores against its own decisions, or against the labels `y` where they are known. `place` says
-    in which files the rows are, where they come from files.
+    A score says how much speaks for the positive decision, not how sure a rater is of either: a sure "no"
+    has a score near 0. Raters agree on a row when their scores lie within `tolerance` of each other,
+    whatever they decide: a "no" at 0.60 and a "yes" at 0.52 are nearly the same opinion. The curve of a
+    rater sets its scores against its own decisions, or against the labels `y` where they are known.
+    `place` says in which files the rows are, where they come from files.
 
     >>> ann = ["no", "yes", "yes", "no"], [0.60, 0.90, 0.80, 0.10]
     >>> bob = ["yes", "yes", "no", "no"], [0.52, 0.85, 0.30, 0.15]
@@ -100,7 +111,33 @@ def raters(
         opinions, tallies, tolerance=tolerance, rule=midpoint,
         top=top, place=rows.place, ids=named_rows(ids, length),
     )  # fmt: skip
-    return Raters(found, labels, len(rows), length - len(rows), y is not None)
+    own = [Tally.of_rows(replace(rows, y=decided[name], labels=labels), name) for name in given]
+    return Raters(
+        found,
+        labels,
+        len(rows),
+        length - len(rows),
+        y is not None,
+        tuple(name for name, _ in rows.place.files),
+        tuple(hint for t in own for hint in _hints(t, labels)),
+    )
+
+
+def _hints(t: Tally, labels: Labels) -> Iterator[str]:
+    """What a reader should be told of one rater."""
+    name = t.origin.score
+    if why_not_unit(t):
+        low, high = t.ends
+        yield (
+            f"scores of '{name}' lie between {low:.4g} and {high:.4g}, not in [0, 1]; distances between "
+            f"scores mean something only where all raters use one scale"
+        )
+    if not t.why_not_ranked and area(t) < 0.5:
+        yield (
+            f"high scores of '{name}' do not go with '{labels.positive}' (AUROC {area(t):.3g} against the "
+            f"rater's own decisions); a score says how much speaks for '{labels.positive}', not how sure "
+            f"the rater is of either answer: turn the scores of the others round (1 - score)"
+        )
 
 
 def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:

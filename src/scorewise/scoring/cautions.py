@@ -58,9 +58,13 @@ def _far(curve: SmRoc) -> Iterator[str]:
     yield (
         f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
         f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores dealt "
-        f"out at random would get {number(math.nan if chance is None else chance)}, and after "
-        f"recalibration the area is {after}"
+        f"out at random would get {_said(chance)}, and after recalibration the area is {after} "
+        f"({_said(after.baseline)} at random)"
     )
+
+
+def _said(baseline: float | None) -> str:
+    return number(math.nan if baseline is None else baseline)
 
 
 def class_ends(t: Tally, side: int) -> tuple[float, float]:

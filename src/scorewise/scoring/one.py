@@ -147,11 +147,14 @@ class SmRoc(Shown):
         """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
         return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw it with matplotlib (`pip install 'scorewise[plot]'`); see `displays.SmRocDisplay`."""
+    def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Any:
+        """Draw it with matplotlib (`pip install 'scorewise[plot]'`); see `displays.SmRocDisplay`.
+
+        Several curves on one plot: pass `ax=`, `name=` and `segments=False`.
+        """
         from scorewise.displays import SmRocDisplay
 
-        return SmRocDisplay(self).plot(ax=ax, **options)
+        return SmRocDisplay(self, name=name).plot(ax=ax, **options)
 
     def to_dict(self) -> Document:
         """The document that every view renders."""

@@ -16,7 +16,7 @@ def drift(doc: Document) -> list[Section]:
     if len(windows) == 1:
         parts += [_samples([doc["reference"], windows[0]]), *_changes(windows[0], doc)]
     else:
-        parts += [_overview(doc), *_seen(windows)]
+        parts += [_overview(doc), *_seen(windows), *_absent(windows)]
     return [*parts, *hints(doc["hints"])]
 
 
@@ -77,12 +77,16 @@ def _changes(window: Document, doc: Document) -> list[Section]:
         f"Holm: p adjusted for {len(known)} tests."
     ]
     parts = [Section("Changes", head=head, rows=rows, words=frozenset({"Change"}), lines=said)]
-    absent: dict[str, list[str]] = {}
-    for c in window["changes"]:
-        if c["why"]:
-            absent.setdefault(c["why"], []).append(c["title"])
+    return [*parts, *_absent([window])]
+
+
+def _absent(windows: list[Document]) -> list[Section]:
+    """What has no value, by the reason."""
+    absent: dict[str, dict[str, None]] = {}
+    for c in (c for window in windows for c in window["changes"] if c["why"]):
+        absent.setdefault(c["why"], {})[c["title"]] = None
     lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [*parts, Section("Not defined", lines=lines)] if absent else parts
+    return [Section("Not defined", lines=lines)] if absent else []
 
 
 def _p(p: float | None) -> str:
@@ -105,7 +109,10 @@ def _overview(doc: Document) -> Section:
         head=("Window", "Rows", *(title for _, title in SHOWN), "KS", "Drift"),
         rows=rows,
         words=frozenset({"Window", "Drift"}),
-        lines=["Positive: share of positives. KS: distance of the scores from the reference."],
+        lines=[
+            "Positive: share of positives. KS: distance of the scores from the reference. p-values are "
+            "adjusted for all tests in all windows (Holm)."
+        ],
     )
 
 
@@ -113,5 +120,8 @@ def _seen(windows: list[Document]) -> list[Section]:
     """The evidence window by window, and once what each kind of drift means."""
     moved = [w for w in windows if w["evidence"]]
     facts = [(w["name"], f"{w['drift']}: {w['evidence']}") for w in moved]
-    said = [w["verdict"].partition(" Strongest evidence:")[0] for w in moved]
-    return [Section("What was seen", facts=facts, lines=list(dict.fromkeys(said)))] if facts else []
+    said: dict[str, list[str]] = {}
+    for w in moved:
+        said.setdefault(w["verdict"].partition(" Strongest evidence:")[0], []).append(w["name"])
+    lines = [f"{', '.join(names)}: {text}" for text, names in said.items()]
+    return [Section("What was seen", facts=facts, lines=lines)] if facts else []

@@ -45,7 +45,7 @@ def inspect_page(doc: Document) -> list[Section]:
     """The data, each model's rows and gaps, and how far models agree."""
     sections = [Section(facts=data_facts(doc, quoted, plain))]
     for model in doc["models"]:
-        sections += _model(model, several=len(doc["models"]) > 1)
+        sections += _model(model, len(doc["models"]) > 1, len(doc["data"]["sources"]) > 1)
     if doc["agreement"] is not None:
         sections += _agreement(doc["agreement"], doc["data"], "model")
     return [*sections, Section("How to read this", facts=READING), *hints(doc["hints"])]
@@ -55,7 +55,8 @@ def raters_page(doc: Document) -> list[Section]:
     """What was compared, and how far raters agree."""
     data = doc["data"]
     against = "known labels" if data["truth"] else "each rater's own decisions"
-    facts = [
+    facts = [("Data", ", ".join(map(quoted, data["sources"])))] if data["sources"] else []
+    facts += [
         ("Rows", amount(data["rows"])),
         ("Positive", f"{quoted(data['positive'])} ({data['rule']}); negative is "
                      f"{quoted(data['negative'])}"),
@@ -70,15 +71,15 @@ def raters_page(doc: Document) -> list[Section]:
     ]
 
 
-def _model(model: Document, several: bool) -> list[Section]:
+def _model(model: Document, several: bool, files: bool) -> list[Section]:
     of = f" of {quoted(model['name'])}" if several else ""
     by = f" by {quoted(model['name'])}" if several else ""
     sections = []
     if not model["why"]:
         sections += [
             *([Section(f"Scores{of}", facts=_scores(model))] if model["sets"] else []),
-            _suspects(f"Labels to check{by}", model["suspicious"]),
-            _suspects(f"Hard successes{of}", model["successes"][:SUCCESSES]),
+            _suspects(f"Labels to check{by}", model["suspicious"], files),
+            _suspects(f"Hard successes{of}", model["successes"][:SUCCESSES], files),
         ]
     return [*sections, _gaps(model, of)]
 
@@ -95,22 +96,26 @@ def _scores(model: Document) -> list[tuple[str, str]]:
     ]
 
 
-def _suspects(title: str, rows: Sequence[Document]) -> Section:
+def _suspects(title: str, rows: Sequence[Document], files: bool) -> Section:
     if not rows:
         return Section(title, lines=["none"])
     named = any(row["id"] is not None for row in rows)
     head = ["row", *(["id"] if named else []), "suspicion", "why"]
     table = [
-        [_place(row, rows), *([_id(row)] if named else []), number(row["suspicion"]), row["reason"]]
+        [
+            _place(row, files),
+            *([_id(row)] if named else []),
+            number(row["suspicion"]),
+            row["reason"],
+        ]
         for row in rows
     ]
     return Section(title, head=head, rows=table, words=WORDS)
 
 
-def _place(row: Document, rows: Sequence[Document]) -> str:
+def _place(row: Document, files: bool) -> str:
     """The number of a row, with its file where there are several."""
-    several = len({r["file"] for r in rows}) > 1
-    return f"{_end(row['file'])}:{row['row']}" if several else str(row["row"])
+    return f"{_end(row['file'])}:{row['row']}" if files else str(row["row"])
 
 
 def _end(text: object) -> str:
@@ -145,12 +150,16 @@ def _gaps(model: Document, of: str) -> Section:
 def _agreement(a: Document, data: Document, who: str) -> list[Section]:
     n = a["numbers"]
     near = f"within {a['tolerance']:g}"
+    files = len(data["sources"]) > 1
     facts = [
         ("Decisions", f"the same on {_share(a['same_decisions'])} of the rows"),
         ("Scores", f"{near} of each other on {_share(a['within_tolerance'])} of the rows"),
-        ("Agree", f"{counted(n['both'], 'row')}: same decision, scores {near}"),
-        ("Seem not to", f"{counted(n['apparent'], 'row')}: other decisions, but scores {near}"),
-        ("Hidden", f"{counted(n['hidden'], 'row')}: same decision, but scores further apart"),
+        (
+            "Agree",
+            f"{counted(n['both'] + n['apparent'], 'row')}: scores {near}; of these "
+            f"{amount(n['apparent'])} with other decisions, which only look like disagreement",
+        ),
+        ("Differ", f"{counted(n['hidden'], 'row')}: same decision, but scores further apart"),
         ("Disagree", f"{counted(n['real'], 'row')}: other decisions, and scores further apart"),
     ]
     curves = [
@@ -179,18 +188,19 @@ def _agreement(a: Document, data: Document, who: str) -> list[Section]:
             rows=pairs,
             words=WORDS,
         ),
-        *_instances("Rows that only look like disagreement", a["apparent"], data),
-        *_instances("Rows on which they disagree", a["real"], data),
+        *_instances("Rows that only look like disagreement", a["apparent"], data, files),
+        *_instances("Rows on which they disagree", a["real"], data, files),
+        *_instances("Rows with one decision, but scores apart", a["hidden"], data, files),
     ]
 
 
-def _instances(title: str, rows: Sequence[Document], data: Document) -> list[Section]:
+def _instances(title: str, rows: Sequence[Document], data: Document, files: bool) -> list[Section]:
     if not rows:
         return []
     named = any(row["id"] is not None for row in rows)
     head = ["row", *(["id"] if named else []), "apart", "decisions and scores"]
     table = [
-        [_place(row, rows), *([_id(row)] if named else []), number(row["apart"]), _said(row, data)]
+        [_place(row, files), *([_id(row)] if named else []), number(row["apart"]), _said(row, data)]
         for row in rows
     ]
     return [Section(title, head=head, rows=table, words=WORDS)]

@@ -40,7 +40,13 @@ def smroc(doc: Document) -> list[Section]:
 
 def _areas(doc: Document) -> Section:
     rows = [
-        [quoted(c["name"]), value(c["area"]), interval(c["area"]), shown(c["auroc"])]
+        [
+            quoted(c["name"]),
+            value(c["area"]),
+            interval(c["area"]),
+            shown(c["area"]["baseline"]),
+            shown(c["auroc"]),
+        ]
         for c in doc["curves"]
     ]
     lines = [
@@ -48,7 +54,7 @@ def _areas(doc: Document) -> Section:
         for d in doc["distances"]
     ]
     level = percent(doc["settings"]["level"])
-    head = ["model", "smAUC", f"{level} interval", "AUROC"]
+    head = ["model", "smAUC", f"{level} interval", "at random", "AUROC"]
     return Section("Areas", head=head, rows=rows, words=frozenset(["model", head[2]]), lines=lines)
 
 
@@ -59,7 +65,7 @@ def _facts(c: Document) -> list[tuple[str, str]]:
     total = sum(part["weight"] for part in c["sets"].values())
     high = c["sets"]["high_positive"]["weight"] + c["sets"]["high_negative"]["weight"]
     return [
-        ("smAUC", f"{said}; AUROC {shown(c['auroc'])}"),
+        ("smAUC", f"{said}; at random {shown(area['baseline'])}; AUROC {shown(c['auroc'])}"),
         (
             "Midpoint",
             f"{shown(c['midpoint']['value'])} ({c['midpoint']['rule']}); over all midpoints smAUC lies "
@@ -67,7 +73,7 @@ def _facts(c: Document) -> list[tuple[str, str]]:
         ),
         (
             "Rectangle",
-            f"{shown(c['height'])} high (climbs) by {shown(c['width'])} wide (runs)",
+            f"{c['height']:,.1f} high (climbs) by {c['width']:,.1f} wide (runs)",
         ),
         (
             "Balance",
@@ -76,7 +82,8 @@ def _facts(c: Document) -> list[tuple[str, str]]:
         ),
         (
             "Hull",
-            f"{shown(c['gap'])} above the curve; after recalibration smAUC is {shown(after['value'])}",
+            f"{shown(c['gap'])} above the curve; after recalibration smAUC is {shown(after['value'])} "
+            f"({shown(after['baseline'])} at random)",
         ),
     ]
 

@@ -48,6 +48,7 @@ def raters() -> Schema:
             positive=text("The decision that high scores stand for."),
             negative=text("The other decision."),
             rule=text("How it was decided which of them is positive."),
+            sources=a_list("Files read; empty when given as arrays.", text("A file name.")),
             rows=count("Rows compared, without those dropped."),
             dropped=count("Rows left out because a value was missing."),
             truth=flag("Whether the curves are against known labels, not a rater's own decisions."),
