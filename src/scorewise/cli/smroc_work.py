@@ -11,6 +11,7 @@ from scorewise.cli.work import midpoint_rule, read
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
+    from scorewise.door import Rows
     from scorewise.scoring import SmRocs
     from scorewise.sources import Loaded
 
@@ -56,9 +57,14 @@ def files(
 
 
 def _picture(curves: SmRocs, ending: str) -> bytes:
+    import warnings
+
     figure = curves.plot().figure_
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, bbox_inches="tight", dpi=150)
+    with warnings.catch_warnings():
+        # a name in a script that the font lacks is drawn as boxes
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure.savefig(buffer, format=ending, bbox_inches="tight", dpi=150)
     return buffer.getvalue()
 
 
@@ -66,18 +72,36 @@ def _table(curves: SmRocs, loaded: Loaded, ending: str) -> bytes:
     import polars as pl
 
     rows = loaded.rows
-    columns: dict[str, Any] = {"positive": rows.y}
+    columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
     for name, curve in curves.items():
         climb, run = curve.segments.T
-        columns |= {
+        made = {
             name: rows.scores[name],
             f"{name}_appropriate": curve.appropriate,
             f"{name}_climb": climb,
             f"{name}_run": run,
         }
+        if twice := [column for column in made if column in columns]:
+            raise BadInput(
+                f"--segments would write two columns named '{twice[0]}'; rename the column '{name}'"
+            )
+        columns |= made
     frame, buffer = pl.DataFrame(columns), io.BytesIO()
     if ending == "csv":
         frame.write_csv(buffer)
     else:
         frame.write_parquet(buffer)
     return buffer.getvalue()
+
+
+def _places(rows: Rows) -> dict[str, Any]:
+    """The number of each row in its file, and the file where there are several."""
+    import numpy as np
+
+    place = rows.place
+    at = np.arange(len(rows)) if place.kept is None else place.kept
+    ends = np.cumsum([count for _, count in place.files])
+    file = np.searchsorted(ends, at, side="right")
+    number = at + 1 - np.concatenate(([0], ends))[file]
+    names = np.array([name for name, _ in place.files], object)
+    return {"file": names[file], "row": number} if len(names) > 1 else {"row": number}

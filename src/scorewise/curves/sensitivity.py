@@ -8,6 +8,7 @@ import numpy as np
 
 from scorewise.curves.thresholds import Floats
 from scorewise.tallies import Tally
+from scorewise.tallies.climbing import HAIR
 from scorewise.tallies.losses import unit
 
 
@@ -23,7 +24,7 @@ class Sensitivity:
 
     def at(self, midpoint: float) -> float:
         """The area for one midpoint."""
-        return float(self.area[np.searchsorted(self.midpoint, midpoint)])
+        return float(self.area[np.searchsorted(self.midpoint, midpoint - HAIR)])
 
 
 def sensitivity(t: Tally) -> Sensitivity:

@@ -65,8 +65,8 @@ def unit_square(
 
 def over_grid(ax: Any, x: str, y: str) -> None:
     """Axes in words, over a light grid."""
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set_xlabel(literal(x))
+    ax.set_ylabel(literal(y))
     ax.grid(True, alpha=0.3, lw=0.6)
     ax.set_axisbelow(True)
 
@@ -83,7 +83,7 @@ def legend(ax: Any, where: str, columns: int = 1) -> Any:
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
     return ax.legend(
         [handles[i] for i in order],
-        [fill(labels[i], _WIDE) for i in order],
+        [literal(fill(labels[i], _WIDE)) for i in order],
         fontsize="small",
         ncols=columns,
         **{"framealpha": 0.85} | place,
@@ -117,6 +117,15 @@ def _drawn(ax: Any, gid: str) -> list[Any]:
 def named(name: str | None, text: str) -> str:
     """What a legend says of one of several."""
     return f"{name}: {text}" if name else text
+
+
+def literal(text: str) -> str:
+    r"""Text in which a $ of a user's words begins no formula.
+
+    >>> print(literal("a$b"))
+    a\$b
+    """
+    return text.replace("$", r"\$")
 
 
 def area_text(title: str, area: Estimate) -> str:

@@ -12,6 +12,8 @@ from scorewise.door.values import Coded, Mask, Numbers, Vector, short, spread, s
 from scorewise.door.words import pair_of, positive_of
 from scorewise.errors import BadInput
 
+REST = "the rest"  # what the negative class is called when several others make it up
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -210,7 +212,7 @@ def _given_value(
 
 def _given_labels(positive: str, others: list[str]) -> Labels:
     if len(others) > 1:
-        return Labels(positive, "the rest", f"given, against the {len(others)} other values")
+        return Labels(positive, REST, f"given, against the {len(others)} other values")
     return Labels(positive, others[0] if others else f"not {positive}", "given")
 
 

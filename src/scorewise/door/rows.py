@@ -83,9 +83,11 @@ def take(
     one_of("missing", missing, get_args(Missing))
     if not scores:
         raise BadInput("no scores were given; pass at least one column of scores")
+    if len({str(name) for name in scores}) < len(scores):
+        raise BadInput("two columns of scores have the same name; give each a name of its own")
     names = Names(label_name, weight_name, count_name)
     place = place or Place()
-    _aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
+    aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
     label = vector(labels, names.label)
     values = {str(k): vector(v, str(k)) for k, v in scores.items()}
     extra = {
@@ -126,7 +128,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
         raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
 
 
-def _aligned(columns: Mapping[str, Any]) -> None:
+def aligned(columns: Mapping[str, Any]) -> None:
     """Refuse pandas columns whose indexes hold the same keys in another order: rows would not match."""
     pandas = sys.modules.get("pandas")
     if pandas is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -102,10 +103,12 @@ def _settings(
     if replicates is None:
         pilot = 0 if windows == 1 else REPLICATES
         # enough for the smallest p-value to stay small when adjusted for all tests
-        replicates = min(9999, max(REPLICATES, 40 * windows * len(STATISTICS) - 1))
+        enough = math.ceil(1.5 * windows * len(STATISTICS) / (1 - level))
+        replicates = max(REPLICATES, 2 * enough if windows == 1 else enough)
     if replicates < 1:
         raise BadInput(f"replicates is {replicates}; it must be 1 or more, such as {REPLICATES}")
-    cells, tests = 1024 if windows == 1 else 256, windows * len(STATISTICS)
+    cells = 1024 if windows == 1 else 256 if windows <= 12 else 96
+    tests = windows * len(STATISTICS)
     return Settings(level, seed, replicates, rule, cells, tests, pilot)
 
 

@@ -2,8 +2,8 @@
 
 The rows of a cell are alike, so that it is enough to say how many of each cell go to the reference: a
 multivariate hypergeometric draw, the cost of which does not grow with the number of rows. With weights a
-cell gets a gamma draw with the mean and the variance that its rows would give it in each sample (see
-`scorewise.intervals.bootstrap`).
+cell gets a Poisson number of rows, as many and as heavy as give it the mean and the variance that its
+rows would give it in each sample.
 """
 
 from __future__ import annotations
@@ -66,9 +66,21 @@ def _weighted(x: Split, held: Held, replicates: int, rng: np.random.Generator) -
                 share, share2 = side[k].sum() / whole.sum(), side2[k].sum() / whole2.sum()
             else:
                 share, share2 = side.all.sum() / x.mass.sum(), side2.all.sum() / _total(squares)
-            parts.append(resampled(whole * share, whole2 * share2, replicates, rng))
+            parts.append(_counted(whole * share, whole2 * share2, replicates, rng))
         sides.append(Classes(*parts))
     return x.having(*sides)
+
+
+def _counted(weight: Floats, squares: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Replicates of the weights of cells as counts of rows: a cell may get none, as when rows are dealt.
+
+    Poisson draws of the rows that the weights are worth, of the mean and variance that these have.
+    """
+    unit = np.divide(squares, weight, out=np.zeros_like(weight), where=weight > 0)
+    rows = np.divide(weight, unit, out=np.zeros_like(weight), where=unit > 0)
+    drawn = rng.poisson(rows, (replicates, len(rows))).astype(np.float64)
+    drawn *= unit
+    return drawn
 
 
 def _total(sides: tuple[Classes, Classes]) -> float:
@@ -82,7 +94,7 @@ def _outcomes(x: Split, i: int, replicates: int, rng: np.random.Generator) -> Cl
         x.reference.pos + x.current.pos, x.mass, out=np.zeros_like(x.mass), where=x.mass > 0
     )
     pos, neg = (
-        resampled(weight * part, weight2 * part, replicates, rng)
+        _counted(weight * part, weight2 * part, replicates, rng)
         for part in (positive, 1 - positive)
     )
     total = pos + neg

@@ -72,11 +72,11 @@ def _sample(sample: Sample, rule: str | float) -> Document:
     found: dict[str, Any] = dict.fromkeys(
         ("prevalence", "midpoint", "auroc", "high", "low", "rotation")
     )
-    if sample.labelled and sample.rows:
+    if sample.labelled and len(t.score):
         found["prevalence"] = t.positives / (t.positives + t.negatives)
     if both:
         found["auroc"] = area(t)
-    if sample.rows and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
+    if len(t.score) and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
         middle = midpoint(t, rule).value  # type: ignore[arg-type]
         first = first_high(unit(t.score, t.kind), middle)
         high, low = (float(t.neg[at].sum() + t.pos[at].sum()) for at in _around(first))
@@ -134,12 +134,6 @@ def _hints(d: Drift) -> Iterator[str]:
         yield (
             f"There are more than {MANY:,} distinct scores; neighbours were tied on cells of at most "
             f"2 millionths of a sample."
-        )
-    tests = sum(not math.isnan(c.p) for w in d.windows for c in w.values())
-    if tests and tests / (d.settings.replicates + 1) > 1 - d.settings.level:
-        yield (
-            f"With {tests} tests and {d.settings.replicates} replicates no p-value can be small enough "
-            f"after Holm; pass replicates={20 * tests} or more."
         )
     few = [f"'{s.name}'" for s in samples if 0 < s.rows < FEW]
     if few:

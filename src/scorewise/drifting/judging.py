@@ -22,6 +22,8 @@ from scorewise.intervals.shares import combine, wilson
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 
+_DRAWN = 999
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -110,7 +112,8 @@ def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[t
         drawn: Mapping[str, Floats] = {}
         if signed:
             draw = partial(chance.again, few, rng=rng)
-            drawn = chance.in_parts(draw, _all(signed), settings.replicates)
+            # intervals need no more, however many tests there are
+            drawn = chance.in_parts(draw, _all(signed), min(settings.replicates, _DRAWN))
         for s in members:
             value, centre = float(values[s.name]), float(near[s.name][0])
             spread = drawn.get(s.name)

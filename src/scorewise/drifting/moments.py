@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,15 +17,15 @@ _UNIT = np.dtype("datetime64[us]")
 
 
 def moments(column: Any, name: str) -> Moments:
-    """Times as datetime64 (those with a zone in UTC) or as floats.
+    """Times as datetime64 or as floats; those with a zone as they are written there, whatever the zone.
 
-    >>> moments(["2026-01-31", "2026-02-01T12:00Z", None], "date")
+    >>> moments(["2026-01-31", "2026-02-01T12:00+01:00", None], "date")
     array(['2026-01-31T00:00:00.000000', '2026-02-01T12:00:00.000000', 'NaT'], dtype='datetime64[us]')
     """
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(column, polars.Series):
         if getattr(column.dtype, "time_zone", None):
-            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+            column = column.dt.replace_time_zone(None)  # the time on the wall there
         column = column.to_numpy() if column.dtype != polars.String else column.to_list()
     values = np.asarray(column) if not isinstance(column, list | tuple) else None
     if values is not None and values.dtype.kind == "M":
@@ -61,7 +61,7 @@ def moment(value: Any, name: str) -> datetime | float:
     if isinstance(value, str):
         value = _parsed(value.strip(), name)
     if isinstance(value, datetime):
-        return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+        return value.replace(tzinfo=None)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     raise BadInput(f"{name} holds a {type(value).__name__}; times are dates, ISO text or numbers")

@@ -45,8 +45,12 @@ def calibration_slope(x: Split) -> Floats:
     gap, size = _strata_gaps(x)
     s = x.score if x.unit is None else x.unit
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        off = s - (size * s).sum(-1, keepdims=True) / size.sum(-1, keepdims=True)
-        return np.asarray((gap * off).sum(-1) / (size * off * off).sum(-1))
+        whole = size.sum(-1, keepdims=True)
+        off = s - (size * s).sum(-1, keepdims=True) / whole
+        spread = (size * off * off).sum(-1)
+        # what rounding leaves where one stratum alone holds rows of both samples is no spread
+        known = spread > 1e-20 * (size * s * s).sum(-1)
+        return np.where(known, (gap * off).sum(-1) / spread, np.nan)
 
 
 def calibration_distance(x: Split) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,10 +22,12 @@ from scorewise.views.words import Document
 class Window(Mapping[str, Change]):
     """The changes of one sample against the reference, each by its name, and the verdict on them."""
 
-    def __init__(self, sample: Sample, found: Mapping[str, Change], labelled: bool) -> None:
+    def __init__(
+        self, sample: Sample, found: Mapping[str, Change], labelled: bool, blind: str = ""
+    ) -> None:
         self.sample = sample
         self._changes = dict(found)
-        self._verdict = judge(found, labelled)
+        self._verdict = judge(found, labelled, blind)
 
     def __getitem__(self, name: str) -> Change:
         if name not in self._changes:
@@ -81,8 +84,9 @@ class Drift(Shown):
         self.time, self.notes = time, tuple(notes)
         tests = len(STATISTICS) * len(currents)
         found = [piloted(reference, current, settings, tests) for current in currents]
+        blind = _blind(found, settings)
         self.windows = tuple(
-            Window(current, adjusted, reference.labelled and current.labelled)
+            Window(current, adjusted, reference.labelled and current.labelled, blind)
             for current, adjusted in zip(currents, _adjusted(found), strict=True)
         )
 
@@ -144,6 +148,8 @@ class Drift(Shown):
 def overall(d: Drift) -> str:
     """A sentence on all windows."""
     moved = [w for w in d.windows if w.kind not in ("none seen", "untested")]
+    if not moved and all(w.kind == "untested" for w in d.windows):
+        return d.windows[0].verdict
     if not moved:
         return (
             f"No sign of drift in {len(d.windows)} windows; that does not prove that there is none."
@@ -151,6 +157,18 @@ def overall(d: Drift) -> str:
     return (
         f"Drift is seen in {len(moved)} of {len(d.windows)} windows, first in {moved[0].name} "
         f"({moved[0].kind})."
+    )
+
+
+def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
+    """Why no p-value can be small enough after adjustment, or nothing."""
+    tests = sum(not math.isnan(c.p) for w in found for c in w.values())
+    if tests / (s.replicates + 1) < 1 - s.level:
+        return ""
+    enough = math.ceil(2 * tests / (1 - s.level))
+    return (
+        f"with {tests} tests and {s.replicates:,} replicates no p-value can be small enough after "
+        f"Holm; pass replicates={enough} or more"
     )
 
 

@@ -49,9 +49,11 @@ class Verdict(NamedTuple):
     evidence: str = ""
 
 
-def judge(changes: Mapping[str, Change], labelled: bool) -> Verdict:
-    """The verdict on changes whose p-values are adjusted."""
+def judge(changes: Mapping[str, Change], labelled: bool, blind: str = "") -> Verdict:
+    """The verdict on changes whose p-values are adjusted; `blind` says why none could be small enough."""
     tested = [c for c in changes.values() if not math.isnan(c.p)]
+    if tested and blind:
+        return Verdict("untested", f"{SAID['untested'][:-1]}: {blind}.")
     if not tested:
         whys = dict.fromkeys(c.estimate.why for c in changes.values())
         return Verdict("untested", f"{SAID['untested'][:-1]}: {next(iter(whys))}.")

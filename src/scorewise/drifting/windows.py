@@ -52,7 +52,9 @@ def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Tim
         inside = np.flatnonzero(part == k)
         until = cut.reference_until is not None and k == 0
         name = named(times[inside[0]], times[inside[-1]], None if until else cut.every)
-        tally = Tally.of_rows(_some(rows, score, part[codes] == k), score, sources)
+        # rows without a time belong to no window, so the first counts all that were dropped
+        dropped = rows.dropped if k == 0 else 0
+        tally = Tally.of_rows(_some(rows, score, part[codes] == k, dropped), score, sources)
         samples.append(Sample(name, tally, labelled))
     return Timed(samples[0], samples[1:], notes)
 
@@ -74,6 +76,13 @@ def _read(
     """Checked rows, the column of scores, and of each row which of the distinct times it has."""
     names, get, sources = open_source(source)
     pick_score(names, time)
+    for role, column in (
+        ("label", columns.label),
+        ("score", columns.score),
+        ("weight", columns.weight),
+    ):
+        if column == time:
+            raise BadInput(f"column '{time}' is given as time and as {role}; name another for one")
     others = [n for n in names if n != time]
     if labelled:
         score = () if columns.score is None else (columns.score,)
@@ -147,11 +156,11 @@ def _until(times: Moments, until: Any) -> NDArray[np.bool_]:
     return np.asarray(times < at + np.timedelta64(1, "D") if whole_day else times <= at)
 
 
-def _some(rows: Rows, score: str, which: Any) -> Rows:
+def _some(rows: Rows, score: str, which: Any, dropped: int) -> Rows:
     return replace(
         rows,
         y=rows.y[which],
         scores={score: rows.scores[score][which]},
         weight=None if rows.weight is None else rows.weight[which],
-        dropped=0,
+        dropped=dropped,
     )

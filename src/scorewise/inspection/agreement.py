@@ -21,7 +21,7 @@ from scorewise.tallies.midpoint import Rule, midpoint
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-HAIR = 1e-12  # 0.6 - 0.5 is a hair below 0.1, 0.7 - 0.6 a hair above
+HAIR = 1e-7  # 0.7 - 0.6 is a hair above 0.1, and more so in 32 bits
 
 
 class Said(NamedTuple):

@@ -35,7 +35,10 @@ def inspection(i: Inspection) -> Document:
         "data": data_of(found.tally) | (NAMELESS if not found.tally.origin.sources else {}),
         "models": [_model(name, model) for name, model in i.models.items()],
         "agreement": None if i.agreement is None else _agreement(i.agreement),
-        "hints": [hint for name, model in i.models.items() for hint in _hints(name, model)],
+        "hints": [
+            *(hint for name, model in i.models.items() for hint in _hints(name, model)),
+            *_scales(i),
+        ],
     }
 
 
@@ -134,3 +137,14 @@ def _hints(name: str, model: Inspected) -> Iterator[str]:
                 f"'{name}': {wrong:,} of {rows:,} scores lie on the wrong side of the midpoint; "
                 f"is '{model.tally.origin.positive}' the positive class?"
             )
+
+
+def _scales(i: Inspection) -> Iterator[str]:
+    """Scores of several models can be compared only on one scale."""
+    kinds = {name: model.tally.kind for name, model in i.models.items()}
+    if "score" in kinds.values() and len(kinds) > 1:
+        beyond = ", ".join(f"'{name}'" for name, kind in kinds.items() if kind == "score")
+        yield (
+            f"the scores of {beyond} are no probabilities; distances between scores, and agreement within "
+            f"the tolerance, mean something only where all models use one scale"
+        )

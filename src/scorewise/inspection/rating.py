@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind, Labels, Missing, Place, Rows, take
-from scorewise.door.labels import read_labels
+from scorewise.door.labels import REST, read_labels
+from scorewise.door.rows import aligned
 from scorewise.door.values import Coded, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
@@ -97,6 +98,7 @@ def raters(
     length = len(rows) + rows.dropped
     rows = _complete(rows, columns, missing)
     decided, labels = _read(columns, _positions(rows), positive)
+    _check_words(columns, decided, labels, positive)
     tallies = [
         Tally.of_rows(replace(rows, y=decided[name if y is None else TRUTH], labels=labels), name)
         for name in given
@@ -149,6 +151,10 @@ def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:
     for name, columns in said.items():
         if not isinstance(columns, Sequence) or isinstance(columns, str) or len(columns) != 2:
             raise BadInput(f"rater '{name}' needs a pair of decisions and scores, {example}")
+    if len({str(name) for name in said}) < len(said):
+        raise BadInput("two raters have the same name; give each a name of its own")
+    aligned({f"{what} of {name}": c for name, pair in said.items()
+             for what, c in zip(("decision", "score"), pair, strict=True)})  # fmt: skip
     return {str(name): (columns[0], columns[1]) for name, columns in said.items()}
 
 
@@ -221,6 +227,21 @@ def _read(
     stacked = [value for column in columns.values() for value in _values(column, kept)]
     y, labels = read_labels(vector(stacked, "decision"), "decision", positive)
     return dict(zip(columns, y.reshape(len(columns), -1), strict=True)), labels
+
+
+def _check_words(
+    columns: Mapping[str, Vector], decided: Mapping[str, Bools], labels: Labels, positive: Any
+) -> None:
+    """Refuse raters that use other words: then all of theirs would stand for the rest."""
+    if positive is None or labels.negative != REST:
+        return
+    for name in columns:
+        if not decided[name].any():
+            who = "the label" if name == TRUTH else f"'{name}'"
+            raise BadInput(
+                f"{who} never says {labels.positive!r}, and other words than the others; write the "
+                f"decisions of all in the same words"
+            )
 
 
 def _values(column: Vector, kept: NDArray[np.int64]) -> list[Any]:

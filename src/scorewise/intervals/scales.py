@@ -17,7 +17,7 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
-    if not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
+    if not isinstance(level, int | float) or not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + level / 2)
 
@@ -84,7 +84,8 @@ def student(level: float, df: float) -> float:
 
 def limits(value: float, spread: Spread, level: float, scale: Scale) -> tuple[float, float]:
     """Value -+ Student's quantile of standard errors, taken on a scale and brought back."""
-    widened = math.sqrt(spread.variance) * student(level, spread.df) / z(level)
+    usual = z(level)  # which also refuses a level that means nothing
+    widened = math.sqrt(spread.variance) * student(level, spread.df) / usual
     return wald(value, widened, level, scale)
 
 

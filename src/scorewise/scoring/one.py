@@ -133,6 +133,8 @@ class SmRoc(Shown):
 
     def band(self, *, simultaneous: bool = False, replicates: int = 1000) -> Band:
         """A band that holds each point, or the whole curve, with the level's confidence."""
+        if not self.area.defined:
+            raise BadInput(f"no band: {self.area.why}")
         return band(
             self.tally,
             self.curve,

@@ -79,6 +79,12 @@ def _found(t: Tally, rule: Rule) -> Midpoint:
     if rule == "crossing":
         from scorewise.tallies.crossing import crossing
 
+        if t.coarse is not None:
+            raise BadInput(
+                "a coarse tally does not know where densities cross; choose another midpoint, such as "
+                'midpoint="balanced"'
+            )
+
         value = crossing(t)
     else:
         sums, weights = class_sums(t), (t.negatives, t.positives)
