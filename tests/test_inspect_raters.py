@@ -2,6 +2,7 @@
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,3 +166,30 @@ def test_views_of_three_raters():
     assert "ann: no at 0.6; bob: yes at 0.52" in printed
     assert "'ann', 'bob'" in printed
     assert "**Rows on which they disagree**" in r.to_markdown()
+
+
+def test_names_that_coincide_are_refused():
+    y, s = [1, 0, 1], [0.9, 0.2, 0.6]
+    with pytest.raises(sw.BadInput, match="two raters have the same name"):
+        sw.raters({1: (y, s), "1": (y, s)})
+    for call in (sw.inspect, sw.compare):
+        with pytest.raises(sw.BadInput, match="two columns of scores have the same name"):
+            call(y, {1: s, "1": s})
+
+
+def test_columns_in_different_orders_are_refused():
+    a, b = pd.Series([1, 0, 1], index=[0, 1, 2]), pd.Series([0.9, 0.2, 0.6], index=[2, 0, 1])
+    with pytest.raises(sw.BadInput, match="same pandas index in different orders"):
+        sw.raters({"ann": (a, b), "bob": ([1, 0, 1], [0.9, 0.2, 0.6])})
+
+
+def test_raters_have_to_use_the_same_words():
+    ann, bob = (["yes", "no"], [0.9, 0.1]), (["Y", "N"], [0.8, 0.2])
+    with pytest.raises(sw.BadInput, match="'bob' never says 'yes'"):
+        sw.raters({"ann": ann, "bob": bob}, positive="yes")
+
+
+def test_tolerance_holds_for_32_bits():
+    scores = [np.array([x], np.float32) for x in (0.6, 0.5)]
+    found = sw.raters({"ann": ([1], scores[0]), "bob": ([1], scores[1])}, tolerance=0.1)
+    assert found.agreement.within == 1

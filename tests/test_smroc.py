@@ -464,3 +464,23 @@ def test_tally_has_no_single_rows():
 def test_crossing_that_is_not_there_is_refused():
     with pytest.raises(sw.BadInput, match="do not cross between the class means"):
         sw.smroc([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], midpoint="crossing")
+
+
+def test_a_coarse_tally_does_not_know_where_densities_cross():
+    with pytest.raises(sw.BadInput, match="a coarse tally does not know where densities cross"):
+        sw.smroc(Tally.of(*WORKED).coarsen(), midpoint="crossing")
+
+
+def test_sensitivity_at_the_midpoint_is_the_area():
+    for seed in range(60):
+        y, s, w, _ = random_case(seed)
+        for rule in ("mean", "median", "balanced"):
+            curve = sw.smroc(y, s, weight=w, midpoint=rule)
+            assert curve.sensitivity().at(curve.midpoint) == pytest.approx(
+                curve.area.value, abs=1e-12
+            )
+
+
+def test_no_band_without_an_area():
+    with pytest.raises(sw.BadInput, match="no band: all scores are extreme"):
+        sw.smroc([1, 1, 0, 0], [1.0, 1.0, 0.0, 0.0], midpoint=0.0).band()

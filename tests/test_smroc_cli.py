@@ -166,3 +166,24 @@ def test_undefined_area_and_hostile_names_are_shown_safely():
     rows["curves"][0]["name"] = "a|b\x1b[31m<script>\n"
     assert "\x1b" not in text(rows)
     assert "<script>" not in markdown(rows)
+
+
+def test_steps_name_row_and_file_and_never_two_columns_alike(rows, capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("y,p\n1,0.9\n0,\n0,0.2\n")
+    (tmp_path / "b.csv").write_text("y,p\n1,0.7\n0,0.4\n")
+    common = ["--label", "y", "--score", "p", "--segments", "s.csv"]
+    assert run(["smroc", "a.csv", "b.csv", *common, "--missing", "drop"]) == 0
+    steps = pl.read_csv(tmp_path / "s.csv")
+    places = list(zip(steps["file"], steps["row"], steps["p"], strict=True))
+    assert places == [("a.csv", 1, 0.9), ("a.csv", 3, 0.2), ("b.csv", 1, 0.7), ("b.csv", 2, 0.4)]
+    (tmp_path / "c.csv").write_text("y,positive\n1,0.9\n0,0.4\n")
+    args = ["smroc", "c.csv", "--label", "y", "--score", "positive", "--segments", "t.csv"]
+    assert run(args) == 2
+    assert "two columns named 'positive'; rename the column 'positive'" in capsys.readouterr().err
+    assert not (tmp_path / "t.csv").exists()
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(rows, capsys, tmp_path):
+    (tmp_path / "cjk.csv").write_text("y,中$x\n1,0.9\n0,0.4\n1,0.3\n0,0.1\n")
+    assert run(["smroc", "cjk.csv", "--label", "y", "--score", "中$x", "--plot", "a.png"]) == 0
+    assert capsys.readouterr().err == "wrote a.png\n"

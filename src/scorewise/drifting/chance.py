@@ -133,5 +133,7 @@ def in_parts(
 ) -> dict[str, Floats]:
     """What is computed of many replicates, a few hundred at a time."""
     sizes = [len(part) for part in np.array_split(np.arange(replicates), -(-replicates // 256))]
-    parts = [of(draw(size)) for size in sizes]
+    # a sample of few weighted rows may get none; then there is no value, which counts as large
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [of(draw(size)) for size in sizes]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
