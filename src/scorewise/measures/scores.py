@@ -26,10 +26,10 @@ def smauc(
 
     The area under the score-weighted ROC curve (smROC): each row climbs by its score if that is
     appropriate, and by 1 minus it if not, and runs by the rest. Scores of 0 and 1 alone give AUROC. It is
-    no proper score: it rewards bold scores, also too bold ones. The interval is by influence on the logit scale, the movement of the midpoint included; with the rules
-    "median" and "crossing" by the bootstrap of cells. Every constant scores 0.5. The baseline is what
-    the same scores would get if they were dealt out to the rows at random; it is far above 0.5 where
-    most scores are near 0, or near 1.
+    no proper score: it rewards bold scores, also too bold ones. The interval is by influence on the
+    logit scale, the movement of the midpoint included; with the rules "median" and "crossing" by the
+    bootstrap of cells. Every constant scores 0.5. The baseline is what the same scores would get if they
+    were dealt out to the rows at random; it is far above 0.5 where most scores are near 0, or near 1.
 
     >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
     0.843 [0.379, 0.979]
