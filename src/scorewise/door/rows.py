@@ -85,17 +85,17 @@ def take(
         raise BadInput("no scores were given; pass at least one column of scores")
     names = Names(label_name, weight_name, count_name)
     place = place or Place()
-    _aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
+    aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
     label = vector(labels, names.label)
     values = {str(k): vector(v, str(k)) for k, v in scores.items()}
     extra = {
         n: vector(v, n) for n, v in ((names.weight, weight), (names.count, count)) if v is not None
     }
-    _same_length([(names.label, label), *values.items(), *extra.items()])
+    same_length([(names.label, label), *values.items(), *extra.items()])
     numeric = {n: numbers(v, n, place) for n, v in values.items()}
     further = {n: numbers(v, n, place) for n, v in extra.items()}
 
-    keep = _complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
+    keep = complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
     dropped = 0
     if keep is not None:
         dropped = int(len(keep) - np.count_nonzero(keep))
@@ -109,7 +109,7 @@ def take(
     return Rows(
         y=y,
         scores={n: s for n, (s, _) in floats.items()},
-        weight=_weights(further[names.weight], names.weight, place) if weight is not None else None,
+        weight=weights(further[names.weight], names.weight, place) if weight is not None else None,
         count=_counts(further[names.count], names.count, place) if count is not None else None,
         labels=classes,
         names=names,
@@ -126,7 +126,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
         raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
 
 
-def _aligned(columns: Mapping[str, Any]) -> None:
+def aligned(columns: Mapping[str, Any]) -> None:
     """Refuse pandas columns whose indexes hold the same keys in another order: rows would not match."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
@@ -143,7 +143,8 @@ def _aligned(columns: Mapping[str, Any]) -> None:
             )
 
 
-def _same_length(columns: list[tuple[str, Vector]]) -> None:
+def same_length(columns: list[tuple[str, Vector]]) -> None:
+    """Refuse columns of different lengths."""
     (first, label), *others = columns
     for name, column in others:
         if len(column) != len(label):
@@ -153,7 +154,7 @@ def _same_length(columns: list[tuple[str, Vector]]) -> None:
             )
 
 
-def _complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
+def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
     """The rows that miss nothing; None when that is all of them."""
     gaps: Mask | None = None
     for name, column in columns:
@@ -186,7 +187,8 @@ def _scores(column: Numbers, name: str, kind: Kind | None, place: Place) -> tupl
     return floats, kind or ("probability" if inside else "score")
 
 
-def _weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
+def weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
+    """Weights, which have to be finite, not negative and not all zero."""
     values = column.values.astype(np.float64, copy=False)
     low, high = in_range(values, name, place)
     if low < 0:
