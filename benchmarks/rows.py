@@ -110,6 +110,11 @@ def bootstrap(best_of: BestOf) -> Measured:
     return beside(ours, peer, best_of, 5, 1)
 
 
+def density(best_of: BestOf) -> Measured:
+    x = np.random.default_rng(0).normal(size=10_000_000)
+    return beside(lambda: sw.density(x), lambda: np.sort(x), best_of, 5, 5)
+
+
 def fresh(code: str) -> tuple[float, float]:
     """Seconds that the code says it took in a process of its own, and that process's peak in MB."""
     # not ru_maxrss: a child begins with its parent's
@@ -168,6 +173,7 @@ ROWS = [
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
+    Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),
     Budget("evaluate 10 million: peak of the process", "its input arrays", 4, memory, "MB"),
     Budget(

@@ -37,6 +37,11 @@ def midpoint() -> Any:
     return sw.displays.MidpointDisplay.from_predictions(*tumours())
 
 
+def density() -> Any:
+    """The scores of each class."""
+    return sw.displays.DensityDisplay.from_predictions(*tumours())
+
+
 def hull() -> Any:
     """The hull of the ROC curve, and its slopes as calibrated scores."""
     return sw.displays.HullDisplay.from_predictions(*tumours())
@@ -65,6 +70,7 @@ def drift() -> Any:
 FIGURES: dict[str, Callable[[], Any]] = {
     "smroc.png": smroc,
     "midpoint.png": midpoint,
+    "density.png": density,
     "hull.png": hull,
     "raters.png": raters,
     "drift.png": drift,

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
-from scorewise import Tally
-from scorewise.curves.densities import densities
+from scorewise import Density, Tally
 from scorewise.curves.hull import calibrated
 from scorewise.curves.segments import segments
 from scorewise.curves.smooth import smooth_roc
@@ -32,32 +31,35 @@ def rows(seed):
 def test_densities_are_reflected_kernels(seed):
     y, s, w = rows(seed)
     t = Tally.of(y, s, weight=w)
-    found = densities(t)
-    for side, width, ours in zip((~y, y), kernel_widths(t), (found.neg, found.pos), strict=True):
+    found = Density.of(t, bandwidth="silverman", points=513)
+    for side, width, ours in zip((~y, y), kernel_widths(t), found, strict=True):
         weight = np.ones(side.sum()) if w is None else w[side]
-        mirrored = np.concatenate([s[side], -s[side], 2 - s[side]])
-        each = stats.norm.pdf(found.x[:, None], mirrored, width) * np.tile(weight, 3)
-        np.testing.assert_allclose(ours, each.sum(1) / weight.sum(), rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(found.overlap, np.minimum(found.neg, found.pos))
+        mirrored = np.concatenate([sign * s[side] + k for sign in (1, -1) for k in (-2, 0, 2)])
+        each = stats.norm.pdf(ours.x[:, None], mirrored, width) * np.tile(weight, 6)
+        np.testing.assert_allclose(ours.y, each.sum(1) / weight.sum(), rtol=1e-9, atol=1e-12)
+    lower = np.minimum(found.neg.y, found.pos.y)
+    assert found.overlap == pytest.approx(np.trapezoid(lower, found.neg.x))
 
 
 def test_densities_cross_at_the_crossing():
     y, s, _ = rows(3)
     t = Tally.of(y, s)
-    found, at = densities(t), midpoint(t, "crossing").value
-    left, right = (np.interp(at + side, found.x, found.pos - found.neg) for side in (-0.02, 0.02))
+    found, at = Density.of(t, bandwidth="silverman"), midpoint(t, "crossing").value
+    left, right = (found.pos(at + side) - found.neg(at + side) for side in (-0.001, 0.001))
     assert left < 0 < right
 
 
-def test_pooled_densities_are_nearly_those_of_all_rows():
+def test_binned_densities_are_nearly_those_of_all_rows():
     rng = np.random.default_rng(1)
     y = rng.random(20_000) < 0.5
     s = rng.beta(2 + y, 3 - y)
-    found, t = densities(Tally.of(y, s)), Tally.of(y, s)
-    for side, width, ours in zip((~y, y), kernel_widths(t), (found.neg, found.pos), strict=True):
-        kernels = stats.gaussian_kde(s[side], bw_method=width / s[side].std(ddof=1))
-        inside = (found.x > 0.2) & (found.x < 0.8)
-        np.testing.assert_allclose(ours[inside], kernels(found.x[inside]), rtol=0.02)
+    t = Tally.of(y, s)
+    found = Density.of(t, bandwidth="silverman")
+    for side, width, ours in zip((~y, y), kernel_widths(t), found, strict=True):
+        assert ours.bandwidth == pytest.approx(width, rel=1e-3)
+        kernels = stats.gaussian_kde(s[side], bw_method=ours.bandwidth / s[side].std(ddof=1))
+        inside = (ours.x > 0.2) & (ours.x < 0.8)
+        np.testing.assert_allclose(ours.y[inside], kernels(ours.x[inside]), rtol=1e-5)
 
 
 @seeds

@@ -29,7 +29,9 @@ OF_PREDICTIONS = [
     displays.MidpointDisplay,
     displays.SensitivityDisplay,
     displays.HullDisplay,
+    displays.DensityDisplay,
 ]
+WITH_WIDTHS = displays.MidpointDisplay, displays.DensityDisplay  # kernels narrow with more rows
 each = pytest.mark.parametrize("display", OF_PREDICTIONS, ids=lambda d: d.__name__)
 
 
@@ -208,6 +210,29 @@ def test_midpoint_is_where_it_is():
     assert not displays.MidpointDisplay(t).plot(rules=False, overlap=False).rules_
 
 
+def test_densities_of_classes_and_of_samples():
+    y, s = rows()
+    d = displays.DensityDisplay.from_predictions(y, s, name="mine", bandwidth="silverman")
+    found = sw.Density.of(Tally.of(y, s), bandwidth="silverman")
+    assert words(d.ax_) == ["mine: negatives (False)", "mine: positives (True)"]
+    for line, one in zip(d.lines_.values(), found, strict=True):
+        np.testing.assert_array_equal(xy(line), np.column_stack([one.x, one.y]))
+    assert d.ax_.get_xlim() == (0, 1)
+    assert d.ax_.get_xlabel() == "score"
+    samples = {"old": s[:40], "new": 2 * s[40:]}
+    both = displays.DensityDisplay.from_samples(samples, kernel="biweight", ax=d.ax_)
+    assert list(both.lines_) == ["old", "new"]
+    assert len({line.get_color() for line in d.ax_.get_lines()}) == 4
+    assert d.ax_.get_xlim()[0] < 0
+    assert d.ax_.get_xlim()[1] > 1
+    alone = sw.density(s).plot(name="scores", lw=3)
+    assert words(alone.ax_) == ["scores"]
+    assert alone.line_.get_linewidth() == 3
+    assert sw.density(s).plot().ax_.get_legend() is None
+    with pytest.raises(BadInput, match="no densities were given"):
+        displays.DensityDisplay({})
+
+
 def test_sensitivity_steps_up_to_each_midpoint():
     t = Tally.of(*SIX)
     d = displays.SensitivityDisplay.from_tally(t)
@@ -343,7 +368,7 @@ def test_weights_tallies_logits_and_coarse_tallies(display):
     plain = display.from_tally(t)
     for one, two in zip(weighted.ax_.get_lines(), plain.ax_.get_lines(), strict=True):
         np.testing.assert_allclose(xy(one), xy(two), atol=1e-9)
-    if display is not displays.MidpointDisplay:  # whose kernels narrow with more rows
+    if display not in WITH_WIDTHS:
         np.testing.assert_allclose(xy(by_count.line_), xy(plain.line_), atol=1e-9)
     coarse = display.from_tally(t.coarsen())
     for drawn in (logits, coarse):

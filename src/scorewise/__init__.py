@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
+    from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
@@ -22,6 +23,7 @@ __all__ = [
     "BadInput",
     "Comparison",
     "Confusion",
+    "Density",
     "Drift",
     "Estimate",
     "Evaluation",
@@ -31,6 +33,7 @@ __all__ = [
     "Tally",
     "compare",
     "curves",
+    "density",
     "displays",
     "drift",
     "evaluate",
@@ -47,6 +50,7 @@ _HOMES = {
     "BadInput": "errors",
     "Comparison": "evaluation",
     "Confusion": "tallies",
+    "Density": "curves.density",
     "Drift": "drifting",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
@@ -55,6 +59,7 @@ _HOMES = {
     "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
+    "density": "curves.density",
     "drift": "drifting",
     "evaluate": "evaluation",
     "inspect": "inspection",

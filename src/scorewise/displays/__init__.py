@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scorewise.displays.agreement import AgreementDisplay
+from scorewise.displays.density import DensityDisplay
 from scorewise.displays.drift import DriftDisplay
 from scorewise.displays.hull import HullDisplay
 from scorewise.displays.midpoint import MidpointDisplay
@@ -12,6 +13,7 @@ from scorewise.displays.smroc import SmRocDisplay
 
 __all__ = [
     "AgreementDisplay",
+    "DensityDisplay",
     "DriftDisplay",
     "HullDisplay",
     "MidpointDisplay",

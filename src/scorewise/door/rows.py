@@ -93,11 +93,11 @@ def take(
     extra = {
         n: vector(v, n) for n, v in ((names.weight, weight), (names.count, count)) if v is not None
     }
-    _same_length([(names.label, label), *values.items(), *extra.items()])
+    same_length([(names.label, label), *values.items(), *extra.items()])
     numeric = {n: numbers(v, n, place) for n, v in values.items()}
     further = {n: numbers(v, n, place) for n, v in extra.items()}
 
-    keep = _complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
+    keep = complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
     dropped = 0
     if keep is not None:
         dropped = int(len(keep) - np.count_nonzero(keep))
@@ -111,7 +111,7 @@ def take(
     return Rows(
         y=y,
         scores={n: s for n, (s, _) in floats.items()},
-        weight=_weights(further[names.weight], names.weight, place) if weight is not None else None,
+        weight=weights(further[names.weight], names.weight, place) if weight is not None else None,
         count=_counts(further[names.count], names.count, place) if count is not None else None,
         labels=classes,
         names=names,
@@ -145,7 +145,8 @@ def aligned(columns: Mapping[str, Any]) -> None:
             )
 
 
-def _same_length(columns: list[tuple[str, Vector]]) -> None:
+def same_length(columns: list[tuple[str, Vector]]) -> None:
+    """Refuse columns of different lengths."""
     (first, label), *others = columns
     for name, column in others:
         if len(column) != len(label):
@@ -155,7 +156,7 @@ def _same_length(columns: list[tuple[str, Vector]]) -> None:
             )
 
 
-def _complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
+def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
     """The rows that miss nothing; None when that is all of them."""
     gaps: Mask | None = None
     for name, column in columns:
@@ -188,7 +189,8 @@ def _scores(column: Numbers, name: str, kind: Kind | None, place: Place) -> tupl
     return floats, kind or ("probability" if inside else "score")
 
 
-def _weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
+def weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
+    """Weights, which have to be finite, not negative and not all zero."""
     values = column.values.astype(np.float64, copy=False)
     low, high = in_range(values, name, place)
     if low < 0:

@@ -8,13 +8,16 @@ from collections.abc import Callable
 import numpy as np
 
 from scorewise.errors import BadInput
+from scorewise.tallies.bandwidths import silverman
 from scorewise.tallies.climbing import Floats
+from scorewise.tallies.kernels import images, kernel_rows
 from scorewise.tallies.losses import unit
 from scorewise.tallies.merging import pool
 from scorewise.tallies.tally import Tally
 
 _CELLS, _STEPS = 2048, 256
-_NARROWEST = 0.005
+_EDGES = images((0.0, 1.0), 1.0)
+NARROWEST = 0.005  # scores of one class that are all equal have a density, too
 
 
 def crossing(t: Tally) -> float:
@@ -34,7 +37,9 @@ def crossing(t: Tally) -> float:
     widths = kernel_widths(few)
 
     def lead(x: Floats) -> Floats:
-        sums = ((density(x, s, h) * w).sum(1) for w, h in zip(sides, widths, strict=True))
+        sums = (
+            (kernel_rows(x, s, h, _EDGES) * w).sum(1) for w, h in zip(sides, widths, strict=True)
+        )
         lead: Floats = -np.subtract(*sums)
         return lead
 
@@ -60,7 +65,8 @@ def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
     x = np.linspace(0.0, 1.0, _STEPS + 1)
     shares = [w / w.sum(1, keepdims=True) for w in (neg, pos)]
     below, above = (
-        share @ density(x, s, h).T for share, h in zip(shares, kernel_widths(t), strict=True)
+        share @ kernel_rows(x, s, h, _EDGES).T
+        for share, h in zip(shares, kernel_widths(t), strict=True)
     )
     ends = np.sort([share @ s for share in shares], axis=0).T
     return np.array([_turn(x, row, *end) for row, end in zip(above - below, ends, strict=True)])
@@ -80,26 +86,7 @@ def kernel_widths(t: Tally) -> list[float]:
     s = unit(t.score, t.kind)
     shares = [w / total for w, total in ((t.neg, t.negatives), (t.pos, t.positives))]
     rows = [w * w / w2 for w, w2 in zip((t.negatives, t.positives), t.squares, strict=True)]
-    return [silverman(s, share, n) for share, n in zip(shares, rows, strict=True)]
-
-
-def silverman(s: Floats, share: Floats, rows: float) -> float:
-    """Silverman's rule of thumb (1986): 0.9 min(sd, iqr / 1.34) n^(-1/5), and never quite 0."""
-    mean = float((share * s).sum())
-    spread = math.sqrt(float((share * (s - mean) ** 2).sum()))
-    below = share.cumsum()
-    first, last = (s[np.searchsorted(below, q * below[-1])] for q in (0.25, 0.75))
-    iqr = float(last - first) / 1.34
-    return max(_NARROWEST, 0.9 * (min(spread, iqr) or spread) * float(rows**-0.2))
-
-
-def density(x: Floats, s: Floats, width: float) -> Floats:
-    """The kernel at x (rows) of each score s (columns), reflected at 0 and 1."""
-    total = np.zeros((len(x), len(s)))
-    for mirrored in (s, -s, 2 - s):
-        z = (x[:, None] - mirrored) / width
-        total += np.exp(-z * z / 2)
-    return total / (width * math.sqrt(2 * math.pi))
+    return [max(NARROWEST, silverman(s, w, n)) for w, n in zip(shares, rows, strict=True)]
 
 
 def _root(lead: Callable[[Floats], Floats], low: float, high: float) -> float:
