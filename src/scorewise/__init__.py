@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.inspection import Inspection, Raters, inspect, raters
+    from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
@@ -27,6 +28,7 @@ __all__ = [
     "Evaluation",
     "Inspection",
     "Raters",
+    "Recalibrator",
     "SmRoc",
     "Tally",
     "compare",
@@ -52,6 +54,7 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Inspection": "inspection",
     "Raters": "inspection",
+    "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",
