@@ -6,6 +6,7 @@ from scorewise.displays.agreement import AgreementDisplay
 from scorewise.displays.drift import DriftDisplay
 from scorewise.displays.hull import HullDisplay
 from scorewise.displays.midpoint import MidpointDisplay
+from scorewise.displays.recalibration import RecalibrationDisplay
 from scorewise.displays.roc import RocDisplay
 from scorewise.displays.sensitivity import SensitivityDisplay
 from scorewise.displays.smroc import SmRocDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "DriftDisplay",
     "HullDisplay",
     "MidpointDisplay",
+    "RecalibrationDisplay",
     "RocDisplay",
     "SensitivityDisplay",
     "SmRocDisplay",

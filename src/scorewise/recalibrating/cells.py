@@ -11,7 +11,8 @@ from scorewise.recalibrating.scale import Floats, Points, Scale
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import add_runs
 
-MOST = 1 << 16  # cells on which methods are compared, and slow ones are fitted
+MOST = 1 << 16  # cells that slow methods are fitted to
+FEW = 1 << 13  # cells on which methods are compared
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective, one_row, wald
-from scorewise.recalibrating.cells import MOST, Cells, runs
+from scorewise.recalibrating.cells import FEW, Cells, runs
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.scale import Floats, Points, Scale
@@ -48,12 +48,12 @@ def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
 
     Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
     the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
-    mean weight. Beyond 65,536 distinct scores neighbours are pooled first.
+    mean weight. Beyond 8,192 distinct scores neighbours are pooled first.
     """
     rng = np.random.default_rng(seed)
     full = Cells.of(t, scale)
-    start = runs(full.mass, MOST)
-    cells = full.pooled()
+    start = runs(full.mass, FEW)
+    cells = full.pooled(FEW)
     columns = []
     for weight, square in ((t.neg, t.neg2), (t.pos, t.pos2)):
         w, w2 = (add_runs(c.astype(float), start) for c in (weight, square))

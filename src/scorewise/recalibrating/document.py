@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scorewise.recalibrating.cells import FEW
 from scorewise.recalibrating.choosing import Judged
 from scorewise.recalibrating.methods import METHODS
 from scorewise.views.documents import data_of, estimate_of, head
@@ -55,7 +56,7 @@ def _hints(r: Recalibrator) -> Iterator[str]:
         yield "Higher scores do not go with positives: the best map that does not fall is flat."
     if t.coarse is not None:
         yield "The tally is coarse: the map was fitted to the middles of its cells."
-    elif len(t.score) > 1 << 16:
-        yield "Methods were compared on 65,536 pooled cells; the map is fitted to all scores."
+    elif len(t.score) > FEW:
+        yield "Methods were compared on 8,192 pooled cells; the map is fitted to all scores."
     if m.method == "isotonic":
         yield "This map may say 0 or 1, and be certain and wrong; isotonic_strict never does."

@@ -44,8 +44,8 @@ def logistic(
     units = np.array(size)
     q = None if penalty is None else penalty / np.outer(units, units)
     if start is None and len(neg) > _MANY:
-        few = _few(scaled, neg, pos, offset)
-        start = _newton(*few, q, np.zeros(len(units))).coef
+        means, fewer, of_them, off = _few(scaled, neg, pos, offset)
+        start = _newton(means, fewer, of_them, off, q, np.zeros(len(units))).coef
     else:
         start = np.zeros(len(units)) if start is None else start * units
     found = _newton(scaled, neg, pos, offset, q, start)
@@ -115,10 +115,11 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
     """The step of Newton; the shortest where features say the same."""
     ridge = 1e-14 * max(float(np.trace(curvature)), 1e-300)
     try:
-        return np.linalg.solve(curvature + ridge * np.eye(len(gradient)), gradient)
+        step: Any = np.linalg.solve(curvature + ridge * np.eye(len(gradient)), gradient)
     except np.linalg.LinAlgError:
-        shortest: Floats = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-        return shortest
+        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+    solved: Floats = step
+    return solved
 
 
 def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:

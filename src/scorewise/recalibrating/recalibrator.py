@@ -84,7 +84,7 @@ class Recalibrator(Shown):
         self._loaded: Document | None = None
         self._choice: Choice | None = None
         self.tally_ = t
-        chosen = self.method if self.method != "auto" else self.choice_.chosen
+        chosen = self.method if self.method != "auto" else self._chose().chosen
         self.map_ = Map.fit(chosen, t, self.clip)
         return self
 
@@ -92,9 +92,12 @@ class Recalibrator(Shown):
     def choice_(self) -> Choice:
         """What was found of each method on rows not seen; made when first asked for."""
         self._known()
+        if self._loaded is not None:
+            raise BadInput("a stored map has its table in to_dict()['table'] only")
+        return self._chose()
+
+    def _chose(self) -> Choice:
         if self._choice is None:
-            if self._loaded is not None:
-                raise BadInput("a stored map has its table in to_dict()['table'] only")
             kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
             self._choice = choose(self.tally_, self.method, **kept)
         return self._choice

@@ -54,8 +54,9 @@ def _map(doc: dict[str, Any]) -> Map | None:
         return None
     scale = Scale(doc["kind"], doc["clip"], doc["centre"], doc["unit"])
     ends = float(doc["low"]), float(doc["high"])
-    counts = int(doc["rows"]), int(doc["positives"]), bool(doc["smoothed"])
-    return Map(doc["method"], parameters, scale, *ends, *counts, str(doc["version"]))
+    rows, positives = int(doc["rows"]), int(doc["positives"])
+    smoothed, version = bool(doc["smoothed"]), str(doc["version"])
+    return Map(doc["method"], parameters, scale, *ends, rows, positives, smoothed, version)
 
 
 def _finite(x: Any) -> bool:

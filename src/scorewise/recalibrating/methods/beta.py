@@ -12,7 +12,7 @@ from scorewise.tallies.losses import expit
 
 
 def _features(x: Floats) -> list[Floats]:
-    """log p and -log(1 - p), from the log-odds of p."""
+    """Features log p and -log(1 - p), from the log-odds of p."""
     return [-np.logaddexp(0.0, -x), np.logaddexp(0.0, x)]
 
 

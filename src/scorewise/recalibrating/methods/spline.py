@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.recalibrating.cells import Cells
+from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.logistic import Fitted, logistic, rising
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number, numbers
 from scorewise.recalibrating.scale import Floats, Points
@@ -59,7 +59,7 @@ def _fit(cells: Cells) -> Parameters:
     knots = _knots(cells)
     if len(knots) < 3 or knots[-1] - knots[0] < 1e-9 * np.abs(knots).max():
         return _straight(cells)
-    few, rough = cells.pooled(), _roughness(knots)
+    few, rough = cells.pooled(FEW), _roughness(knots)
     features = [np.ones(1), *_features(few.x, knots)]
     best: tuple[float, float, Floats] | None = None
     coef = None
