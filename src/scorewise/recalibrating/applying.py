@@ -86,7 +86,7 @@ def _checked(m: Map, scanned: Sequence[Scanned], score: str, missing: Missing) -
         outside += found["outside"]
         if found["missing"] and missing == "refuse":
             where = _where(found, "missing", s.name)
-            raise BadInput(f'{score} is missing {where}; drop such rows or pass missing="drop"')
+            raise BadInput(f'{score} is missing or no number {where}; drop such rows or pass missing="drop"')
         if found["wrong"]:
             said = f"is outside [0, 1] {_where(found, 'wrong', s.name)}"
             if m.scale.kind != "probability":
@@ -122,6 +122,8 @@ def _where(found: dict[str, int], fault: str, file: str) -> str:
 
 def _write(frame: pl.LazyFrame, place: Path, ending: str) -> None:
     """Write beside the place, then move into it."""
+    import polars as pl
+
     part = place.with_name(f".{secrets.token_hex(8)}.part")
     try:
         if ending == ".csv":
@@ -129,7 +131,8 @@ def _write(frame: pl.LazyFrame, place: Path, ending: str) -> None:
         else:
             frame.sink_parquet(part, maintain_order=True)
         part.replace(place)
-    except OSError as error:
-        raise BadInput(f"cannot write {place.name}: {error.strerror or error}") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise BadInput(f"cannot write {place.name}: {said}") from error
     finally:
         part.unlink(missing_ok=True)

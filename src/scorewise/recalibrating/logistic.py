@@ -122,6 +122,12 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
     return solved
 
 
+def _even(neg: Floats, pos: Floats) -> Fitted:
+    """No feature at all: even odds everywhere."""
+    none = np.empty(0)
+    return Fitted(none, _loss(np.zeros(len(neg)), neg, pos, none, None), np.empty((0, 0)), True)
+
+
 def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:
     """The likeliest coefficients of which none but the intercept, the first, is negative.
 
@@ -132,11 +138,7 @@ def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
     for used in range(len(features), -1, -1):
         for chosen in combinations(range(len(features)), used):
             picked = [*ones, *(features[i] for i in chosen)]
-            if not picked:
-                fit = Fitted(np.empty(0), _loss(np.zeros(len(neg)), neg, pos, np.empty(0), None),
-                             np.empty((0, 0)), True)  # fmt: skip
-            else:
-                fit = logistic(picked, neg, pos)
+            fit = logistic(picked, neg, pos) if picked else _even(neg, pos)
             slopes = fit.coef[len(ones) :]
             if not fit.converged or (slopes < 0).any():
                 continue

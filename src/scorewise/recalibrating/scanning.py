@@ -61,5 +61,5 @@ def _frame(path: Any, form: str, typed: bool) -> pl.LazyFrame:
             path, glob=False, separator=sep, infer_schema_length=None, null_values=list(MISSING)
         )
     return pl.scan_csv(
-        path, glob=False, separator=sep, infer_schema=False, missing_utf8_is_empty_string=True
+        path, glob=False, separator=sep, infer_schema=False, empty_string_is_null=False
     )
