@@ -86,7 +86,9 @@ def _checked(m: Map, scanned: Sequence[Scanned], score: str, missing: Missing) -
         outside += found["outside"]
         if found["missing"] and missing == "refuse":
             where = _where(found, "missing", s.name)
-            raise BadInput(f'{score} is missing or no number {where}; drop such rows or pass missing="drop"')
+            raise BadInput(
+                f'{score} is missing or no number {where}; drop such rows or pass missing="drop"'
+            )
         if found["wrong"]:
             said = f"is outside [0, 1] {_where(found, 'wrong', s.name)}"
             if m.scale.kind != "probability":

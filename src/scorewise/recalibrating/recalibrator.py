@@ -115,7 +115,8 @@ class Recalibrator(Shown):
 
     def transform(self, p: Any) -> Floats:
         """The probability that each score stands for."""
-        return self.map_(self._scores(p))
+        scores = self._scores(p)
+        return self.map_(scores)
 
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of both classes: negative in the first column, positive in the second."""
@@ -131,7 +132,8 @@ class Recalibrator(Shown):
 
     def outside(self, p: Any) -> int:
         """How many scores lie beyond those that the map was fitted to."""
-        return self.map_.outside(self._scores(p))
+        scores = self._scores(p)
+        return self.map_.outside(scores)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""

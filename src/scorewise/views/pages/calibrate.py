@@ -53,8 +53,8 @@ def _tried(doc: Document) -> Section:
 NAMES = {
     "log_loss": "Log loss",
     "brier": "Brier score",
-    "in_the_large": "Calibration in the large (0 is right)",
-    "slope": "Calibration slope (1 is right)",
+    "in_the_large": "Calibration in the large",
+    "slope": "Calibration slope",
 }
 
 
@@ -65,4 +65,5 @@ def _change(first: Document, second: Document, doc: Document) -> Section:
     ]
     level = percent(doc["settings"]["level"])
     head = ("", "Before", level, "After", f"{level} ")
-    return Section("Before and after", head=head, rows=rows, words=frozenset({""}))
+    said = ["Calibrated are 0 in the large and slope 1; a slope below 1 is too bold."]
+    return Section("Before and after", head=head, rows=rows, words=frozenset({""}), lines=said)
