@@ -129,9 +129,9 @@ def line(name: str, p, y, splits: int) -> str:
 
 def main(splits: int) -> None:
     lines = [
-        f"Log loss on the half of the rows that no map has seen, mean of {splits} random halvings. *Chosen*",
-        "is what `auto` chose most often (how often); *best* is the method that, in hindsight, had the",
-        "lowest mean.",
+        f"Log loss on the half of the rows that no map has seen, mean of {splits} random halvings.",
+        "*Chosen* is what `auto` chose most often (how often); *best* is the method that, in hindsight,",
+        "had the lowest mean.",
         "",
         "| scores | rows | before | auto | change | chosen | best | its log loss |",
         "|---|---:|---:|---:|---:|---|---|---:|",

@@ -36,6 +36,10 @@ def files(tmp_path, monkeypatch):
 
 
 def test_fit_prints_a_page_and_writes_the_map(files, capsys):
+    capsys.readouterr()
+    assert (
+        run(["calibrate", "fit", "old.csv", "--label", "y", "--score", "p", "-o", "map.json"]) == 0
+    )
     out, err = capsys.readouterr()
     assert all(cell_len(line) <= 80 for line in out.splitlines())
     assert "Chosen" in out

@@ -191,6 +191,11 @@ def test_maps_that_promise_it_never_fall(method, case):
     assert (np.diff(fitted(method, *CASES[case])(NEW)) >= 0).all()
 
 
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_venn_abers_falls_by_no_more_than_rounding(case):
+    assert (np.diff(fitted("venn_abers", *CASES[case])(NEW)) >= -1e-14).all()
+
+
 @pytest.mark.parametrize("method", [m for m in NAMES if m not in ("histogram", "venn_abers")])
 def test_scores_the_wrong_way_round_are_not_flipped(method):
     p, y = draw(1, 1000, -1.0)
