@@ -35,7 +35,7 @@ class Recalibrator(Shown):
     >>> p, y = [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 1, 0, 0, 1, 1]
     >>> r = Recalibrator("platt").fit(p, y)
     >>> r.transform([0.5, 0.9]).round(3)
-    array([0.529, 0.777])
+    array([0.537, 0.867])
     """
 
     def __init__(
