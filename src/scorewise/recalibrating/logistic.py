@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.recalibrating.scale import Floats
-from scorewise.tallies.losses import expit
 from scorewise.tallies.sorting import add_runs, inner
 
 TOLERANCE = 1e-10
@@ -68,25 +67,21 @@ def _newton(
     features: list[Any], neg: Floats, pos: Floats, offset: Any, q: Any, coef: Floats
 ) -> Fitted:
     mass = neg + pos
-    at = _linear(features, coef, offset)
-    loss = _loss(at, neg, pos, coef, q)
+    loss, p = _loss(_linear(features, coef, offset), neg, pos, coef, q)
     for _ in range(_STEPS):
-        p = expit(at)
         gradient, curvature = _derivatives(features, mass * p - pos, mass * p * (1 - p))
         if q is not None:
             gradient, curvature = gradient + q @ coef, curvature + q
         step = _solve(curvature, gradient)
-        new = coef - step
+        if np.abs(step).max() <= TOLERANCE * (1 + np.abs(coef).max()):
+            return Fitted(coef - step, loss, curvature, True)
         for _ in range(40):
-            at = _linear(features, new, offset)
-            lower = _loss(at, neg, pos, new, q)
+            new = coef - step
+            lower, p = _loss(_linear(features, new, offset), neg, pos, new, q)
             if lower <= loss + 1e-13 * abs(loss):
                 break
             step = step / 2
-            new = coef - step
         coef, loss = new, lower
-        if np.abs(step).max() <= TOLERANCE * (1 + np.abs(coef).max()):
-            return Fitted(coef, loss, curvature, True)
         if np.abs(coef).max() > 1e8:
             break
     return Fitted(coef, loss, curvature, False)
@@ -96,9 +91,13 @@ def _linear(features: list[Any], coef: Floats, offset: Any) -> Any:
     return sum((c * f for c, f in zip(coef, features, strict=True)), offset)
 
 
-def _loss(at: Floats, neg: Floats, pos: Floats, coef: Floats, q: Any) -> float:
-    loss = inner(neg, np.logaddexp(0.0, at)) + inner(pos, np.logaddexp(0.0, -at))
-    return loss if q is None else loss + float(coef @ q @ coef) / 2
+def _loss(at: Floats, neg: Floats, pos: Floats, coef: Floats, q: Any) -> tuple[float, Floats]:
+    """The loss, and the probabilities of the log-odds."""
+    e = np.exp(-np.abs(at))
+    loss = inner(neg + pos, np.log1p(e))
+    loss += inner(neg, np.maximum(at, 0.0)) - inner(pos, np.minimum(at, 0.0))
+    p: Floats = np.where(at >= 0, 1.0, e) / (1.0 + e)
+    return (loss if q is None else loss + float(coef @ q @ coef) / 2), p
 
 
 def _derivatives(features: list[Any], residual: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -125,7 +124,7 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
 def _even(neg: Floats, pos: Floats) -> Fitted:
     """No feature at all: even odds everywhere."""
     none = np.empty(0)
-    return Fitted(none, _loss(np.zeros(len(neg)), neg, pos, none, None), np.empty((0, 0)), True)
+    return Fitted(none, _loss(np.zeros(len(neg)), neg, pos, none, None)[0], np.empty((0, 0)), True)
 
 
 def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:
