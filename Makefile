@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage labels drift docs oldest clean
+.PHONY: demo test lint types check bench coverage labels drift recalibration docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -32,6 +32,9 @@ labels: .venv/tested
 
 drift: .venv/tested
 	$(BIN)/python -m benchmarks.drift
+
+recalibration: .venv/tested
+	$(BIN)/python -m benchmarks.recalibration
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

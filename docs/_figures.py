@@ -67,6 +67,14 @@ def drift() -> Any:
     return sw.displays.DriftDisplay.from_tallies(sample(3000, 2.0), sample(800, 1.0))
 
 
+def recalibration() -> Any:
+    """Scores that are too bold, put right."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=4000)
+    y = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * z - 0.5)))
+    return sw.Recalibrator("platt").fit(1 / (1 + np.exp(-z)), y).plot()
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "smroc.png": smroc,
     "midpoint.png": midpoint,
@@ -74,6 +82,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "hull.png": hull,
     "raters.png": raters,
     "drift.png": drift,
+    "recalibration.png": recalibration,
 }
 
 

@@ -408,3 +408,21 @@ def test_displays_are_imported_without_matplotlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_recalibration_shows_the_map_and_both_reliabilities():
+    from recalibration_cases import draw
+
+    p, y = draw(1, 600, 0.5)
+    r = sw.Recalibrator("platt").fit(p, y)
+    drawn = r.plot()
+    x, q = drawn.map_.get_data()
+    assert q == pytest.approx(r.transform(x))
+    for line, values in ((drawn.before_, p), (drawn.after_, r.transform(p))):
+        at, share = line.get_data()
+        order = np.argsort(values)
+        bins = np.array_split(order, 15)
+        assert at == pytest.approx([values[b].mean() for b in bins], abs=0.01)
+        assert share == pytest.approx([y[b].mean() for b in bins], abs=0.03)
+    scores = sw.Recalibrator("platt").fit(10 * p - 3, y)
+    assert sw.displays.RecalibrationDisplay.from_recalibrator(scores).before_ is None

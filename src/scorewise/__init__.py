@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scorewise.estimate import Estimate
     from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
     from scorewise.inspection import Inspection, Raters, inspect, raters
+    from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import Confusion, Tally
@@ -29,6 +30,7 @@ __all__ = [
     "Evaluation",
     "Inspection",
     "Raters",
+    "Recalibrator",
     "SmRoc",
     "Tally",
     "compare",
@@ -56,6 +58,7 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Inspection": "inspection",
     "Raters": "inspection",
+    "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
     "compare": "evaluation",

@@ -8,6 +8,7 @@ import typer
 
 from scorewise import __version__
 from scorewise.cli import options as o
+from scorewise.cli.calibrate import calibrate
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
 from scorewise.cli.raters import raters
@@ -83,6 +84,9 @@ app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
+
+
+app.add_typer(calibrate, name="calibrate")
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

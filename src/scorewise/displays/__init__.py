@@ -7,6 +7,7 @@ from scorewise.displays.density import DensityDisplay
 from scorewise.displays.drift import DriftDisplay
 from scorewise.displays.hull import HullDisplay
 from scorewise.displays.midpoint import MidpointDisplay
+from scorewise.displays.recalibration import RecalibrationDisplay
 from scorewise.displays.roc import RocDisplay
 from scorewise.displays.sensitivity import SensitivityDisplay
 from scorewise.displays.smroc import SmRocDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "DriftDisplay",
     "HullDisplay",
     "MidpointDisplay",
+    "RecalibrationDisplay",
     "RocDisplay",
     "SensitivityDisplay",
     "SmRocDisplay",

@@ -130,6 +130,13 @@ def _open_csv(source: Source, name: str) -> Table:
     return Table(name, header, read)
 
 
+def separator_of(source: Source) -> str:
+    """What stands between the fields of a csv file."""
+    if isinstance(source, Path) and source.suffix.lower() == ".gz":
+        source = unpack(source, source.name)
+    return _header(_header_line(source), "the file")[0]
+
+
 def _header_line(source: Source) -> str:
     """The header, however long; line breaks in quotes belong to it, blank lines before it do not."""
     head = b""

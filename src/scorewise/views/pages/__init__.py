@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from scorewise.views.pages.calibrate import calibrate
 from scorewise.views.pages.drift import drift
 from scorewise.views.pages.inspect import inspect_page, raters_page
 from scorewise.views.pages.section import Section
@@ -14,6 +15,7 @@ from scorewise.views.pages.smroc import smroc
 from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
+    "calibrate": calibrate,
     "drift": drift,
     "inspect": inspect_page,
     "raters": raters_page,

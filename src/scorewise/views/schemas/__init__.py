@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scorewise.views.schemas.calibrate import calibrate
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.inspect import inspect, raters
@@ -9,6 +10,7 @@ from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
+    "calibrate": calibrate,
     "drift": drift,
     "evaluate": evaluate,
     "inspect": inspect,

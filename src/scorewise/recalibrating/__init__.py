@@ -1,0 +1,7 @@
+"""Recalibration: maps from scores to probabilities, chosen on rows that they have not seen."""
+
+from __future__ import annotations
+
+from scorewise.recalibrating.recalibrator import Recalibrator
+
+__all__ = ["Recalibrator"]

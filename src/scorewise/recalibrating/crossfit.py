@@ -1,0 +1,130 @@
+"""Maps judged on rows that they have not seen: cross-fitting by cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from scorewise.door import Kind
+from scorewise.estimate import Estimate
+from scorewise.intervals.scales import effective, one_row, wald
+from scorewise.recalibrating.cells import FEW, Cells, runs
+from scorewise.recalibrating.mapping import fitted
+from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.scale import Floats, Points, Scale
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import add_runs, sum_cells
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Cells dealt out to folds: the weights of both classes and their squares, fold by cell."""
+
+    cells: Cells
+    neg: Floats
+    pos: Floats
+    neg2: Floats
+    pos2: Floats
+    tally: Tally
+
+    @property
+    def rows(self) -> Floats:
+        """Weights of all rows: those of negatives, then of positives, fold after fold."""
+        return np.concatenate((self.neg.ravel(), self.pos.ravel()))
+
+    @property
+    def squares(self) -> Floats:
+        """The sums of their squares."""
+        return np.concatenate((self.neg2.ravel(), self.pos2.ravel()))
+
+
+def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
+    """Each row to one of the folds at random.
+
+    Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
+    the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
+    mean weight. Beyond 8,192 distinct scores neighbours are pooled first.
+    """
+    rng = np.random.default_rng(seed)
+    full = Cells.of(t, scale)
+    start = runs(full.mass, FEW)
+    cells = full.pooled(FEW)
+    columns = []
+    for weight, square in ((t.neg, t.neg2), (t.pos, t.pos2)):
+        w, w2 = (add_runs(c.astype(float), start) for c in (weight, square))
+        rows = np.maximum(np.rint(w * w / np.where(w2 > 0, w2, 1.0)), w > 0).astype(np.int64)
+        drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
+        share = drawn / np.maximum(rows, 1)
+        columns += [share * w, share * w2]
+    neg, neg2, pos, pos2 = columns
+    return Folds(cells, neg, pos, neg2, pos2, t)
+
+
+def out_of_fold(method: str, dealt: Folds) -> Floats:
+    """The probability of each cell in each fold, by the map that was fitted to all other folds."""
+    m, cells = METHODS[method], dealt.cells
+    neg, pos = dealt.neg.sum(0), dealt.pos.sum(0)
+    made = []
+    for k in range(len(dealt.neg)):
+        # what is left after a difference of equal sums is no weight
+        others = [np.where(w > 1e-12 * all_, w, 0.0) for w, all_ in
+                  ((neg - dealt.neg[k], neg), (pos - dealt.pos[k], pos))]  # fmt: skip
+        parameters, _ = fitted(m, replace(cells, neg=others[0], pos=others[1]))
+        made.append(m.apply(parameters, cells.points))
+    return np.stack(made)
+
+
+def scored(p: Floats, dealt: Folds) -> Tally:
+    """The rows with those probabilities as a tally, to be judged like any other."""
+    columns = np.stack([w.ravel() for w in (dealt.neg, dealt.pos, dealt.neg2, dealt.pos2)])
+    used = columns[:2].sum(0) > 0
+    score, (neg, pos, neg2, pos2) = sum_cells(p.ravel()[used], columns[:, used])
+    if not dealt.tally.weighted:
+        neg, pos = (np.rint(w).astype(np.int64) for w in (neg, pos))
+        neg2, pos2 = neg, pos
+    kind: Kind = "probability"
+    return replace(
+        dealt.tally, score=score, neg=neg, pos=pos, neg2=neg2, pos2=pos2, kind=kind, coarse=None
+    )
+
+
+def losses(p: Floats, clip: float) -> Floats:
+    """The log loss of each row: of negatives, then of positives, fold after fold."""
+    kept = np.clip(p, clip, 1 - clip)
+    return np.concatenate((-np.log1p(-kept).ravel(), -np.log(kept).ravel()))
+
+
+def difference(first: Floats, second: Floats, dealt: Folds, level: float) -> Estimate:
+    """Mean loss of the first less that of the second, row by row, with its normal interval."""
+    w, w2 = dealt.rows, dealt.squares
+    total = float(w.sum())
+    n = effective(total, float(w2.sum()))
+    gap = first - second
+    mean = float((w * gap).sum() / total)
+    if one_row(n):
+        return Estimate(mean, level=level, method="none: a single row", baseline=0.0)
+    variance = float((w2 * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
+    if variance <= 1e-26:
+        return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
+    low, high = wald(mean, math.sqrt(variance), level, "identity")
+    return Estimate(mean, low, high, level, "normal, paired", "", 0.0, 0.0)
+
+
+def before(dealt: Folds, kind: Kind) -> Any:
+    """The probabilities that the scores stand for, the same in each fold."""
+    points: Points = dealt.cells.points
+    return np.broadcast_to(unit(points.score, kind), dealt.neg.shape)
+
+
+def candidates(t: Tally) -> Sequence[str]:
+    """The methods that suit the kind of score and the number of rows of the smaller class."""
+    sides = zip((t.negatives, t.positives), t.squares, strict=True)
+    rows = min(effective(w, w2) for w, w2 in sides)
+    fit = [m.name for m in METHODS.values() if t.kind in m.kinds and rows >= m.least]
+    # isotonic says 0 and 1, and its variant says the same otherwise
+    return [name for name in fit if name != "isotonic"] or ["platt"]

@@ -1,0 +1,212 @@
+"""Recalibration as users call it, by the conventions of scikit-learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self, get_args
+
+import numpy as np
+
+from scorewise.door import Kind, Missing, take
+from scorewise.door.rows import one_of
+from scorewise.errors import BadInput
+from scorewise.recalibrating.choosing import Choice, Judged, choose
+from scorewise.recalibrating.mapping import Map
+from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.methods.venn_abers import both
+from scorewise.recalibrating.scale import Floats
+from scorewise.tallies import Tally
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+CLIP = 1e-7  # about what 32-bit floats can tell from 1
+_SETTINGS = ("method", "kind", "folds", "seed", "clip", "level")
+
+
+class Recalibrator(Shown):
+    """A map from scores to probabilities, learned from rows whose labels are known.
+
+    `method="auto"` tries the maps that suit the data on rows that they were not fitted to, and takes the
+    best if it is shown to help; `identity`, `temperature`, `platt`, `beta`, `quadratic`, `spline`,
+    `isotonic`, `isotonic_strict`, `histogram` and `venn_abers` are taken when named. `kind` is read off
+    the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit" must be said.
+    Probabilities are kept `clip` from 0 and 1 on the way to log-odds and in log loss.
+
+    >>> p, y = [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 1, 0, 0, 1, 1]
+    >>> r = Recalibrator("platt").fit(p, y)
+    >>> r.transform([0.5, 0.9]).round(3)
+    array([0.537, 0.867])
+    """
+
+    def __init__(
+        self,
+        method: str = "auto",
+        *,
+        kind: Kind | None = None,
+        folds: int = 5,
+        seed: int = 0,
+        clip: float = CLIP,
+        level: float = 0.95,
+    ) -> None:
+        self.method, self.kind, self.folds = method, kind, folds
+        self.seed, self.clip, self.level = seed, clip, level
+
+    def fit(
+        self,
+        p: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        count: Any = None,
+        positive: Any = None,
+        missing: Missing = "refuse",
+    ) -> Self:
+        """Learn the map from scores `p` and labels `y`, or from a `Tally`; scores come first."""
+        self._check()
+        if isinstance(p, Tally):
+            if any(given is not None for given in (y, sample_weight, count, positive)):
+                raise BadInput("a tally has its labels and weights already; leave out the others")
+            return self._fit(p)
+        if y is None:
+            raise BadInput("labels are missing; call fit(p, y) with scores and labels")
+        given: dict[str, Any] = {"count": count, "positive": positive, "missing": missing}
+        return self._fit(Tally.of(y, p, weight=sample_weight, kind=self.kind, **given))
+
+    def _fit(self, t: Tally) -> Self:
+        if why := t.why_not_ranked:
+            raise BadInput(f"no map can be learned: {why}")
+        if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
+            fit = [m.name for m in METHODS.values() if t.kind in m.kinds]
+            raise BadInput(
+                f'{self.method} needs probabilities or logits; pass kind="logit" if these are logits, '
+                f"or choose one of {', '.join(fit)}"
+            )
+        self._loaded: Document | None = None
+        self._choice: Choice | None = None
+        self.tally_ = t
+        chosen = self.method if self.method != "auto" else self._chose().chosen
+        self.map_ = Map.fit(chosen, t, self.clip)
+        return self
+
+    @property
+    def choice_(self) -> Choice:
+        """What was found of each method on rows not seen; made when first asked for."""
+        self._known()
+        if self._loaded is not None:
+            raise BadInput("a stored map has its table in to_dict()['table'] only")
+        return self._chose()
+
+    def _chose(self) -> Choice:
+        if self._choice is None:
+            kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
+            self._choice = choose(self.tally_, self.method, **kept)
+        return self._choice
+
+    @property
+    def chosen(self) -> str:
+        """The method of the map."""
+        self._known()
+        return self.map_.method
+
+    @property
+    def table(self) -> tuple[Judged, ...]:
+        """Each method tried: log loss and Brier on rows not seen, and what it saves against identity."""
+        return self.choice_.table
+
+    def transform(self, p: Any) -> Floats:
+        """The probability that each score stands for."""
+        scores = self._scores(p)
+        return self.map_(scores)
+
+    def predict_proba(self, p: Any) -> Floats:
+        """The probabilities of both classes: negative in the first column, positive in the second."""
+        q = self.transform(p)
+        return np.stack([1 - q, q], axis=1)
+
+    def predict_interval(self, p: Any) -> Floats:
+        """For `venn_abers`, the probabilities if the row were negative (first column) or positive."""
+        scores = self._scores(p)
+        if self.chosen != "venn_abers":
+            raise BadInput(f"{self.chosen} gives one probability; fit with method='venn_abers'")
+        return np.stack(both(self.map_.parameters, scores), axis=1)
+
+    def outside(self, p: Any) -> int:
+        """How many scores lie beyond those that the map was fitted to."""
+        scores = self._scores(p)
+        return self.map_.outside(scores)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in _SETTINGS}
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings; a map that is fitted already stays as it is."""
+        for name, value in settings.items():
+            one_of("setting", name, _SETTINGS)
+            setattr(self, name, value)
+        return self
+
+    def to_dict(self) -> Document:
+        """The document that every view renders; `save` writes it."""
+        from scorewise.recalibrating.document import document
+
+        self._known()
+        return self._loaded if self._loaded is not None else document(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the map as JSON, with what it was made of."""
+        from scorewise.views.jsontext import dumps
+        from scorewise.views.write import write
+
+        write(path, dumps(self.to_dict()))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The map that `save` wrote; it gives the same probabilities to the last bit."""
+        from scorewise.recalibrating.stored import read_map
+
+        doc, found = read_map(path)
+        s = doc["settings"]
+        made = cls(s["method"], kind=found.scale.kind, folds=s["folds"], seed=s["seed"],
+                   clip=s["clip"], level=s["level"])  # fmt: skip
+        made._loaded, made._choice, made.map_ = doc, None, found
+        return made
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the map, and reliability before and after; see `displays.RecalibrationDisplay`."""
+        from scorewise.displays import RecalibrationDisplay
+
+        self._known()
+        if self._loaded is not None:
+            raise BadInput("a stored map has no rows to draw; fit it again to plot it")
+        return RecalibrationDisplay(self.tally_, self.map_, name=self.chosen).plot(ax=ax)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "map_")
+
+    def __repr__(self) -> str:
+        if self.__sklearn_is_fitted__():
+            return super().__repr__()
+        return f"Recalibrator({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+
+    def _scores(self, p: Any) -> Any:
+        self._known()
+        column = p if hasattr(p, "__len__") else np.asarray(p)
+        rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
+        return take(rows, {"score": column}, kind=self.map_.scale.kind).scores["score"]
+
+    def _known(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
+
+    def _check(self) -> None:
+        one_of("method", self.method, ("auto", *METHODS))
+        one_of("kind", self.kind, (None, *get_args(Kind)))
+        if not (isinstance(self.folds, int | np.integer) and self.folds >= 2):
+            raise BadInput(f"folds is {self.folds}; it must be a whole number from 2 up, such as 5")
+        if self.seed < 0:
+            raise BadInput(f"seed is {self.seed}; it must be 0 or more")
+        if not 0 < self.clip < 0.5:
+            raise BadInput(f"clip={self.clip:g} is not between 0 and 0.5; {CLIP:g} is usual")
+        if not 0 < self.level < 1:
+            raise BadInput(f"level is {self.level}; it must lie between 0 and 1, such as 0.95")
