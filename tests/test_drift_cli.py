@@ -89,7 +89,7 @@ def test_labels_that_come_late(files, capsys):
 
 @pytest.mark.parametrize("how", [["--windows", "3"], ["--every", "month"], []])
 def test_windows(files, capsys, how):
-    out, _ = printed(capsys, "year.csv", "--time", "date", *how, *COLUMNS, "--replicates", "39")
+    out, _ = printed(capsys, "year.csv", "--time", "date", *how, *COLUMNS, "--replicates", "1499")
     assert "── Windows" in out
     assert "reference" in out
     assert ("by month" in out) == ("month" in how)
