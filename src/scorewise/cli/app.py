@@ -84,8 +84,6 @@ app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
-
-
 app.add_typer(calibrate, name="calibrate")
 
 
