@@ -56,12 +56,20 @@ class Sets:
 
     @property
     def rotation(self) -> float:
-        """By how many degrees the balance of the scores turns that of the labels.
+        """By how many degrees the balance of the scores turns that of the labels."""
+        return float(rotation(*self.by_score, *self.by_label))
 
-        The angle of a rectangle as high as there are high scores and as wide as there are low ones,
-        minus that of positives by negatives. Above 0, more scores are high than labels are positive.
-        """
-        return math.degrees(math.atan2(*self.by_score) - math.atan2(*self.by_label))
+
+def rotation(high: Any, low: Any, pos: Any, neg: Any) -> Any:
+    """By how many degrees the balance of high and low scores turns that of positives and negatives.
+
+    The angle of a rectangle as high as there are high scores and as wide as there are low ones, minus
+    that of positives by negatives. Above 0, more scores are high than labels are positive.
+
+    >>> round(float(rotation(4, 2, 3, 3)), 2)
+    18.43
+    """
+    return np.degrees(np.arctan2(high, low) - np.arctan2(pos, neg))
 
 
 def four_sets(t: Tally, midpoint: float) -> Sets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -27,7 +28,7 @@ class Display:
         return self
 
 
-class PredictionDisplay(Display):
+class PredictionDisplay(Display, ABC):
     """A picture of labels and scores: `from_predictions(y, s)` or `from_tally(t)` draws it."""
 
     @classmethod
@@ -52,11 +53,11 @@ class PredictionDisplay(Display):
         return cls.from_tally(t, name=name, ax=ax, **options)
 
     @classmethod
+    @abstractmethod
     def from_tally(
         cls, t: Tally, *, name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
         """Draw a tally."""
-        raise NotImplementedError
 
 
 class MidpointedDisplay(PredictionDisplay):

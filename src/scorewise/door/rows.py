@@ -52,6 +52,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
+    def mass(self, power: int = 1) -> NDArray[np.float64]:
+        """The weight of each row, or a power of it, summed over the rows that it stands for."""
+        w = 1.0 if self.weight is None else self.weight**power
+        times = 1 if self.count is None else self.count
+        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
+
 
 def take(
     labels: Any,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scorewise.curves.balance import rotation
 from scorewise.drifting.scores import midpoints
 from scorewise.drifting.split import Classes, Floats, Split
 from scorewise.tallies.climbing import HAIR
@@ -116,17 +117,6 @@ def _between(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> flo
 
 def _gap(at: Floats, first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Any:
     return np.interp(at, *first) - np.interp(at, *second)
-
-
-def rotation(high: Any, low: Any, pos: Any, neg: Any) -> Any:
-    """The angle, in degrees, from the balance by label to the balance by score.
-
-    Balance by label is positives to negatives, balance by score high (at or above the midpoint) to low.
-
-    >>> round(float(rotation(4, 2, 3, 3)), 2)
-    18.43
-    """
-    return np.degrees(np.arctan2(high, low) - np.arctan2(pos, neg))
 
 
 def rotation_change(x: Split) -> Floats:

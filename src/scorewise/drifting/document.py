@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scorewise import __version__
+from scorewise.curves.balance import four_sets
 from scorewise.drifting.change import Change
-from scorewise.drifting.curves import rotation
 from scorewise.drifting.sample import Sample
 from scorewise.drifting.thinning import MANY
 from scorewise.intervals.placements import area
-from scorewise.tallies.climbing import first_high, why_not_unit
-from scorewise.tallies.losses import unit
+from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.midpoint import midpoint
+from scorewise.views.documents import finite, head
 from scorewise.views.words import Document, named
 
 if TYPE_CHECKING:
@@ -27,9 +25,7 @@ def document(d: Drift) -> Document:
     """The document of the reference and all windows."""
     s = d.settings
     return {
-        "schema": 1,
-        "scorewise": __version__,
-        "command": "drift",
+        **head("drift"),
         "settings": {
             "level": s.level,
             "seed": s.seed,
@@ -78,11 +74,11 @@ def _sample(sample: Sample, rule: str | float) -> Document:
         found["auroc"] = area(t)
     if len(t.score) and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
         middle = midpoint(t, rule).value  # type: ignore[arg-type]
-        first = first_high(unit(t.score, t.kind), middle)
-        high, low = (float(t.neg[at].sum() + t.pos[at].sum()) for at in _around(first))
+        sets = four_sets(t, middle)
+        high, low = sets.by_score
         found |= {"midpoint": middle, "high": high / (high + low), "low": low / (high + low)}
         if sample.labelled:
-            found["rotation"] = rotation(high, low, t.positives, t.negatives)
+            found["rotation"] = sets.rotation
     return {
         "name": sample.name,
         "sources": list(o.sources),
@@ -93,12 +89,8 @@ def _sample(sample: Sample, rule: str | float) -> Document:
         "dropped": o.dropped,
         "weight": o.weight,
         "exact": t.coarse is None,
-        **{name: finite(value) for name, value in found.items()},
+        **{name: None if x is None else finite(x) for name, x in found.items()},
     }
-
-
-def _around(first: int) -> tuple[slice, slice]:
-    return slice(first, None), slice(first)
 
 
 def _row(c: Change) -> Document:
@@ -118,11 +110,6 @@ def _row(c: Change) -> Document:
         "p": finite(c.p),
         "p_adjusted": finite(c.p_adjusted),
     }
-
-
-def finite(x: float | None) -> float | None:
-    """The number, or none where it is not finite: JSON knows no others."""
-    return float(x) if x is not None and math.isfinite(x) else None
 
 
 def _hints(d: Drift) -> Iterator[str]:

@@ -172,7 +172,7 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     why = why_not_unit(t)
     middle = None if why else midpoint(t, s.midpoint)
     at = None if middle is None else middle.value
-    found, judged = suspicion(rows, t), weights(rows) > 0
+    found, judged = suspicion(rows, t), rows.mass() > 0
     kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
     suspicions[kept] = np.where(judged, found.value, np.nan)
     high = None if at is None else unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
@@ -192,13 +192,6 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     )
 
 
-def weights(rows: Rows) -> Floats:
-    """How much each row weighs in all."""
-    w = 1.0 if rows.weight is None else rows.weight
-    times = 1 if rows.count is None else rows.count
-    return np.broadcast_to(np.asarray(w * times, np.float64), len(rows))
-
-
 def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
     """The number of rows in each set."""
     masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
@@ -209,7 +202,7 @@ def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
 def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
     """Models as raters: each decides positive at the threshold."""
     scores = np.stack([unit(rows.scores[t.origin.score], t.kind) for t in tallies], axis=1)
-    said = Said(tuple(rows.scores), scores >= s.threshold, scores, weights(rows))
+    said = Said(tuple(rows.scores), scores >= s.threshold, scores, rows.mass())
     times = 1 if rows.count is None else rows.count
     return agreement(
         said, tallies, tolerance=s.tolerance, rule=s.midpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     """
     if why := first.why_not_ranked:
         return _undefined(why, level)
-    weight, square = _weights(rows)
+    weight, square = rows.mass(), rows.mass(2)
     gap = _places(first, rows) - _places(second, rows)
     value, variance = area(first) - area(second), 0.0
     for side in (rows.y, ~rows.y):
@@ -58,7 +58,7 @@ def smooth_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.
     """
     if why := first.why_not_ranked or why_not_unit(first) or why_not_unit(second):
         return _undefined(why, level)
-    weight, square = _weights(rows)
+    weight, square = rows.mass(), rows.mass(2)
     middles = [(t, midpoint(t)) for t in (first, second)]
     one, other = (smooth_area(t, m.value).value for t, m in middles)
     effects = [_effects(t, influence(t.pooled, m), rows) for t, m in middles]
@@ -91,14 +91,6 @@ def _judged(value: float, variance: float, level: float, method: str) -> Differe
     low, high = (min(1.0, max(-1.0, x)) for x in wald(value, se, level, "identity"))
     estimate = Estimate(value, low, high, level, method, "", 0.0, 0.0)
     return Difference(estimate, math.erfc(abs(value) / se / math.sqrt(2)))
-
-
-def _weights(rows: Rows) -> tuple[Floats, Floats]:
-    """The weight of each row, and its square summed over the rows that it stands for."""
-    w: Any = 1.0 if rows.weight is None else rows.weight
-    times: Any = 1 if rows.count is None else rows.count
-    weight, square = (np.broadcast_to(times * x, len(rows)) for x in (w, w * w))
-    return weight, square
 
 
 def _cells(t: Tally, rows: Rows) -> NDArray[np.int64]:

@@ -42,11 +42,6 @@ class Choice:
     reason: str
     table: tuple[Judged, ...]
 
-    @property
-    def of_chosen(self) -> Judged:
-        """What was found of the method chosen."""
-        return next(row for row in self.table if row.method == self.chosen)
-
 
 def choose(t: Tally, method: str, *, folds: int, seed: int, clip: float, level: float) -> Choice:
     """Judge the candidates, or the method that was named, beside identity.

@@ -10,6 +10,7 @@ import numpy as np
 
 from scorewise.curves.balance import Part
 from scorewise.curves.thresholds import Curve
+from scorewise.intervals.placements import area
 from scorewise.tallies import Confusion
 from scorewise.views.documents import data_of, estimate_of, finite, head
 from scorewise.views.words import Document
@@ -44,7 +45,7 @@ def _curve(name: str, c: SmRoc, threshold: float) -> Document:
         "name": name,
         "kind": c.tally.kind,
         "area": estimate_of(c.area),
-        "auroc": float(np.trapezoid(c.roc().y, c.roc().x)),
+        "auroc": area(c.tally),
         "midpoint": {"value": c.midpoint, "rule": c.rule},
         "areas": {"lowest": float(known.min()), "highest": float(known.max())},
         "height": c.curve.height,

@@ -147,6 +147,10 @@ class SmRoc(Shown):
 
     def recalibrated(self) -> SmRoc:
         """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
+        return self._recalibrated
+
+    @cached_property
+    def _recalibrated(self) -> SmRoc:
         return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Any:
