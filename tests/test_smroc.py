@@ -15,6 +15,7 @@ import smooth_loops as loops
 from scorewise import Tally
 from scorewise.curves import roc
 from scorewise.curves.balance import four_sets
+from scorewise.curves.bands import band, roc_steps
 from scorewise.curves.distance import distance
 from scorewise.curves.hull import calibrated
 from scorewise.curves.sensitivity import sensitivity
@@ -253,17 +254,17 @@ def test_influence_is_the_derivative(seed):
         assert (effect.pos if y[i] else effect.neg)[cell] == pytest.approx(slope, abs=1e-4)
 
 
-def test_moving_midpoint_is_part_of_the_variance():
-    """Far from 0.5 the midpoint's own chance matters: simulated spread against the estimated."""
+def test_moving_midpoint_is_part_of_the_influence():
+    """A row that moves the midpoint moves the area by the slope of the area over midpoints."""
     rng = np.random.default_rng(5)
-    values, errors = [], []
-    for _ in range(300):
-        y = rng.random(400) < 0.3
-        s = 1 / (1 + np.exp(-(rng.normal(size=400) + 0.5 * y - 2)))
-        e = sw.measures.smauc(Tally.of(y, s))
-        values.append(e.value)
-        errors.append((e.high - e.low) / 3.94)
-    assert np.std(values) == pytest.approx(np.mean(errors), rel=0.2)
+    y = rng.random(50_000) < 0.3
+    t = Tally.of(y, 1 / (1 + np.exp(-(rng.normal(size=50_000) + 0.5 * y - 2))))
+    m = midpoint(t)
+    moving = influence(t, m).pos - influence(t, m._replace(rule="fixed")).pos
+    slope = moving * (t.negatives + t.positives) / (t.score - m.value)
+    low, high = (smooth_area(t, m.value + step).value for step in (-0.03, 0.03))
+    assert abs(high - low) > 0.005
+    np.testing.assert_allclose(slope, (high - low) / 0.06, rtol=0.2)
 
 
 def test_sensitivity_equals_the_loop():
@@ -384,6 +385,24 @@ def test_bands_hold_the_true_curve(simultaneous):
         assert (np.diff(b.low) >= 0).all()
         assert (np.diff(b.high) >= 0).all()
     assert np.mean(held) > (0.88 if simultaneous else 0.9)
+
+
+def test_bands_of_roc_curves_reach_where_no_row_is():
+    """Where a curve has come to the top, resamples alone would leave no band at all."""
+    rng = np.random.default_rng(7)
+
+    def sample(n):
+        y = rng.random(n) < 0.4
+        return Tally.of(y, 1 / (1 + np.exp(-(rng.normal(size=n) + 1.5 * y - 1))))
+
+    truth = roc(sample(300_000))
+    held = []
+    for _ in range(40):
+        t = sample(150)
+        b = band(t, roc(t), roc_steps, simultaneous=True, replicates=200)
+        height = np.interp(b.x, truth.x, truth.y)
+        held.append(((b.low - 1e-9 <= height) & (height <= b.high + 1e-9)).all())
+    assert np.mean(held) > 0.85
 
 
 # what is said and what is refused
