@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.scoring import SmRoc, smroc
-    from scorewise.tallies import Confusion, Tally
+    from scorewise.tallies import ClassTally, Confusion, Tally
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BadInput",
+    "ClassTally",
     "Comparison",
     "Confusion",
     "Density",
@@ -50,6 +51,7 @@ __all__ = [
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
     "BadInput": "errors",
+    "ClassTally": "tallies",
     "Comparison": "evaluation",
     "Confusion": "tallies",
     "Density": "curves.density",

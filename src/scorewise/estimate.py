@@ -14,7 +14,9 @@ class Estimate:
 
     `why` is empty exactly when the value is finite. `bound` is the certified half-width that
     coarsening has left around the value (0.0 when exact; the interval already contains it).
-    `baseline` is what the best constant prediction, or chance, would get.
+    `baseline` is what the best constant prediction, or chance, would get. Of a measure of calibration,
+    `expected` is what calibrated scores would get on average, and `p` the chance that they would get as
+    much or more.
 
     >>> Estimate(0.8234, 0.7491, 0.8989, method="DeLong, logit", baseline=0.5)
     0.823 [0.749, 0.899]
@@ -30,6 +32,8 @@ class Estimate:
     why: str = ""
     bound: float = 0.0
     baseline: float | None = None
+    expected: float | None = None
+    p: float | None = None
 
     @classmethod
     def undefined(cls, why: str, level: float = 0.95, baseline: float | None = None) -> Estimate:

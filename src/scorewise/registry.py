@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from scorewise.estimate import Estimate
 
-Group = Literal["decisions", "order", "scores", "probability"]
+Group = Literal["decisions", "order", "scores", "probability", "calibration"]
 Function = TypeVar("Function", bound=Callable[..., Estimate])
 
 

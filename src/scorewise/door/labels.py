@@ -216,7 +216,8 @@ def _given_labels(positive: str, others: list[str]) -> Labels:
     return Labels(positive, others[0] if others else f"not {positive}", "given")
 
 
-def _listed(words: list[str]) -> str:
+def listed(words: list[str]) -> str:
+    """Up to eight words, and how many more there are."""
     if len(words) > 8:
         return ", ".join(words[:8]) + f" and {len(words) - 8} more"
     return ", ".join(words)
@@ -224,12 +225,10 @@ def _listed(words: list[str]) -> str:
 
 def _too_many(name: str, words: list[str]) -> str:
     return (
-        f"{name} has {len(words)} distinct values ({_listed(words)}), not two; "
+        f"{name} has {len(words)} distinct values ({listed(words)}), not two; "
         f"pass positive= to set one of them against the rest"
     )
 
 
 def _absent(name: str, positive: Any, words: list[str]) -> str:
-    return (
-        f"{name} is never {text(positive)!r}, given as positive=; its values are {_listed(words)}"
-    )
+    return f"{name} is never {text(positive)!r}, given as positive=; its values are {listed(words)}"

@@ -118,7 +118,7 @@ def take(
         y=y,
         scores={n: s for n, (s, _) in floats.items()},
         weight=weights(further[names.weight], names.weight, place) if weight is not None else None,
-        count=_counts(further[names.count], names.count, place) if count is not None else None,
+        count=counts(further[names.count], names.count, place) if count is not None else None,
         labels=classes,
         names=names,
         dropped=dropped,
@@ -216,7 +216,8 @@ def weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
     return values
 
 
-def _counts(column: Numbers, name: str, place: Place) -> NDArray[np.int64]:
+def counts(column: Numbers, name: str, place: Place) -> NDArray[np.int64]:
+    """Counts, which have to be whole and not negative."""
     values = column.values
     low, high = in_range(values.astype(np.float64, copy=False), name, place)
     if low < 0:

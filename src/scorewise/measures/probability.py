@@ -9,6 +9,7 @@ from scorewise.estimate import Estimate
 from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
 from scorewise.registry import measure
 from scorewise.tallies import Tally
+from scorewise.tallies.chances import why_not_probable
 from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.losses import CLIP, Loss, Moments
 
@@ -27,7 +28,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     """
     if clip is not None and not 0 < clip < 0.5:
         raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
-    if why := _why_not(t):
+    if why := why_not_probable(t):
         return Estimate.undefined(why, level)
     p = t.positives / (t.positives + t.negatives)
     baseline = -sum(x * math.log(x) for x in (p, 1 - p) if x)
@@ -51,23 +52,10 @@ def brier(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> brier(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
     0.055 [0.000668, 1.000]
     """
-    if why := _why_not(t):
+    if why := why_not_probable(t):
         return Estimate.undefined(why, level)
     p = t.positives / (t.positives + t.negatives)
     return _mean(t, "brier", level, p * (1 - p), None)
-
-
-def _why_not(t: Tally) -> str:
-    if not t.positives and not t.negatives:
-        return "no rows"
-    if t.kind != "score":
-        return ""
-    low, high = t.ends
-    if low >= 0 and high <= 1:
-        return 'the scores are said not to be probabilities (kind="score")'
-    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
-    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
-    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
 
 
 def _certain_and_wrong(t: Tally) -> float:

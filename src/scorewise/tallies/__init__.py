@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.tally import Tally
 
-__all__ = ["Confusion", "Tally"]
+__all__ = ["ClassTally", "Confusion", "Tally"]

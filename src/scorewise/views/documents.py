@@ -43,6 +43,8 @@ def estimate_of(e: Estimate) -> Document:
         "why": e.why,
         "bound": e.bound,
         "baseline": None if e.baseline is None else finite(e.baseline),
+        "expected": None if e.expected is None else finite(e.expected),
+        "p": None if e.p is None else finite(e.p),
     }
 
 

@@ -45,8 +45,9 @@ def _single(doc: Document, measures: Sequence[Document]) -> list[str]:
     rows = [f"| Measure | Value | {level} interval | Baseline | Skill |", "|---|--:|---|--:|--:|"]
     for m in measures:
         ends = f"*{escape(m['why'])}*" if m["why"] else _ends(m)
-        base = words.given(m["baseline"])
-        skill = "" if m["skill"] is None else words.whole_percent(m["skill"])
+        base = words.baseline(m)
+        p = "" if m.get("p") is None else words.chance(m["p"])
+        skill = p if m["skill"] is None else words.whole_percent(m["skill"])
         rows.append(f"| {escape(m['title'])} | {words.value(m)} | {ends} | {base} | {skill} |")
     return rows
 

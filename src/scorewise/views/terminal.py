@@ -30,6 +30,7 @@ WIDTH = 80
 BAR = 8
 LONGEST_LABEL = 12
 BASELINE = "Baseline: what chance or the best constant prediction would get."
+CALIBRATED = "Under Calibration: what calibrated scores would get on average."
 
 
 def print_document(doc: Document, console: Console) -> None:
@@ -103,9 +104,9 @@ def _single(doc: Document, width: int) -> list[Text]:
     groups = words.grouped([model])
     measures = [m for _, ms in groups for m in ms]
     optional = [
-        Column(["baseline"], cells(aligned([words.given(m["baseline"]) for m in measures])), True),
-        Column(["skill"], [_skill(m["skill"], 0) for m in measures]),
-        Column(["skill"], [_skill(m["skill"], BAR) for m in measures]),
+        Column(["baseline"], cells(aligned([words.baseline(m) for m in measures])), True),
+        Column(["skill"], [_skill(m, 0) for m in measures]),
+        Column(["skill"], [_skill(m, BAR) for m in measures]),
         Column(["method"], cells([plain(m["method"]) for m in measures], "dim")),
     ]
     columns = [
@@ -127,7 +128,8 @@ def _single(doc: Document, width: int) -> list[Text]:
             lines += _line(columns, at, measure["why"], used)
             at += 1
     skill = "Skill: share of the way from there to the best value."
-    return [*lines, *_legend(doc, width, BASELINE, skill)]
+    calibrated = [CALIBRATED] if any(m.get("expected") is not None for m in measures) else []
+    return [*lines, *_legend(doc, width, BASELINE, *calibrated, skill)]
 
 
 def _line(columns: Sequence[Column], at: int, why: str, width: int) -> list[Text]:
@@ -233,10 +235,11 @@ def _intervals(measures: Sequence[Document]) -> list[Text]:
     return texts
 
 
-def _skill(skill: float | None, bar: int) -> Text:
-    """A small bar and the percentage."""
+def _skill(measure: Document, bar: int) -> Text:
+    """A small bar and the percentage; the p-value of a measure of calibration."""
+    skill, p = measure["skill"], measure.get("p")
     if skill is None:
-        return Text()
+        return Text("" if p is None else words.chance(p))
     full = round(bar * min(max(skill, 0.0), 1.0))
     text = Text.assemble(("━" * full, "cyan"), ("─" * (bar - full), "dim"))
     gap = " " if bar else ""

@@ -16,6 +16,7 @@ TITLES = {
     "order": "Order",
     "scores": "Scores",
     "probability": "Probabilities",
+    "calibration": "Calibration",
 }
 
 
@@ -216,6 +217,21 @@ def given(x: float | None) -> str:
     return "" if x is None else shown(x)
 
 
+def baseline(measure: Document) -> str:
+    """What the value is to be compared with: its baseline, or what calibrated scores would get."""
+    known = measure["baseline"]
+    return given(measure.get("expected") if known is None else known)
+
+
+def chance(p: float) -> str:
+    """A p-value in words.
+
+    >>> chance(0.03), chance(0.0)
+    ('p = 0.030', 'p < 1e-300')
+    """
+    return f"p = {number(p)}" if p > 1e-300 else "p < 1e-300"
+
+
 def differences(doc: Document, mark: Callable[[object], str]) -> list[str]:
     """Each difference of two models as a line."""
     pairs = doc["differences"]
@@ -230,10 +246,6 @@ def _gap(d: Document, pairs: Sequence[Document]) -> str:
     text = f"{value(d)} {interval(d)}"
     several = sum(other["measure"] == d["measure"] for other in pairs) > 1
     if d["p"] is not None:
-        text += f", {_chance(d['p'])}"
-        text += f" ({_chance(d['p_adjusted'])} by Holm)" if several else ""
+        text += f", {chance(d['p'])}"
+        text += f" ({chance(d['p_adjusted'])} by Holm)" if several else ""
     return text + f"; {d['method']}"
-
-
-def _chance(p: float) -> str:
-    return f"p = {number(p)}" if p > 1e-300 else "p < 1e-300"

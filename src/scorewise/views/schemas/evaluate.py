@@ -111,6 +111,10 @@ def estimate(description: str, **further: Schema) -> Schema:
         why=text("Why there is no finite value; empty when there is one."),
         bound=number("Half-width that coarsening leaves around the value; 0 if exact.", minimum=0),
         baseline=or_null(number("What the best constant prediction, or chance, would get.")),
+        expected=or_null(number("What calibrated scores would get on average.")),
+        p=or_null(
+            number("Chance of as much or more, were the scores calibrated.", minimum=0, maximum=1)
+        ),
         **further,
     )
     return {

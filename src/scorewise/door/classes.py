@@ -1,0 +1,216 @@
+"""Rows of several classes: labels beside a probability or logit for each class, checked once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.labels import listed, text
+from scorewise.door.numbers import in_range, numbers
+from scorewise.door.place import Place
+from scorewise.door.rows import (
+    Missing,
+    Names,
+    aligned,
+    complete,
+    counts,
+    one_of,
+    same_length,
+    weights,
+)
+from scorewise.door.values import Coded, Mask, Numbers, Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+
+ClassKind: TypeAlias = Literal["probability", "logit"]
+Codes: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+SLACK = 0.01  # how far from 1 the probabilities of a row may add up
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class."""
+
+    y: Codes
+    scores: Floats
+    classes: tuple[str, ...]
+    kind: ClassKind
+    weight: Floats | None
+    count: Codes | None
+    names: Names
+    dropped: int
+    place: Place = field(default_factory=Place)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def take_classes(
+    labels: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    kind: ClassKind | None = None,
+    weight: Any = None,
+    count: Any = None,
+    missing: Missing = "refuse",
+    label_name: str = "label",
+    weight_name: str = "weight",
+    count_name: str = "count",
+    place: Place | None = None,
+) -> ClassRows:
+    """Check labels and an n x K table of scores, or a mapping from class to column.
+
+    Classes are those of the mapping or frame; else the list given; else the K distinct labels in order,
+    or 0 to K - 1 where the labels are such numbers. A label outside the list is refused; a class that
+    does not occur stays. Probabilities have to lie in [0, 1] and to add up to 1, within 0.01; they are
+    used as given. Logits have to be said: kind="logit".
+
+    >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
+    >>> rows.y, rows.classes, rows.kind
+    (array([1, 0]), ('a', 'b', 'c'), 'probability')
+    """
+    one_of("kind", kind, (None, *get_args(ClassKind)))
+    one_of("missing", missing, get_args(Missing))
+    names = Names(label_name, weight_name, count_name)
+    place = place or Place()
+    columns, known = _columns(scores, classes)
+    aligned({names.label: labels, **columns, names.weight: weight, names.count: count})
+    label = vector(labels, names.label)
+    further = {
+        n: vector(v, n) for n, v in ((weight_name, weight), (count_name, count)) if v is not None
+    }
+    table = {n: vector(v, n) for n, v in columns.items()}
+    same_length([(names.label, label), *table.items(), *further.items()])
+    numeric = {n: numbers(v, n, place) for n, v in table.items()}
+    extra = {n: numbers(v, n, place) for n, v in further.items()}
+    keep = complete([(names.label, label), *numeric.items(), *extra.items()], missing, place)
+    dropped = 0
+    if keep is not None:
+        dropped = int(len(keep) - np.count_nonzero(keep))
+        place, label = place.keep(keep), label.keep(keep)
+        numeric = {n: v.keep(keep) for n, v in numeric.items()}
+        extra = {n: v.keep(keep) for n, v in extra.items()}
+    y, words = class_codes(label, names.label, known, len(columns), place)
+    values = np.empty((len(y), len(columns)))
+    for k, (name, column) in enumerate(numeric.items()):
+        values[:, k] = column.values
+        in_range(values[:, k], name, place)
+    return ClassRows(
+        y=y,
+        scores=values,
+        classes=words,
+        kind=_kind(values, list(columns), kind, place),
+        weight=weights(extra[weight_name], weight_name, place) if weight is not None else None,
+        count=counts(extra[count_name], count_name, place) if count is not None else None,
+        names=names,
+        dropped=dropped,
+        place=place,
+    )
+
+
+def _columns(
+    scores: Any, classes: Sequence[Any] | None
+) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+    """The columns of the table by name, and the classes if they are known already."""
+    given = None if classes is None else tuple(text(c) for c in classes)
+    if given is not None and len(set(given)) < len(given):
+        raise BadInput(f"classes={list(given)} names a class twice; give each a name of its own")
+    pandas = sys.modules.get("pandas")
+    framed = pandas is not None and isinstance(scores, pandas.DataFrame)
+    if isinstance(scores, Mapping) or framed or hasattr(scores, "get_columns"):
+        heads = list(scores.columns) if hasattr(scores, "columns") else list(scores)
+        columns = {text(c): scores[c] for c in heads}
+        known: tuple[str, ...] | None = given or tuple(columns)
+    else:
+        table = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+        if table.ndim != 2:
+            raise BadInput(
+                f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
+            )
+        columns = {f"score of class {k}": table[:, k] for k in range(table.shape[1])}
+        known = given
+        if given is not None and len(given) == len(columns):
+            columns = dict(zip((f"score of {c}" for c in given), columns.values(), strict=True))
+    if len(columns) < 2:
+        raise BadInput(
+            f"there is a score for {len(columns)} class only; several classes need two or more"
+        )
+    if given is not None and len(given) != len(columns):
+        raise BadInput(
+            f"classes= names {len(given)} classes, but there are scores for {len(columns)}"
+        )
+    return columns, known
+
+
+def class_codes(
+    column: Vector, name: str, known: tuple[str, ...] | None, many: int, place: Place
+) -> tuple[Codes, tuple[str, ...]]:
+    """The place of each label among the classes, and the classes; the column misses nothing.
+
+    >>> class_codes(vector([2, 0, 2], "y"), "y", None, 3, Place())
+    (array([2, 0, 2]), ('0', '1', '2'))
+    """
+    codes, words = _coded(column)
+    if known is None:
+        whole = [str(k) for k in range(many)]
+        known = tuple(whole) if set(words) <= set(whole) else tuple(words)
+        if len(known) != many:
+            raise BadInput(
+                f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
+                f"{many} classes; pass classes= with their names in the order of the scores"
+            )
+    at = {c: k for k, c in enumerate(known)}
+    places = np.array([at.get(w, -1) for w in words], np.int64)
+    y = places[codes] if len(codes) else np.zeros(0, np.int64)
+    if len(y) and y.min() < 0:
+        wrong: Mask = y < 0
+        first = words[codes[wrong.argmax()]]
+        raise BadInput(
+            f"{name} is not among the classes {place.rows(wrong)} ({first!r}); the classes are "
+            f"{listed(list(known))}"
+        )
+    return y, known
+
+
+def _coded(column: Vector) -> tuple[Codes, list[str]]:
+    """Codes into a list of words: declared categories in their order, others sorted."""
+    if isinstance(column, Coded):
+        words = [text(v) for v in column.values]
+        if column.declared:
+            return column.codes.astype(np.int64), words
+        order = sorted(range(len(words)), key=lambda i: words[i])
+        rank = np.empty(len(words), np.int64)
+        rank[order] = np.arange(len(words))
+        used = rank[column.codes] if len(words) else column.codes.astype(np.int64)
+        return used, [words[i] for i in order]
+    assert isinstance(column, Numbers)
+    distinct, codes = np.unique(column.values, return_inverse=True)
+    return codes.astype(np.int64), [text(v) for v in distinct]
+
+
+def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place) -> ClassKind:
+    if kind == "logit" or not len(values):
+        return kind or "probability"
+    outside: Any = ((values < 0) | (values > 1)).any(1)
+    if outside.any():
+        row = int(outside.argmax())
+        column = int(((values[row] < 0) | (values[row] > 1)).argmax())
+        raise BadInput(
+            f"{names[column]} is outside [0, 1] {place.rows(outside)} ({values[row, column]:.6g}); "
+            f'pass kind="logit" for logits'
+        )
+    total = values.sum(1)
+    apart: Mask = np.abs(total - 1) > SLACK
+    if apart.any():
+        raise BadInput(
+            f"the probabilities of the {len(names)} classes do not add up to 1 {place.rows(apart)} "
+            f'({total[apart.argmax()]:.6g}); divide each row by its sum, or pass kind="logit" for logits'
+        )
+    return "probability"

@@ -1,0 +1,120 @@
+"""A tally read as probabilities: what calibration is judged from, on at most some 70,000 cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.tallies.grid import probability_edges
+from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import add_runs
+from scorewise.tallies.tally import Tally
+
+Floats = NDArray[np.float64]
+MOST = 1 << 16
+_PART = 1 << 10  # cells of the result that are added up at a time
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Cells from the lowest probability up, each with sums over its rows of weight w and chance p.
+
+    `weight` is the sum of w, `squares` of w^2, `pos` of w over the positives, `sum` of w p, `noise` of
+    w^2 p (1 - p): the variance of `pos` if the scores are calibrated. `low` is the least p of a cell.
+
+    >>> c = chances(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    >>> c.p, c.gap.round(2)
+    (array([0.1, 0.3, 0.8]), array([-0.1,  0.4,  0.2]))
+    """
+
+    low: Floats
+    weight: Floats
+    squares: Floats
+    pos: Floats
+    sum: Floats
+    noise: Floats
+    weighted: bool = False
+
+    @property
+    def p(self) -> Floats:
+        """The mean probability of each cell."""
+        return self.sum / self.weight
+
+    @property
+    def gap(self) -> Floats:
+        """How much weight of positives each cell has beyond what its probabilities say."""
+        return self.pos - self.sum
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def joined(self, start: NDArray[np.int64]) -> Chances:
+        """The same with neighbouring cells joined to runs that begin at `start`."""
+        w, w2, pos, total, noise = (
+            add_runs(c, start) for c in (self.weight, self.squares, self.pos, self.sum, self.noise)
+        )
+        return Chances(self.low[start], w, w2, pos, total, noise, self.weighted)
+
+
+def chances(t: Tally) -> Chances:
+    """The cells of a tally of probabilities or logits.
+
+    Up to 65,536 distinct scores each has a cell of its own; more are joined on the fixed grid of
+    probabilities, whose edges contain i/B for the usual numbers of bins, with exact sums.
+    """
+    if t.coarse is not None:
+        return _of_coarse(t)
+    n = len(t.score)
+    if n <= MOST:
+        start = np.arange(n)
+    else:
+        edges = probability_edges()
+        if t.kind == "logit":
+            with np.errstate(divide="ignore"):
+                edges = np.log(edges) - np.log1p(-edges)
+        first = np.searchsorted(t.score, edges.astype(t.score.dtype))
+        start = np.unique(first[first < n])
+    ends = np.append(start[1:], n)
+    parts = []
+    for i in range(0, len(start), _PART):
+        cell = start[i : i + _PART]
+        at = slice(cell[0], ends[i : i + _PART][-1])
+        p = unit(t.score[at], t.kind)
+        neg, pos, neg2, pos2 = (c[at] for c in (t.neg, t.pos, t.neg2, t.pos2))
+        w, w2, chance = neg + pos, neg2 + pos2, p * (1 - p)
+        sums = (w, w2, pos, w * p, w2 * chance)
+        inside = cell - cell[0]
+        parts.append(np.stack([p[inside], *(add_runs(c.astype(float), inside) for c in sums)]))
+    columns = np.concatenate(parts, axis=1) if parts else np.empty((6, 0))
+    low, weight, squares, positives, total, noise = columns
+    return Chances(low, weight, squares, positives, total, noise, t.weighted)
+
+
+def _of_coarse(t: Tally) -> Chances:
+    assert t.coarse is not None
+    w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
+    total = t.coarse.sum.sum(0)
+    p = total / w
+    low = unit(t.coarse.low.min(0), t.kind)
+    return Chances(low, w, w2, t.pos.astype(float), total, w2 * p * (1 - p), t.weighted)
+
+
+def why_not_probable(t: Tally) -> str:
+    """Why the scores cannot be read as probabilities, or nothing."""
+    if not t.positives and not t.negatives:
+        return "no rows"
+    if t.kind != "score":
+        return ""
+    low, high = t.ends
+    if low >= 0 and high <= 1:
+        return 'the scores are said not to be probabilities (kind="score")'
+    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
+    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
+    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'

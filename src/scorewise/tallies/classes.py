@@ -1,0 +1,256 @@
+"""The tally of several classes: what is left of rows with a score for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Kind, Missing
+from scorewise.door.classes import ClassKind, ClassRows, take_classes
+from scorewise.door.labels import REST
+from scorewise.errors import BadInput
+from scorewise.tallies.confidence import Rule, confidence
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.joint import Joint
+from scorewise.tallies.losses import Moments
+from scorewise.tallies.losses_of_classes import (
+    CLASS_LOSSES,
+    ClassLoss,
+    class_charges,
+    log_of_truth,
+    softmax,
+)
+from scorewise.tallies.marks import Marks
+from scorewise.tallies.origin import Origin
+from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
+from scorewise.tallies.tally import Tally
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassTally:
+    """Labels against scores of several classes, part by part; `a + b` merges each part.
+
+    `confusion` has the decisions (the class of the highest score, of equal ones the first), `top` the
+    highest probability against whether it was right, `ranked` the same for the confidence asked for,
+    `each` the probabilities of each class by true class, `losses` the exact sums of each proper score
+    by true class, `joint` whole rows. `one(c)` is the binary tally of a class against the rest. Where
+    only decisions and their confidence are known, `each`, `losses` and `joint` are empty.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
+    >>> t = ClassTally.of(["a", "b", "b"], p, classes=["a", "b", "c"])
+    >>> t
+    <ClassTally: 3 rows of 3 classes (probability)>
+    >>> t.confusion.weight.tolist()
+    [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
+    >>> t.one("b")
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    """
+
+    classes: tuple[str, ...]
+    kind: ClassKind
+    confusion: Confusion
+    top: Tally
+    ranked: Tally
+    each: tuple[Marks, ...] = ()
+    losses: dict[ClassLoss, tuple[Moments, ...]] | None = None
+    joint: Joint | None = None
+
+    @classmethod
+    def of(
+        cls,
+        y: Any,
+        scores: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        kind: ClassKind | None = None,
+        weight: Any = None,
+        count: Any = None,
+        missing: Missing = "refuse",
+        confidence: Rule = "max",
+    ) -> ClassTally:
+        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`."""
+        rows = take_classes(
+            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing
+        )
+        return cls.of_rows(rows, rule=confidence)
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: ClassRows,
+        *,
+        rule: Rule = "max",
+        name: str = "score",
+        sources: tuple[str, ...] = (),
+    ) -> ClassTally:
+        """The tally of checked rows."""
+        mass = _Mass.of(rows)
+        y, scores = rows.y, rows.scores
+        p = softmax(scores) if rows.kind == "logit" else scores
+        called = p.argmax(1)
+        right = called == y
+        origin = Origin(
+            label=rows.names.label, score=name, positive="correct", negative="wrong",
+            weight=None if rows.weight is None else rows.names.weight,
+            dropped=rows.dropped, sources=sources,
+        )  # fmt: skip
+        surest, _ = confidence(p, "probability")
+        top = mass.tally(right, surest, "probability", origin)
+        ranked = top
+        if rule != "max":
+            ranked = mass.tally(right, *confidence(scores, rows.kind, rule), origin)
+        log = log_of_truth(y, scores, rows.kind)
+        charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
+        k = len(rows.classes)
+        return cls(
+            classes=rows.classes,
+            kind=rows.kind,
+            confusion=mass.confusion(y, called, rows.classes),
+            top=top,
+            ranked=ranked,
+            each=tuple(Marks.of(p[:, c], y, mass.w, mass.w2) for c in range(k)),
+            losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
+            joint=Joint.of(scores, y, mass.w, mass.w2),
+        )
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.top.origin.rows
+
+    @property
+    def weight(self) -> Numbers:
+        """The weight of each class in truth."""
+        total: Numbers = self.confusion.weight.sum(1)
+        return total
+
+    @property
+    def weight2(self) -> Numbers:
+        """The sums of squared weights of each class in truth."""
+        total: Numbers = self.confusion.weight2.sum(1)
+        return total
+
+    def one(self, name: Any) -> Tally:
+        """The binary tally of the probabilities of one class against the rest."""
+        at = self._place(name)
+        return self._binary(at, self.each[at].cells(at), REST)
+
+    def pair(self, first: Any, second: Any) -> Tally:
+        """The probabilities of the first class on rows of the two classes alone."""
+        a, b = self._place(first), self._place(second)
+        return self._binary(a, self.each[a].cells(a, b), self.classes[b])
+
+    def _binary(self, at: int, cells: tuple[Any, ...], negative: str) -> Tally:
+        score, neg, pos, neg2, pos2 = cells
+        made = Tally(score, neg, pos, neg2, pos2)
+        named = replace(
+            self.top.origin, positive=self.classes[at], negative=negative, score=self.classes[at],
+            rule="one against the rest",
+            negatives=_rows(neg, neg2), positives=_rows(pos, pos2),
+        )  # fmt: skip
+        return replace(made, origin=named)
+
+    def _place(self, name: Any) -> int:
+        if not self.each:
+            raise BadInput("only the confidence is known; scores of each class are needed for this")
+        word = str(name)
+        if word not in self.classes:
+            raise BadInput(f"no class is named {word!r}; there are {', '.join(self.classes)}")
+        return self.classes.index(word)
+
+    def __add__(self, other: ClassTally) -> ClassTally:
+        """The tally of the rows of both; classes and kind must be the same."""
+        if self.classes != other.classes:
+            raise BadInput(
+                f"cannot merge tallies of the classes {self.classes} and {other.classes}; "
+                f"make them with the same classes="
+            )
+        if self.kind != other.kind or bool(self.each) != bool(other.each):
+            raise BadInput("cannot merge tallies of different kinds of scores")
+        joint, losses = None, None
+        if self.joint is not None and other.joint is not None:
+            joint = self.joint + other.joint
+        if self.losses is not None and other.losses is not None:
+            theirs = other.losses
+            losses = {
+                loss: tuple(a + b for a, b in zip(mine, theirs[loss], strict=True))
+                for loss, mine in self.losses.items()
+            }
+        return ClassTally(
+            self.classes, self.kind, self.confusion + other.confusion, self.top + other.top,
+            self.ranked + other.ranked,
+            tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({self.kind})>"
+
+
+@dataclass(frozen=True)
+class _Mass:
+    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
+
+    w: Numbers
+    w2: Numbers
+    times: Codes | None
+
+    @classmethod
+    def of(cls, rows: ClassRows) -> _Mass:
+        if rows.weight is None:
+            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+            return cls(w, w, rows.count)
+        times: Any = 1 if rows.count is None else rows.count
+        return cls(times * rows.weight, times * rows.weight**2, rows.count)
+
+    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
+        """The tally of confidence against whether the row was right."""
+        if self.w2 is self.w and self.times is None:
+            cells, neg, pos = count_cells(right, score)
+            neg2, pos2 = neg, pos
+        else:
+            used = self.w > 0
+            columns = np.stack(
+                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
+            )
+            cells, sums = sum_cells(score[used], columns[:, used])
+            neg, pos, neg2, pos2 = sums
+        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
+        positives = int(times[right].sum())
+        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
+        return Tally(cells, neg, pos, neg2, pos2, kind, named)
+
+    def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
+        """Weight per true class and decision."""
+        k = len(classes)
+        at = y * k + called
+        tables = []
+        for w in (self.w, self.w2):
+            if w.dtype == np.int64:
+                table: Any = np.zeros(k * k, np.int64)
+                np.add.at(table, at, w)
+            else:
+                table = np.bincount(at, w, k * k)
+            tables.append(table.reshape(k, k))
+        return Confusion(tables[0], tables[1], classes)
+
+    def moments(self, charge: Floats, y: Codes, k: int) -> tuple[Moments, ...]:
+        """The moments of a loss by true class."""
+        made = []
+        for c in range(k):
+            at = y == c
+            w = self.w[at]
+            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
+        return tuple(made)
+
+
+def _rows(weight: Numbers, weight2: Numbers) -> int:
+    """How many rows a weight stands for; of unequal weights, how many equal ones are worth as much."""
+    total, squares = float(weight.sum()), float(weight2.sum())
+    return round(total**2 / squares) if squares else 0
