@@ -50,6 +50,7 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {}
+CLASS_MEASURES: dict[str, Measure] = {}
 
 
 def measure(
@@ -58,13 +59,16 @@ def measure(
     better: Literal["high", "low"] = "high",
     bounds: tuple[float, float] = (0.0, 1.0),
     title: str = "",
+    of: Literal["two classes", "several classes"] = "two classes",
 ) -> Callable[[Function], Function]:
     """Record a function as a measure, and return it unchanged.
 
     Measures of the group "decisions" take a `Confusion`, all others a `Tally`; each returns an
     `Estimate` and takes `level=`. Measures of the group "order" depend on the order of the scores
-    alone. `bounds` are the ends of the possible values with the default options.
+    alone. `bounds` are the ends of the possible values with the default options. Measures
+    of="several classes" take a `ClassTally`, whatever their group.
     """
+    register = MEASURES if of == "two classes" else CLASS_MEASURES
     if group not in get_args(Group) or better not in ("high", "low"):
         known = ", ".join(get_args(Group))
         raise ValueError(
@@ -73,13 +77,13 @@ def measure(
 
     def record(function: Function) -> Function:
         name = function.__name__
-        known = MEASURES.get(name)
+        known = register.get(name)
         if known is not None and known.function.__module__ != function.__module__:
             raise ValueError(
                 f"a measure named {name} exists already, in {known.function.__module__}"
             )
         options = frozenset(list(inspect.signature(function).parameters)[1:])
-        MEASURES[name] = Measure(name, function, group, better, bounds, title or name, options)
+        register[name] = Measure(name, function, group, better, bounds, title or name, options)
         return function
 
     return record

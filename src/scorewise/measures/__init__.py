@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
+from typing import Any
 
 from scorewise.estimate import Estimate
-from scorewise.registry import MEASURES
+from scorewise.registry import CLASS_MEASURES, MEASURES
+from scorewise.tallies import ClassTally
 
-for _file in iter_modules(__path__):
-    import_module(f"{__name__}.{_file.name}")
+for _file in walk_packages(__path__, f"{__name__}."):
+    import_module(_file.name)
+
+
+def _function(name: str) -> Callable[..., Estimate]:
+    """The measure of that name; of two functions, the one that suits what it is given."""
+    if name not in MEASURES or name not in CLASS_MEASURES:
+        return (MEASURES.get(name) or CLASS_MEASURES[name]).function
+    two, several = MEASURES[name].function, CLASS_MEASURES[name].function
+
+    @wraps(two)
+    def either(statistic: Any, **options: Any) -> Estimate:
+        return (several if isinstance(statistic, ClassTally) else two)(statistic, **options)
+
+    return either
+
 
 # a measure goes before a file of the same name
-globals().update({name: m.function for name, m in MEASURES.items()})
+globals().update({name: _function(name) for name in {*MEASURES, *CLASS_MEASURES}})
 
 
 def __getattr__(name: str) -> Callable[..., Estimate]:
-    if name in MEASURES:
-        return MEASURES[name].function
-    raise AttributeError(f"no measure is named {name}; there are {', '.join(sorted(MEASURES))}")
+    if name in MEASURES or name in CLASS_MEASURES:
+        return _function(name)
+    raise AttributeError(f"no measure is named {name}; there are {', '.join(__dir__())}")
 
 
 def __dir__() -> list[str]:
-    return sorted(MEASURES)
+    return sorted({*MEASURES, *CLASS_MEASURES})

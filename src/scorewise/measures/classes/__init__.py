@@ -1,0 +1,1 @@
+"""Measures of several classes: functions of a `ClassTally`."""
