@@ -16,8 +16,10 @@ REPLICATES = 1000
 def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     """Replicates (rows) of `c.gap` (columns) if the scores are calibrated.
 
-    Counts are drawn as binomials, weights as the beta of the same mean and variance; cells with a
-    hundred expected rows of either class, whose draws are close to normal, from the normal.
+    Cells that are worth a whole number of rows are drawn as binomials, others as the beta of the same
+    mean and variance; cells with a hundred expected rows of either class, whose draws are close to
+    normal, from the normal. All are scaled to the variance `c.noise`, which is less than binomial where
+    the probabilities of a cell differ.
 
     >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
     >>> drawn_gaps(c, 5, np.random.default_rng(0)).ravel()
@@ -26,24 +28,38 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     gaps = np.empty((replicates, len(c)))
     p = np.clip(c.p, 0.0, 1.0)
     rows = np.divide(c.weight**2, c.squares, out=np.zeros(len(c)), where=c.squares > 0)
+    spread = np.sqrt(np.maximum(c.noise, 0.0))
+    near = np.rint(rows)
     many = rows * np.minimum(p, 1 - p) > 100
-    gaps[:, many] = rng.standard_normal((replicates, int(many.sum()))) * np.sqrt(c.noise[many])
-    few = ~many
-    size, q, w = rows[few], p[few], c.weight[few]
-    shape = (replicates, len(size))
-    if not c.weighted:
-        positives = rng.binomial(np.rint(size).astype(np.int64), q, shape).astype(float)
-    else:
-        positives = _shares(size, q, rng, shape) * w
-    gaps[:, few] = positives - c.sum[few]
+    single = ~many & (np.abs(rows - 1) < 1e-6)
+    whole = ~many & ~single & (np.abs(rows - near) < 1e-6 * rows)
+    broken = ~(many | single | whole)
+    gaps[:, many] = rng.standard_normal((replicates, int(many.sum())))
+    gaps[:, single] = _standard(_coins(p[single], rng, replicates), p[single], 1.0)
+    n = near[whole]
+    drawn = rng.binomial(n.astype(np.int64), p[whole], (replicates, len(n)))
+    gaps[:, whole] = _standard(drawn / n, p[whole], n)
+    q, n = p[broken], rows[broken]
+    gaps[:, broken] = _standard(_shares(n, q, rng, replicates), q, n)
+    gaps *= spread
     return gaps
 
 
-def _shares(rows: Floats, p: Floats, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+def _standard(share: Floats, p: Floats, rows: Floats | float) -> Floats:
+    """Shares of positives as multiples of their standard error about p."""
+    error = np.sqrt(p * (1 - p) / rows)
+    return (share - p) / np.where(error > 0, error, np.inf)
+
+
+def _coins(p: Floats, rng: np.random.Generator, replicates: int) -> Floats:
+    return (rng.random((replicates, len(p))) < p).astype(float)
+
+
+def _shares(rows: Floats, p: Floats, rng: np.random.Generator, replicates: int) -> Floats:
     """Shares of mean p and variance p (1 - p) / rows; zero or one where there is a single row."""
     prior = rows - 1
     several = (prior > 1e-9) & (p > 0) & (p < 1)
-    share = (rng.random(shape) < p).astype(float)
+    share = _coins(p, rng, replicates)
     a, b = (p * prior)[several], ((1 - p) * prior)[several]
-    share[:, several] = rng.beta(a, b, (shape[0], int(several.sum())))
+    share[:, several] = rng.beta(a, b, (replicates, int(several.sum())))
     return share
