@@ -27,8 +27,8 @@ def on_grid(c: Chances, points: int = POINTS) -> Floats:
     left = np.minimum(place.astype(np.int64), points - 2)
     right = place - left
     gap = c.gap / c.total
-    dealt: Floats = np.bincount(left, gap * (1 - right), points)
-    dealt += np.bincount(left + 1, gap * right, points)
+    near, far = (np.bincount(left + k, gap * w, points) for k, w in ((0, 1 - right), (1, right)))
+    dealt: Floats = np.add(near, far, dtype=np.float64)
     return dealt
 
 
@@ -54,24 +54,33 @@ def sizes(gaps: Floats) -> Callable[[float], Floats]:
     return size
 
 
-def fixed_width(size: Callable[[float], Any], top: float = 1.0) -> float:
+def fixed_width(size: Callable[[float], Any]) -> float:
     """The width at which the total size equals it; 0 where nothing is left of the gaps.
 
     >>> round(fixed_width(sizes(np.array([0.0, 0.2, -0.2, 0.0]))), 4)
     0.1808
     """
-    from scipy.optimize import brentq
-
-    tiny = 1e-9
-    if float(size(tiny)) <= tiny:
+    low, high = 1e-9, 1.0
+    at_low, at_high = (float(size(s)) - s for s in (low, high))
+    if at_low <= 0:
         return 0.0
-    return float(brentq(lambda s: float(size(s)) - s, tiny, top, xtol=1e-12, rtol=1e-12))
+    for _ in range(60):
+        # the Illinois variant of false position
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        at_middle = float(size(middle)) - middle
+        if abs(at_middle) < 1e-14 or high - low < 1e-13:
+            break
+        if at_middle > 0:
+            low, at_low, at_high = middle, at_middle, at_high / 2
+        else:
+            high, at_high, at_low = middle, at_middle, at_low / 2
+    return middle
 
 
 def fixed_widths(gaps: Floats) -> Floats:
     """The same for each row of gaps on a grid, straight between widths a tenth of an octave apart."""
     size = sizes(gaps)
-    low = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
+    low: Floats = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
     top = float(np.abs(gaps).sum(-1).max())
     if top <= low.min():
         return low

@@ -99,15 +99,14 @@ def inverted(
     seen = float(statistic(noise.gap[None])[0])
     # equal up to rounding counts as equal
     least = seen - 1e-9 * abs(seen) - 1e-15
-    known: dict[float, Floats] = {}
+    null = statistic(noise.null)
+    known = {0.0: np.sort(null)}
 
     def above(step: float, share: float) -> float:
         if step not in known:
-            known[step] = statistic(noise.at(step))
-        return float(np.quantile(known[step], share)) - least
+            known[step] = np.sort(statistic(noise.at(step)))
+        return _quantile(known[step], share) - least
 
-    null = statistic(noise.null)
-    known[0.0] = null
     p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
     low = 0.0 if p >= tail else _crossing(lambda step: above(step, 1 - tail))
     high = _crossing(lambda step: above(step, tail))
@@ -115,6 +114,13 @@ def inverted(
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
+
+
+def _quantile(ordered: Floats, share: float) -> float:
+    """np.quantile of what is in order already."""
+    place = share * (len(ordered) - 1)
+    at = min(int(place), len(ordered) - 2)
+    return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
 
 
 # fixed steps, so that a wider level never has a narrower interval

@@ -11,7 +11,7 @@ from scorewise.tallies.chances import Chances, chances, kept, why_not_probable
 
 REPLICATES = 500
 METHOD = "inverted consistency test"
-_CELLS = 128
+_CELLS = 100
 
 
 def lacking(t: Tally, level: float) -> str:

@@ -100,7 +100,9 @@ def ce_l2_debiased(
     size = (lambda gaps: plain(gaps) ** 2) if squared else plain
     raw, root = _debiased(c), _root if not squared else float
     found = inverted(noise_of(c, seed), raw, level, size=size)
-    expected = root(found.expected) if squared else float(_roots(raw(noise_of(c, seed).null)).mean())
+    expected = (
+        root(found.expected) if squared else float(_roots(raw(noise_of(c, seed).null)).mean())
+    )
     found = found._replace(value=root(found.value), expected=expected)
     found = found._replace(low=min(found.low, found.value), high=max(found.high, found.value))
     least, most = (root(x) for x in debiased_limits(t, c, bins, binning))
@@ -122,12 +124,12 @@ def _error(c: Chances, norm: float) -> Statistic:
 
     def error(gaps: Floats) -> Floats:
         size = np.abs(gaps)
+        total: Floats
         if norm == 1:
-            return size.sum(-1)
+            total = size.sum(-1)
+            return total
         rate = size / mass
-        if math.isinf(norm):
-            return rate.max(-1)
-        total: Floats = (mass * rate**norm).sum(-1) ** (1 / norm)
+        total = rate.max(-1) if math.isinf(norm) else (mass * rate**norm).sum(-1) ** (1 / norm)
         return total
 
     return error

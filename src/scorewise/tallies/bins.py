@@ -116,7 +116,8 @@ def mass_index(weight: Floats, bins: int) -> Ints:
     upto = np.cumsum(weight)
     # sums of weights may fall a hair below an edge that they reach
     place = (2 * upto - weight) * bins / (2 * upto[-1]) + 1e-9
-    return np.minimum(place.astype(np.int64), bins - 1)
+    index: Ints = np.minimum(place.astype(np.int64), bins - 1)
+    return index
 
 
 def _starts(t: Tally, index: Index) -> Ints:

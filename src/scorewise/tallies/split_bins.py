@@ -75,7 +75,9 @@ def _noise_of_sure_bins(t: Tally, parts: Parts, bins: int, rate: Floats, rows: F
     """The debiased squared gap of each bin, for those that no cell may join."""
     c = chances(t)
     index = bin_index(bins, None, t.score.dtype)(c.p)
-    mean = np.bincount(index, c.sum, minlength=len(rate)) / np.where(parts.weight > 0, parts.weight, 1)
+    mean = np.bincount(index, c.sum, minlength=len(rate)) / np.where(
+        parts.weight > 0, parts.weight, 1
+    )
     share = np.clip(mean + rate, 0.0, 1.0)
     several = rows > 1 + 1e-9
     noise = share * (1 - share) / np.where(several, rows - 1, np.inf)
@@ -95,7 +97,7 @@ def _parts(t: Tally, bins: int, binning: Binning, convention: Convention | None)
     n = int(last.max()) + 1
     sure = ~across
     gap, weight, squares = (
-        np.bincount(first[sure], x[sure], minlength=n) for x in (c.gap, c.weight, c.squares)
+        np.bincount(first[sure], x[sure], n).astype(float) for x in (c.gap, c.weight, c.squares)
     )
     up, down, more = np.zeros(n), np.zeros(n), np.zeros(n)
     pos, neg = t.pos.astype(float), t.neg.astype(float)
