@@ -3,8 +3,8 @@
 A plug-in calibration error is never 0, even for calibrated scores: noise alone makes gaps between
 labels and probabilities. So a bootstrap around it covers badly. Instead, the gaps are supposed to be
 `step` times those seen, less what noise has put into them; noise is drawn anew, and the interval holds
-the steps under which the value seen is not extreme. At step 0 that is consistency resampling, which gives the p-value: the interval reaches
-down to 0 exactly when the p-value is above (1 - level) / 2.
+the steps under which the value seen is not extreme. At step 0 that is consistency resampling, which gives
+the p-value: the interval reaches down to 0 exactly when the p-value is above (1 - level) / 2.
 """
 
 from __future__ import annotations
