@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
+from scorewise.tallies.once import once
 from scorewise.tallies.sorting import Numbers, add_runs
 
 _PART = 1 << 16
 
 
+@once
 def pooled(t: Tally) -> NDArray[np.int64]:
     """The first cell of each run of cells that the hull joins, from the lowest score up.
 

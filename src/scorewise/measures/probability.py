@@ -1,9 +1,14 @@
-"""Can the scores be read as probabilities? Proper scores: log loss and Brier."""
+"""Can the scores be read as probabilities? Proper scores: log loss, Brier and spherical."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Literal, get_args
 
+import numpy as np
+
+from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
@@ -11,7 +16,9 @@ from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import why_not_probable
 from scorewise.tallies.coarse import loss_moments
-from scorewise.tallies.losses import CLIP, Loss, Moments
+from scorewise.tallies.losses import CLIP, Loss, Moments, uncertainty
+
+Convention = Literal["binary", "sum"]
 
 
 @measure(group="probability", better="low", bounds=(0.0, math.inf), title="Log loss")
@@ -30,8 +37,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
         raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    p = t.positives / (t.positives + t.negatives)
-    baseline = -sum(x * math.log(x) for x in (p, 1 - p) if x)
+    baseline = _constant(t, "log")
     wrong = _certain_and_wrong(t)
     if wrong and clip is None:
         rows = (
@@ -43,19 +49,45 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
 
 
 @measure(group="probability", better="low", title="Brier score")
-def brier(t: Tally, *, level: float = 0.95) -> Estimate:
+def brier(t: Tally, *, convention: Convention = "binary", level: float = 0.95) -> Estimate:
     """Mean squared distance of the probability from what happened (0 or 1).
 
-    The binary convention, from 0 to 1; the sum over both classes is twice that. Normal interval on the
-    log scale. The baseline is the best constant, the prevalence: p (1 - p).
+    The binary convention, from 0 to 1; convention="sum" adds up both classes, which is twice that
+    (Brier 1950). Normal interval on the log scale. The baseline is the best constant, the prevalence:
+    p (1 - p).
 
     >>> brier(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
     0.055 [0.000668, 1.000]
     """
+    one_of("convention", convention, get_args(Convention))
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    p = t.positives / (t.positives + t.negatives)
-    return _mean(t, "brier", level, p * (1 - p), None)
+    e = _mean(t, "brier", level, _constant(t, "brier"), None)
+    if convention == "binary":
+        return e
+    assert e.baseline is not None
+    return replace(e, value=2 * e.value, low=2 * e.low, high=2 * e.high, baseline=2 * e.baseline)
+
+
+@measure(group="probability", better="low", title="Spherical loss")
+def spherical(t: Tally, *, level: float = 0.95) -> Estimate:
+    """Mean of 1 - cosine between the probabilities of both classes and what happened.
+
+    1 - p_truth / sqrt(p^2 + (1 - p)^2), from 0 to 1: the loss of the spherical score (Good 1971), which
+    is 1 minus this. Normal interval on the log scale. The baseline is the best constant, the prevalence.
+
+    >>> spherical(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
+    0.053 [0.000386, 1.000]
+    """
+    if why := why_not_probable(t):
+        return Estimate.undefined(why, level)
+    return _mean(t, "spherical", level, _constant(t, "spherical"), None)
+
+
+def _constant(t: Tally, loss: Loss) -> float:
+    """The loss of the prevalence, given to all rows."""
+    share = t.positives / (t.positives + t.negatives)
+    return float(uncertainty(np.array([share]), loss)[0])
 
 
 def _certain_and_wrong(t: Tally) -> float:
@@ -93,7 +125,7 @@ def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | Non
         )
         return Estimate(value, level=level, method=f"none: {reason}", baseline=baseline)
     low, high = limits(value, known, level, "log")
-    if loss == "brier":
+    if loss in ("brier", "spherical"):
         high = min(high, 1.0)
     return Estimate(value, low, high, level, "Student, log scale", "", 0.0, baseline)
 

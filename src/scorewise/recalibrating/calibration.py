@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from scorewise.estimate import Estimate
+from scorewise.intervals.logistic import Fitted, logistic
 from scorewise.intervals.scales import wald
 from scorewise.recalibrating.cells import Cells
-from scorewise.recalibrating.logistic import Fitted, logistic
 from scorewise.recalibrating.scale import Floats, Scale
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import expit
