@@ -1,0 +1,145 @@
+"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.curves.decomposition import Score, constant_loss, decompose, fitted_loss
+from scorewise.curves.hull import fitted_losses
+from scorewise.door.rows import one_of
+from scorewise.estimate import Estimate
+from scorewise.intervals.bootstrap import bootstrap_cells
+from scorewise.intervals.inversion import Noise, inverted
+from scorewise.intervals.scales import z
+from scorewise.intervals.shares import wilson
+from scorewise.registry import measure
+from scorewise.tallies import Tally
+from scorewise.tallies.chances import Chances, chances, why_not_probable
+from scorewise.tallies.losses import charges, uncertainty
+from scorewise.tallies.mean_loss import why_infinite
+from scorewise.tallies.sorting import runs
+
+Floats = NDArray[np.float64]
+REPLICATES, CELLS = 400, 256
+SCORES = ("brier", "log", "spherical")
+
+
+@measure(group="calibration", better="low", title="Miscalibration")
+def mcb(
+    t: Tally,
+    *,
+    loss: Score = "brier",
+    clip: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """What the best increasing recalibration would save of the loss, on the same rows.
+
+    MCB of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression; never
+    0 on finite rows, so compare it with `expected`, its mean for calibrated scores by consistency
+    resampling, which also gives `p`. Interval by inverting that test. Beyond 256 distinct scores
+    replicates are drawn on as many joined cells.
+
+    >>> mcb(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.138 [0.000, 0.365]
+    """
+    one_of("loss", loss, SCORES)
+    if why := why_not_probable(t):
+        return Estimate.undefined(why, level)
+    if loss == "log" and clip is None and (why := why_infinite(t)):
+        return Estimate(math.inf, level=level, why=why)
+    parts = decompose(t, loss=loss, clip=clip)
+    if not math.isfinite(parts.mcb):
+        why = "infinite: the losses add up beyond the largest number"
+        return Estimate(math.inf, level=level, why=why)
+    cells = few(t)
+    noise = Noise(cells, REPLICATES, seed)
+    found = inverted(noise, _saved(cells, loss, clip), level, value=parts.mcb)
+    low, high = max(found.low - parts.bound, 0.0), found.high + parts.bound
+    if loss != "log":
+        high = min(high, 1.0)
+    return Estimate(
+        parts.mcb, low, high, level, "consistency, inverted", "", parts.bound,
+        expected=found.expected, p=found.p,
+    )  # fmt: skip
+
+
+def few(t: Tally) -> Chances:
+    """The probabilities of a tally on few cells of about equal mass, for replicates alone."""
+    c = chances(t)
+    return c.joined(runs(c.weight, CELLS))
+
+
+def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[[Floats], Floats]:
+    """Miscalibration as a function of gaps, replicates by cells, as shares of the whole."""
+    p = np.clip(c.p, 0.0, 1.0)
+    mass = c.weight / c.total
+    at = p if clip is None or loss != "log" else np.clip(p, clip, 1 - clip)
+    on_neg, on_pos = (np.minimum(x, 1e300) for x in charges(at, "probability", loss))
+
+    def saved(gaps: Floats) -> Floats:
+        pos = np.clip(mass * p + gaps, 0.0, mass)
+        neg = mass - pos
+        score = (neg * on_neg + pos * on_pos).sum(1)
+        less: Floats = np.maximum(score - fitted_losses(neg, pos, loss), 0.0)
+        return less
+
+    return saved
+
+
+@measure(group="calibration", bounds=(0.0, math.inf), title="Discrimination")
+def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) -> Estimate:
+    """What the scores, recalibrated as well as can be, save of the loss of the best constant.
+
+    DSC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression on the
+    same rows: in small samples too high. The interval, by the bootstrap of cells, therefore reaches
+    down by twice the bias seen there. The baseline, 0, is that of a constant.
+
+    >>> dsc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.056 [0.000, 0.209]
+    """
+    one_of("loss", loss, SCORES)
+    if why := t.why_not_ranked:
+        return Estimate.undefined(why, level)
+    fit, bound = fitted_loss(t, loss)
+    value = max(constant_loss(t, loss) - fit, 0.0)
+    drawn, centre = bootstrap_cells(
+        t, lambda n, p: _told_apart(n, p, loss), replicates=200, seed=seed
+    )
+    bias, reach = float(drawn.mean() - centre), z(level) * float(drawn.std())
+    low = max(min(value - 2 * max(bias, 0.0) - reach, value) - bound, 0.0)
+    return Estimate(
+        value, low, value + reach + bound, level, "bootstrap, bias-widened", "", bound, 0.0
+    )
+
+
+def _told_apart(neg: Floats, pos: Floats, loss: Score) -> Floats:
+    """Discrimination of each row of cells."""
+    share = pos.sum(1) / (neg.sum(1) + pos.sum(1))
+    return np.maximum(uncertainty(share, loss) - fitted_losses(neg, pos, loss), 0.0)
+
+
+@measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty")
+def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
+    """The loss of the best constant, the prevalence: how hard the rows are without any model.
+
+    UNC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021); for the Brier score
+    p (1 - p). What its formula makes of the Wilson interval of the prevalence.
+
+    >>> unc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.222 [0.088, 0.250]
+    """
+    one_of("loss", loss, SCORES)
+    if not t.negatives and not t.positives:
+        return Estimate.undefined("no rows", level)
+    value = constant_loss(t, loss)
+    share = wilson(t.positives, t.negatives, t.squares[1], t.squares[0], level)
+    ends = uncertainty(np.array([share.low, share.high]), loss)
+    high = float(ends.max())
+    if share.low <= 0.5 <= share.high:
+        high = float(uncertainty(np.array([0.5]), loss)[0])
+    return Estimate(value, min(float(ends.min()), value), max(high, value), level, "Wilson")
