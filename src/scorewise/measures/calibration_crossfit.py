@@ -52,7 +52,7 @@ def mcb_crossfit(
 
     >>> p = np.repeat(np.arange(1, 10) / 10, 20)
     >>> mcb_crossfit(Tally.of(np.tile([0, 0, 0, 1], 45), p))
-    0.069 [0.015, 0.122]
+    0.125 [0.075, 0.174]
     """
     one_of("loss", loss, ("brier", "log", "spherical"))
     check_clip(clip)

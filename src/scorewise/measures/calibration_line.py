@@ -29,7 +29,7 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     on a fixed grid.
 
     >>> calibration_slope(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
-    0.929 [-0.747, 2.604]
+    1.070 [-0.403, 2.543]
     """
     if why := _why_not(t, clip) or why_open(t):
         return Estimate.undefined(why, level)
@@ -51,7 +51,7 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     65,536 distinct scores rows are joined on a fixed grid.
 
     >>> calibration_intercept(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
-    0.113 [-1.538, 1.765]
+    0.087 [-1.740, 1.914]
     """
     if why := _why_not(t, clip):
         return Estimate.undefined(why, level)
