@@ -9,9 +9,13 @@ import warnings
 import hmeasure
 import numpy as np
 from sklearn import metrics as sk
+from sklearn.isotonic import IsotonicRegression
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.contingency_tables import Table2x2
 
 import smooth_loops
+from scorewise.intervals.folds import dealt as folds_of
 
 
 def decided(function, **options):
@@ -91,6 +95,79 @@ def smooth_area(y, s, w, threshold):
     return smooth_loops.area(y, s, w, smooth_loops.midpoint(y, s, w, "mean"))
 
 
+def spherical_loss(y, s, w, threshold):
+    given = np.column_stack([1 - s, s])
+    cosine = given[np.arange(len(y)), y.astype(int)] / np.linalg.norm(given, axis=1)
+    return np.average(1 - cosine, weights=w)
+
+
+def recalibrated_brier(y, s, w, threshold):
+    fit = IsotonicRegression().fit(s, y, sample_weight=w).predict(s)
+    return sk.brier_score_loss(y, fit.clip(0, 1), sample_weight=w)
+
+
+def constant_brier(y, s, w, threshold):
+    return sk.brier_score_loss(y, np.full(len(y), prevalence(y, s, w, 0)), sample_weight=w)
+
+
+def crossfitted(y, s, w, threshold, folds=10):
+    """The folds of this project; fits and losses of scikit-learn."""
+    w = np.ones(len(y)) if w is None else w
+    score, cell = np.unique(s, return_inverse=True)
+    square, share = np.bincount(cell, w * w), np.bincount(cell, w * y) / np.bincount(cell, w)
+    rng, dealt = np.random.default_rng(0), []
+    for side, part in ((~y, 1 - share), (y, share)):
+        dealt.append(folds_of(np.bincount(cell, w * side), square * part, folds, rng)[0])
+    label, at = np.repeat([0, 1], len(score)), np.tile(score, 2)
+    saved = 0.0
+    for k in range(folds):
+        here, rest = (
+            np.concatenate([d[k] if own else d.sum(0) - d[k] for d in dealt]) for own in (1, 0)
+        )
+        seen = rest > 1e-9
+        model = IsotonicRegression(out_of_bounds="clip")
+        model.fit(at[seen], label[seen], sample_weight=rest[seen])
+        saved += (here * ((at - label) ** 2 - (model.predict(at) - label) ** 2)).sum()
+    return saved / w.sum()
+
+
+def cox(which):
+    def oracle(y, s, w, threshold):
+        x = np.log(s) - np.log1p(-s)
+        ones = np.ones((len(y), 1))
+        line = (ones, x) if which == "intercept" else (np.column_stack([ones, x]), None)
+        weights = np.ones(len(y)) if w is None else w
+        model = GLM(y.astype(float), line[0], Binomial(), offset=line[1], freq_weights=weights)
+        return model.fit(tol=1e-15, maxiter=200).params[-1]
+
+    return oracle
+
+
+def spiegelhalter(y, s, w, threshold):
+    w = np.ones(len(y)) if w is None else w
+    above = variance = 0.0
+    for label, p, weight in zip(y, s, w, strict=True):
+        above += weight * ((label - p) ** 2 - p * (1 - p))
+        variance += weight**2 * (1 - 2 * p) ** 2 * p * (1 - p)
+    return above / np.sqrt(variance)
+
+
+def hosmer_lemeshow(y, s, w, threshold, groups=10):
+    """A group is told by where the middle of the mass of a score lies."""
+    w = np.ones(len(y)) if w is None else w
+    middle = [w[s < p].sum() + w[s == p].sum() / 2 for p in s]
+    group = np.minimum(np.array(middle) / w.sum() * groups + 1e-9, groups - 1).astype(int)
+    if len(set(s)) <= groups:  # each a group
+        group = np.unique(s, return_inverse=True)[1]
+    total = 0.0
+    for g in np.unique(group):
+        of = group == g
+        p = np.average(s[of], weights=w[of])
+        gap = (w[of] * (y[of] - s[of])).sum()
+        total += gap**2 / ((w[of] ** 2).sum() * p * (1 - p))
+    return total
+
+
 ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -119,5 +196,14 @@ ORACLES = {
     "smauc": smooth_area,
     "log_loss": scored(sk.log_loss),
     "brier": scored(sk.brier_score_loss),
+    "spherical": spherical_loss,
+    "mcb": of_parts(lambda a, b: a - b, scored(sk.brier_score_loss), recalibrated_brier),
+    "dsc": of_parts(lambda a, b: a - b, constant_brier, recalibrated_brier),
+    "unc": constant_brier,
+    "mcb_crossfit": crossfitted,
+    "calibration_slope": cox("slope"),
+    "calibration_intercept": cox("intercept"),
+    "spiegelhalter": spiegelhalter,
+    "hosmer_lemeshow": hosmer_lemeshow,
 }
 WITHOUT_WEIGHTS = {"h_measure"}

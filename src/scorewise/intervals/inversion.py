@@ -67,18 +67,15 @@ def inverted(
     *,
     size: Statistic | None = None,
     value: float | None = None,
-    seen: float | None = None,
 ) -> Inverted:
     """The statistic of the gaps seen, with interval, expected value and p-value.
 
     `size` is the error itself, as a function of gaps without noise, where the statistic corrects for
-    noise; `value` is the statistic where it is known better than from these cells; `seen` is the
-    statistic of the rows on these cells, where the gaps of the noise are a smoothed version of theirs.
+    noise; `value` is the statistic where it is known better than from these cells.
     """
     size = size or statistic
     tail = (1 - level) / 2
-    if seen is None:
-        seen = float(statistic(noise.gap[None])[0])
+    seen = float(statistic(noise.gap[None])[0])
     null = statistic(noise.null)
     # equal up to rounding counts as equal
     p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
@@ -103,7 +100,7 @@ def _solve(noise: Noise, statistic: Statistic, seen: float, share: float) -> flo
     while at_high < 0 and high < 64:
         low, at_low, high = high, at_high, 2 * high
         at_high = above(high)
-    for _ in range(8 if at_high > at_low else 0):
+    for _ in range(8):
         # the Illinois variant of false position: the quantile is close to linear in the step
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = above(middle)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.curves.decomposition import Score, constant_loss, decompose, fitted_loss
-from scorewise.curves.hull import fits, fitted_losses
+from scorewise.curves.hull import fitted_losses
 from scorewise.door.rows import one_of
 from scorewise.estimate import Estimate
-from scorewise.intervals.bootstrap import bootstrap_cells
-from scorewise.intervals.inversion import Noise, inverted
+from scorewise.intervals.bootstrap import bootstrap_cells, resampled
+from scorewise.intervals.consistency import drawn_gaps
 from scorewise.intervals.scales import z
 from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
@@ -26,7 +25,7 @@ from scorewise.tallies.merging import pool
 from scorewise.tallies.sorting import runs
 
 Floats = NDArray[np.float64]
-REPLICATES, CELLS = 400, 128
+REPLICATES, RESAMPLES, CELLS = 1000, 200, 128
 SCORES = ("brier", "log", "spherical")
 
 
@@ -43,11 +42,12 @@ def mcb(
 
     MCB of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression; never
     0 on finite rows, so compare it with `expected`, its mean for calibrated scores by consistency
-    resampling, which also gives `p`. Interval by inverting that test. Beyond 256 distinct scores
-    replicates are drawn on as many joined cells.
+    resampling, which also gives `p`. The interval, by the bootstrap of cells, reaches down by twice the
+    bias seen there, and to 0 unless `p` is small. Beyond 128 distinct scores replicates are drawn on as
+    many joined cells.
 
     >>> mcb(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
-    0.127 [0.000, 0.221]
+    0.127 [0.000, 0.323]
     """
     one_of("loss", loss, SCORES)
     if why := why_not_probable(t):
@@ -58,18 +58,31 @@ def mcb(
     if not math.isfinite(parts.mcb):
         why = "infinite: the losses add up beyond the largest number"
         return Estimate(math.inf, level=level, why=why)
-    cells = few(t)
-    saved = _saved(cells, loss, clip)
-    seen = float(saved(cells.gap[None] / cells.total)[0])
-    noise = Noise(_smooth(cells), REPLICATES, seed)
-    found = inverted(noise, saved, level, value=parts.mcb, seen=seen)
-    low, high = max(found.low - parts.bound, 0.0), found.high + parts.bound
-    if loss != "log":
-        high = min(high, 1.0)
+    c = few(t)
+    saved = _saved(c, loss, clip)
+    null = saved(c.pos - c.gap + drawn_gaps(c, REPLICATES, np.random.default_rng(seed)))
+    seen = float(saved(c.pos[None])[0])
+    # equal up to rounding counts as equal
+    p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    low, high = _reach(c, saved, parts.mcb, level, seed)
+    low = 0.0 if p > (1 - level) / 2 else max(low - parts.bound, 0.0)
+    high = high + parts.bound if loss == "log" else min(high + parts.bound, 1.0)
     return Estimate(
-        parts.mcb, low, high, level, "consistency, inverted", "", parts.bound,
-        expected=found.expected, p=found.p,
+        parts.mcb, low, high, level, "bootstrap, bias-widened", "", parts.bound,
+        expected=float(null.mean()), p=float(p),
     )  # fmt: skip
+
+
+def _reach(
+    c: Chances, saved: Callable[..., Floats], value: float, level: float, seed: int
+) -> tuple[float, float]:
+    """The interval: down by twice the bias that resampling shows, and by what it spreads."""
+    rng, share = np.random.default_rng(seed), c.pos / c.weight
+    neg = resampled(c.weight - c.pos, c.squares * (1 - share), RESAMPLES, rng)
+    pos = resampled(c.pos, c.squares * share, RESAMPLES, rng)
+    drawn = saved(pos, neg)
+    bias, reach = float(drawn.mean() - saved(c.pos[None])[0]), z(level) * float(drawn.std())
+    return min(value - 2 * max(bias, 0.0) - reach, value), value + reach
 
 
 def few(t: Tally) -> Chances:
@@ -78,23 +91,20 @@ def few(t: Tally) -> Chances:
     return c.joined(runs(c.weight, CELLS))
 
 
-def _smooth(c: Chances) -> Chances:
-    """The same with the positives that the isotonic fit expects: along its gaps tests are inverted."""
-    fit = fits((c.weight - c.pos)[None], c.pos[None])[0]
-    return replace(c, pos=c.weight * fit)
+def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[..., Floats]:
+    """Miscalibration as a function of the weights of positives, replicates by cells.
 
-
-def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[[Floats], Floats]:
-    """Miscalibration as a function of gaps, replicates by cells, as shares of the whole."""
+    Those of negatives are what is left of the cells unless they are given.
+    """
     p = np.clip(c.p, 0.0, 1.0)
-    mass = c.weight / c.total
     at = p if clip is None or loss != "log" else np.clip(p, clip, 1 - clip)
     on_neg, on_pos = (np.minimum(x, 1e300) for x in charges(at, "probability", loss))
 
-    def saved(gaps: Floats) -> Floats:
-        pos = np.clip(mass * p + gaps, 0.0, mass)
-        neg = mass - pos
-        score = (neg * on_neg + pos * on_pos).sum(1)
+    def saved(pos: Floats, neg: Floats | None = None) -> Floats:
+        if neg is None:
+            pos = np.clip(pos, 0.0, c.weight)
+            neg = c.weight - pos
+        score = (neg * on_neg + pos * on_pos).sum(1) / (neg + pos).sum(1)
         less: Floats = np.maximum(score - fitted_losses(neg, pos, loss), 0.0)
         return less
 
@@ -118,7 +128,7 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
     fit, bound = fitted_loss(t, loss)
     value = max(constant_loss(t, loss) - fit, 0.0)
     drawn, centre = bootstrap_cells(
-        pool(t.pooled, CELLS), lambda n, p: _told_apart(n, p, loss), replicates=200, seed=seed
+        pool(t.pooled, CELLS), lambda n, p: _told_apart(n, p, loss), replicates=RESAMPLES, seed=seed
     )
     bias, reach = float(drawn.mean() - centre), z(level) * float(drawn.std())
     low = max(min(value - 2 * max(bias, 0.0) - reach, value) - bound, 0.0)

@@ -136,5 +136,6 @@ def runs(mass: Any, most: int) -> NDArray[np.int64]:
     if len(mass) <= most:
         return np.arange(len(mass))
     middle = mass.cumsum() - mass / 2
-    group = np.minimum((middle * (most / mass.sum())).astype(np.int64), most - 1)
+    # a hair, so that rounding does not decide where the middle of a cell is on an edge
+    group = np.minimum((middle / mass.sum() * most + 1e-9).astype(np.int64), most - 1)
     return np.flatnonzero(np.concatenate(([True], group[1:] > group[:-1])))
