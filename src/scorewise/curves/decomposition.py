@@ -59,7 +59,8 @@ def charged(loss: Score, clip: float | None) -> Loss:
 
 def fitted_loss(t: Tally, loss: Score) -> tuple[float, float]:
     """The mean loss of the isotonic fit, and what coarsening leaves open of it."""
-    return certified(t, lambda x: _fitted_loss(x, loss))
+    value, half = certified(t, lambda x: _fitted_loss(x, loss))
+    return value, abs(half)  # it falls as the ROC curve rises
 
 
 def _fitted_loss(t: Tally, loss: Score) -> float:

@@ -70,15 +70,22 @@ def slope(c: LogOdds) -> Coefficient | None:
     neg, pos = c.x[c.neg > 0], c.x[c.pos > 0]
     if neg[-1] <= pos[0] or pos[-1] <= neg[0]:
         return None
-    features = [np.ones(len(c.x)), c.x]
+    mass = c.neg + c.pos
+    # centred, which leaves the slope as it is and keeps its digits
+    features = [np.ones(len(c.x)), c.x - c.x[0] - inner(mass, c.x - c.x[0]) / mass.sum()]
     fit = logistic(features, c.neg, c.pos)
     return _last(fit, features, 0.0, c) if fit.converged else None
 
 
-def _last(fit: Fitted, features: list[Floats], offset: Floats | float, c: LogOdds) -> Coefficient:
+def _last(
+    fit: Fitted, features: list[Floats], offset: Floats | float, c: LogOdds
+) -> Coefficient | None:
     p = expit(np.asarray(sum((a * f for a, f in zip(fit.coef, features, strict=True)), offset)))
     square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
     meat = np.array([[inner(square * a, b) for b in features] for a in features])
     bread = np.linalg.pinv(fit.curvature)
-    variance = float((bread @ meat @ bread)[-1, -1])
+    with np.errstate(over="ignore", invalid="ignore"):  # where the likelihood is all but flat
+        variance = float((bread @ meat @ bread)[-1, -1])
+    if not variance < LARGEST:
+        return None
     return Coefficient(float(fit.coef[-1]), math.sqrt(max(variance, 0.0)))

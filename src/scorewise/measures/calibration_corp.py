@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +65,13 @@ def mcb(
     seen = float(saved(c.pos[None])[0])
     # equal up to rounding counts as equal
     p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=float(null.mean()), p=float(p))
     low, high = _reach(c, saved, parts.mcb, level, seed)
+    if not high - low > 1e-12:  # no more than rounding
+        return replace(e, method="none: resampling does not move it")
     low = 0.0 if p > (1 - level) / 2 else max(low - parts.bound, 0.0)
     high = high + parts.bound if loss == "log" else min(high + parts.bound, 1.0)
-    return Estimate(
-        parts.mcb, low, high, level, "bootstrap, bias-widened", "", parts.bound,
-        expected=float(null.mean()), p=float(p),
-    )  # fmt: skip
+    return replace(e, low=low, high=high, method="bootstrap, bias-widened")
 
 
 def _reach(

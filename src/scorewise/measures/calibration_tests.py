@@ -111,7 +111,7 @@ def hosmer_lemeshow(
     c = chances(t)
     g = c.joined(runs(c.weight, groups))
     variance = g.squares * g.p * (1 - g.p)
-    free = variance > LEAST * _row(t) ** 2
+    free = np.minimum(g.p, 1 - g.p) > 1e-12  # nearer to 0 or 1 is certain, up to rounding
     if (np.abs(g.gap[~free]) > 1e-9 * g.weight[~free]).any():
         why = "infinite: a group of certain probabilities holds a row that is not as they say"
         return Estimate(math.inf, level=level, why=why)
