@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scorewise.intervals.logistic import Fitted, logistic
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import MOST, chances
+from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import expit
 from scorewise.tallies.sorting import inner
 
@@ -40,7 +41,7 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
 
     Beyond 65,536 distinct scores, neighbours are joined on the fixed grid at their mean probability.
     """
-    if t.coarse is None and len(t.score) <= MOST:
+    if not why_open(t) and len(t.score) <= MOST:
         columns: Any = (c.astype(np.float64) for c in (t.neg, t.pos, t.neg2, t.pos2))
         if t.kind == "logit":
             return LogOdds(t.score.astype(np.float64), *columns)
