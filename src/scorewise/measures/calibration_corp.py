@@ -26,7 +26,7 @@ from scorewise.tallies.merging import pool
 from scorewise.tallies.sorting import runs
 
 Floats = NDArray[np.float64]
-REPLICATES, RESAMPLES, CELLS = 1000, 200, 128
+REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 SCORES = ("brier", "log", "spherical")
 
 
