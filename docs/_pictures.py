@@ -169,7 +169,7 @@ def pairs() -> str:
 
 
 def losses() -> str:
-    """What log loss, Brier and spherical loss charge, by the probability that was given to what happened."""
+    """What the three losses charge, by the probability that was given to what happened."""
     left, base, wide, high, most = 70, 270, 420, 220, 4.0
 
     def at(p: float, loss: float) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def table() -> str:
 
 
 def _end(x: float) -> str:
-    return "∞" if math.isinf(x) else f"{x:g}"
+    return ("-∞" if x < 0 else "∞") if math.isinf(x) else f"{x:g}"
 
 
 def with_table(page: str) -> str:

@@ -195,6 +195,13 @@ def test_joining_many_scores_hardly_moves_the_line():
 # tests
 
 
+def test_joining_many_scores_hardly_moves_spiegelhalter():
+    y, p = bold(100_000, slope=1.0, shift=0.0)
+    above = ((y - p) * (1 - 2 * p)).sum()
+    expected = above / np.sqrt(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    assert m.spiegelhalter(Tally.of(y, p)).value == pytest.approx(expected, rel=1e-7)
+
+
 def test_hosmer_lemeshow_is_chi_squared_with_as_many_degrees_as_groups():
     found = [m.hosmer_lemeshow(Tally.of(*bold(500, s, 1.0, 0.0))) for s in range(200)]
     assert {e.expected for e in found} == {10.0}

@@ -12,7 +12,7 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import chances, why_not_probable
+from scorewise.tallies.chances import MOST, chances, why_not_probable
 from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import unit
 from scorewise.tallies.mean_loss import moments
@@ -34,7 +34,7 @@ def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
 
     sum (y - p)(1 - 2 p) / sqrt(sum (1 - 2 p)^2 p (1 - p)); above 0 the scores are too bold, below 0 too
     timid (Spiegelhalter 1986). Standard normal if the scores are calibrated, which gives the two-sided
-    `p`. No interval.
+    `p`. No interval. Beyond 65,536 distinct scores the variance is that of cells of a fixed grid.
 
     >>> e = spiegelhalter(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.2, 0.9]))
     >>> e, round(e.p, 3)
@@ -59,6 +59,8 @@ def _row(t: Tally) -> float:
 
 def _exact_excess(t: Tally) -> tuple[float, float]:
     """Sum over rows of (y - p)(1 - 2 p), and its variance if the scores are calibrated."""
+    if len(t.score) > MOST and not t.weighted:
+        return _joined_excess(t)
     above = variance = 0.0
     row = _row(t)
     for b in t.blocks():
@@ -67,6 +69,13 @@ def _exact_excess(t: Tally) -> tuple[float, float]:
         above += inner(b.pos / row * q - b.neg / row * p, bold)
         variance += inner((b.neg2 + b.pos2) / row**2 * bold * bold, p * q)
     return above, variance
+
+
+def _joined_excess(t: Tally) -> tuple[float, float]:
+    """The same of very many counts: the sum is exact, the variance that of joined cells."""
+    c = chances(t)
+    brier = sum(side.first for side in moments(t, "brier"))
+    return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2)
 
 
 def _excess(t: Tally) -> tuple[float, float, float]:
