@@ -72,7 +72,10 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
 
 def _why_not(t: Tally, clip: float | None) -> str:
     check_clip(clip)
-    return why_not_probable(t) or t.why_not_ranked
+    if why := why_not_probable(t) or t.why_not_ranked:
+        return why
+    rarer, total = min(t.negatives, t.positives), t.negatives + t.positives
+    return "a class is too rare for floating point" if rarer < 1e-12 * total else ""
 
 
 def _why_infinite(t: Tally, c: LogOdds) -> str:
