@@ -62,8 +62,9 @@ def test_every_measure_is_an_attribute_and_an_item():
         e["acuracy"]
     # in this order
     groups = [MEASURES[name].group for name in e]
-    order = ["decisions", "order", "scores", "probability", "calibration"]
-    assert groups == sorted(groups, key=order.index)
+    assert groups == sorted(
+        groups, key=["decisions", "order", "scores", "probability", "calibration"].index
+    )
 
 
 def test_tally_and_rows_give_the_same():
