@@ -30,7 +30,7 @@ REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 SCORES = ("brier", "log", "spherical")
 
 
-@measure(group="calibration", better="low", title="Miscalibration")
+@measure(group="calibration", better="low", title="Miscalibration (MCB)")
 def mcb(
     t: Tally,
     *,
@@ -112,7 +112,7 @@ def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[..., Floats]
     return saved
 
 
-@measure(group="calibration", bounds=(0.0, math.inf), title="Discrimination")
+@measure(group="calibration", bounds=(0.0, math.inf), title="Discrimination (DSC)")
 def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) -> Estimate:
     """What the scores, recalibrated as well as can be, save of the loss of the best constant.
 
@@ -144,7 +144,7 @@ def _told_apart(neg: Floats, pos: Floats, loss: Score) -> Floats:
     return np.maximum(uncertainty(share, loss) - fitted_losses(neg, pos, loss), 0.0)
 
 
-@measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty")
+@measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty (UNC)")
 def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
     """The loss of the best constant, the prevalence: how hard the rows are without any model.
 

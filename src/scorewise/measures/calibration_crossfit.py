@@ -32,7 +32,7 @@ CELLS = 1 << 12
     group="calibration",
     better="low",
     bounds=(-math.inf, math.inf),
-    title="Miscalibration, cross-fitted",
+    title="MCB, cross-fitted",
 )
 def mcb_crossfit(
     t: Tally,

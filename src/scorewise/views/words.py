@@ -225,8 +225,10 @@ def given(x: float | None) -> str:
 
 def baseline(measure: Document) -> str:
     """What the value is to be compared with: its baseline, or what calibrated scores would get."""
-    known = measure["baseline"]
-    return given(measure.get("expected") if known is None else known)
+    known, expected = measure["baseline"], measure.get("expected")
+    if known is None and expected is not None:
+        return shown(expected, _digits(measure))  # as many decimals as the value that it is beside
+    return given(known)
 
 
 def chance(p: float) -> str:
