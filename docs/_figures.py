@@ -75,6 +75,14 @@ def recalibration() -> Any:
     return sw.Recalibrator("platt").fit(1 / (1 + np.exp(-z)), y).plot()
 
 
+def reliability() -> Any:
+    """Scores that are too bold: their curve, and where that of calibrated scores would lie."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=1000)
+    y = rng.random(1000) < 1 / (1 + np.exp(-(0.5 * z - 0.5)))
+    return sw.displays.ReliabilityDisplay.from_predictions(y, 1 / (1 + np.exp(-z)))
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "smroc.png": smroc,
     "midpoint.png": midpoint,
@@ -83,6 +91,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "raters.png": raters,
     "drift.png": drift,
     "recalibration.png": recalibration,
+    "reliability.png": reliability,
 }
 
 

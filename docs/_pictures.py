@@ -169,7 +169,7 @@ def pairs() -> str:
 
 
 def losses() -> str:
-    """What log loss and Brier charge, by the probability that was given to what happened."""
+    """What the three losses charge, by the probability that was given to what happened."""
     left, base, wide, high, most = 70, 270, 420, 220, 4.0
 
     def at(p: float, loss: float) -> tuple[float, float]:
@@ -182,6 +182,7 @@ def losses() -> str:
         _path([(left, base - high), (left, base), (left + wide, base)], "line"),
         _path([at(math.exp(-most), most), *log], "curve b"),
         _path([at(p, (1 - p) ** 2) for p in steps], "curve a"),
+        _path([at(p, 1 - p / math.hypot(p, 1 - p)) for p in steps], "curve c"),
         _text(left + wide / 2, base + 42, "probability given to what happened", "soft mid"),
     ]
     parts += [
@@ -191,12 +192,15 @@ def losses() -> str:
         _text(242, 80, "log loss: -log p, without end"),
         _path([(200, 105), (232, 105)], "curve a"),
         _text(242, 110, "Brier: (1 - p)², at most 1"),
+        _path([(200, 135), (232, 135)], "curve c"),
+        _text(242, 140, "spherical: 1 - p / √(p² + (1 - p)²), at most 1"),
     ]
     said = (
-        "Two falling curves over the probability given to what happened. Log loss rises without end "
-        "towards probability 0; the Brier score rises to 1. Both are 0 at probability 1."
+        "Three falling curves over the probability given to what happened. Log loss rises without "
+        "end towards probability 0; Brier score and spherical loss rise to 1, the latter flattest "
+        "at both ends. All are 0 at probability 1."
     )
-    return _picture(540, 330, "What log loss and Brier score punish", said, parts)
+    return _picture(580, 330, "What log loss, Brier score and spherical loss punish", said, parts)
 
 
 def tally() -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import _figures
+import _parts_pictures
 import _pictures
 import _scores_pictures
 from _examples import refreshed
@@ -69,6 +70,7 @@ def pictures() -> dict[str, str]:
         "imbalance.svg": _pictures.imbalance(),
         "losses.svg": _pictures.losses(),
         "pairs.svg": _pictures.pairs(),
+        "parts.svg": _parts_pictures.parts(tumours()),
         "roc.svg": _pictures.roc(tumours()),
         "smroc.svg": _scores_pictures.smroc(),
         "tally.svg": _pictures.tally(),
@@ -96,7 +98,7 @@ def table() -> str:
 
 
 def _end(x: float) -> str:
-    return "∞" if math.isinf(x) else f"{x:g}"
+    return ("-∞" if x < 0 else "∞") if math.isinf(x) else f"{x:g}"
 
 
 def with_table(page: str) -> str:

@@ -10,12 +10,16 @@ import hmeasure
 import numpy as np
 from scipy.stats import binned_statistic
 from sklearn import metrics as sk
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics.pairwise import laplacian_kernel
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.contingency_tables import Table2x2
 
 import calibration_loops as loops
 import smooth_loops
 from scorewise import Tally
+from scorewise.intervals.folds import dealt as folds_of
 from scorewise.tallies.chances import chances
 from scorewise.tallies.folds import dealt
 
@@ -107,6 +111,54 @@ def in_bins(formula):
     return oracle
 
 
+def spherical_loss(y, s, w, threshold):
+    given = np.column_stack([1 - s, s])
+    cosine = given[np.arange(len(y)), y.astype(int)] / np.linalg.norm(given, axis=1)
+    return np.average(1 - cosine, weights=w)
+
+
+def recalibrated_brier(y, s, w, threshold):
+    fit = IsotonicRegression().fit(s, y, sample_weight=w).predict(s)
+    return sk.brier_score_loss(y, fit.clip(0, 1), sample_weight=w)
+
+
+def constant_brier(y, s, w, threshold):
+    return sk.brier_score_loss(y, np.full(len(y), prevalence(y, s, w, 0)), sample_weight=w)
+
+
+def crossfitted(y, s, w, threshold, folds=10):
+    """The folds of this project; fits and losses of scikit-learn."""
+    w = np.ones(len(y)) if w is None else w
+    score, cell = np.unique(s, return_inverse=True)
+    square, share = np.bincount(cell, w * w), np.bincount(cell, w * y) / np.bincount(cell, w)
+    rng, dealt = np.random.default_rng(0), []
+    for side, part in ((~y, 1 - share), (y, share)):
+        dealt.append(folds_of(np.bincount(cell, w * side), square * part, folds, rng)[0])
+    label, at = np.repeat([0, 1], len(score)), np.tile(score, 2)
+    saved = 0.0
+    for k in range(folds):
+        here, rest = (
+            np.concatenate([d[k] if own else d.sum(0) - d[k] for d in dealt]) for own in (1, 0)
+        )
+        seen = rest > 1e-9
+        model = IsotonicRegression(out_of_bounds="clip")
+        model.fit(at[seen], label[seen], sample_weight=rest[seen])
+        saved += (here * ((at - label) ** 2 - (model.predict(at) - label) ** 2)).sum()
+    return saved / w.sum()
+
+
+def cox(which):
+    def oracle(y, s, w, threshold):
+        x = np.log(s) - np.log1p(-s)
+        ones = np.ones((len(y), 1))
+        line = (ones, x) if which == "intercept" else (np.column_stack([ones, x]), None)
+        weights = np.ones(len(y)) if w is None else w
+        model = GLM(y.astype(float), line[0], Binomial(), offset=line[1], freq_weights=weights)
+        return model.fit(tol=1e-15, maxiter=200).params[-1]
+
+    return oracle
+
+
 def of_rows(formula):
     """An oracle that takes labels, probabilities and weights."""
     return lambda y, s, w, threshold: formula(y, s, loops.ones(y, w))
@@ -122,6 +174,31 @@ def kernel_pairs(y, p, w):
 def directed(y, p, w):
     c = chances(Tally.of(y, p, weight=w, kind="probability"))
     return loops.directed(y, p, w, *dealt(c, 5, 0), 5)
+
+
+def spiegelhalter(y, s, w, threshold):
+    w = np.ones(len(y)) if w is None else w
+    above = variance = 0.0
+    for label, p, weight in zip(y, s, w, strict=True):
+        above += weight * ((label - p) ** 2 - p * (1 - p))
+        variance += weight**2 * (1 - 2 * p) ** 2 * p * (1 - p)
+    return above / np.sqrt(variance)
+
+
+def hosmer_lemeshow(y, s, w, threshold, groups=10):
+    """A group is told by where the middle of the mass of a score lies."""
+    w = np.ones(len(y)) if w is None else w
+    middle = [w[s < p].sum() + w[s == p].sum() / 2 for p in s]
+    group = np.minimum(np.array(middle) / w.sum() * groups + 1e-9, groups - 1).astype(int)
+    if len(set(s)) <= groups:  # each a group
+        group = np.unique(s, return_inverse=True)[1]
+    total = 0.0
+    for g in np.unique(group):
+        of = group == g
+        p = np.average(s[of], weights=w[of])
+        gap = (w[of] * (y[of] - s[of])).sum()
+        total += gap**2 / ((w[of] ** 2).sum() * p * (1 - p))
+    return total
 
 
 ORACLES = {
@@ -161,6 +238,15 @@ ORACLES = {
     "ecce_mad": of_rows(lambda *case: np.abs(loops.cumulative(*case)).max()),
     "ecce_range": of_rows(lambda *case: np.ptp(loops.cumulative(*case))),
     "ce_variational": of_rows(directed),
+    "spherical": spherical_loss,
+    "mcb": of_parts(lambda a, b: a - b, scored(sk.brier_score_loss), recalibrated_brier),
+    "dsc": of_parts(lambda a, b: a - b, constant_brier, recalibrated_brier),
+    "unc": constant_brier,
+    "mcb_crossfit": crossfitted,
+    "calibration_slope": cox("slope"),
+    "calibration_intercept": cox("intercept"),
+    "spiegelhalter": spiegelhalter,
+    "hosmer_lemeshow": hosmer_lemeshow,
 }
 WITHIN = {"smece": 1e-4}  # where the oracle is not exact
 WITHOUT_WEIGHTS = {"h_measure"}

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from scorewise.estimate import Estimate
 
+Better = Literal["high", "low", "near", "neither"]
 Group = Literal["decisions", "order", "scores", "probability", "calibration"]
 Function = TypeVar("Function", bound=Callable[..., Estimate])
 
@@ -21,14 +22,17 @@ class Measure:
     name: str
     function: Callable[..., Estimate]
     group: Group
-    better: Literal["high", "low"]
+    better: Better
     bounds: tuple[float, float]
     title: str
     options: frozenset[str]
+    target: float = math.nan
 
     @property
     def best(self) -> float:
-        """The better end of the bounds."""
+        """The better end of the bounds, or the target; NaN where no value is better."""
+        if self.better in ("near", "neither"):
+            return self.target
         return self.bounds[1] if self.better == "high" else self.bounds[0]
 
     @property
@@ -56,24 +60,29 @@ CLASS_MEASURES: dict[str, Measure] = {}
 def measure(
     *,
     group: Group,
-    better: Literal["high", "low"] = "high",
+    better: Better = "high",
     bounds: tuple[float, float] = (0.0, 1.0),
     title: str = "",
+    target: float = math.nan,
     of: Literal["two classes", "several classes"] = "two classes",
 ) -> Callable[[Function], Function]:
     """Record a function as a measure, and return it unchanged.
 
     Measures of the group "decisions" take a `Confusion`, all others a `Tally`; each returns an
     `Estimate` and takes `level=`. Measures of the group "order" depend on the order of the scores
-    alone. `bounds` are the ends of the possible values with the default options. Measures
-    of="several classes" take a `ClassTally`, whatever their group.
+    alone. `bounds` are the ends of the possible values with the default options. Of better="near" the
+    best value is the `target`, which the estimate repeats as `expected`; better="neither" says
+    something of the rows alone. Measures of="several classes" take a `ClassTally`, whatever their
+    group.
     """
     register = MEASURES if of == "two classes" else CLASS_MEASURES
-    if group not in get_args(Group) or better not in ("high", "low"):
-        known = ", ".join(get_args(Group))
+    if group not in get_args(Group) or better not in get_args(Better):
+        groups, ways = (", ".join(get_args(words)) for words in (Group, Better))
         raise ValueError(
-            f"group is one of {known}, and better is high or low; not {group}, {better}"
+            f"group is one of {groups}, and better one of {ways}; not {group}, {better}"
         )
+    if math.isfinite(target) != (better == "near"):
+        raise ValueError(f'a target goes with better="near" and only there; not {target}, {better}')
 
     def record(function: Function) -> Function:
         name = function.__name__
@@ -83,7 +92,9 @@ def measure(
                 f"a measure named {name} exists already, in {known.function.__module__}"
             )
         options = frozenset(list(inspect.signature(function).parameters)[1:])
-        register[name] = Measure(name, function, group, better, bounds, title or name, options)
+        register[name] = Measure(
+            name, function, group, better, bounds, title or name, options, target
+        )
         return function
 
     return record

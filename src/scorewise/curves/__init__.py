@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from scorewise.curves.decomposition import decompose, murphy
 from scorewise.curves.hull import calibrated
+from scorewise.curves.reliability import reliability
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
-__all__ = ["best_cut", "calibrated", "precision_recall", "roc", "thresholds"]
+__all__ = [
+    "best_cut",
+    "calibrated",
+    "decompose",
+    "murphy",
+    "precision_recall",
+    "reliability",
+    "roc",
+    "thresholds",
+]

@@ -6,11 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import Loss, uncertainty
+from scorewise.tallies.once import once
 from scorewise.tallies.sorting import Numbers, add_runs
 
+Floats = NDArray[np.float64]
 _PART = 1 << 16
 
 
+@once
 def pooled(t: Tally) -> NDArray[np.int64]:
     """The first cell of each run of cells that the hull joins, from the lowest score up.
 
@@ -53,3 +57,53 @@ def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:
     weight = (neg + pos).astype(np.float64)
     runs = isotonic_regression(pos / weight, weights=weight).blocks
     return np.asarray(runs[:-1], np.int64)
+
+
+def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
+    """The mean loss of the isotonic fit to each row of cells (replicates by cells).
+
+    >>> fitted_losses(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
+    array([0.125])
+    """
+    rows, cells = neg.shape
+    several = max(1, _PART // max(cells, 1))
+    parts = [_fitted(neg[i : i + several], pos[i : i + several], loss)
+             for i in range(0, rows, several)]  # fmt: skip
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _fitted(neg: Floats, pos: Floats, loss: Loss) -> Floats:
+    start, row = _pool_rows(neg, pos)
+    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
+    charge = (n + p) * uncertainty(p / (n + p), loss)
+    total: Floats = np.bincount(row, charge, len(neg)) / (neg + pos).sum(1)
+    return total
+
+
+def fits(neg: Floats, pos: Floats) -> Floats:
+    """The isotonic fit to each row of cells (replicates by cells).
+
+    >>> fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]))
+    array([[0. , 0.5, 0.5, 1. ]])
+    """
+    several = max(1, _PART // max(neg.shape[1], 1))
+    made = np.empty(neg.shape)
+    for i in range(0, len(neg), several):
+        some = slice(i, i + several)
+        start, _ = _pool_rows(neg[some], pos[some])
+        n, p = (add_runs(w[some].ravel(), start) for w in (neg, pos))
+        length = np.diff(start, append=neg[some].size)
+        made[some] = np.repeat(p / (n + p), length).reshape(neg[some].shape)
+    return made
+
+
+def _pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first cells of the runs of all rows, counted through, and the row of each run."""
+    from scipy.optimize import isotonic_regression
+
+    weight = neg + pos
+    # each row two higher than the last: no run crosses from one row to the next
+    lifted = pos / weight + 2.0 * np.arange(len(neg))[:, None]
+    runs = isotonic_regression(lifted.ravel(), weights=weight.ravel()).blocks
+    start = np.asarray(runs[:-1], np.int64)
+    return start, start // neg.shape[1]

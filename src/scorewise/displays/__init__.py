@@ -8,6 +8,7 @@ from scorewise.displays.drift import DriftDisplay
 from scorewise.displays.hull import HullDisplay
 from scorewise.displays.midpoint import MidpointDisplay
 from scorewise.displays.recalibration import RecalibrationDisplay
+from scorewise.displays.reliability import ReliabilityDisplay
 from scorewise.displays.roc import RocDisplay
 from scorewise.displays.sensitivity import SensitivityDisplay
 from scorewise.displays.smroc import SmRocDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "HullDisplay",
     "MidpointDisplay",
     "RecalibrationDisplay",
+    "ReliabilityDisplay",
     "RocDisplay",
     "SensitivityDisplay",
     "SmRocDisplay",

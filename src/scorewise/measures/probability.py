@@ -1,17 +1,23 @@
-"""Can the scores be read as probabilities? Proper scores: log loss and Brier."""
+"""Can the scores be read as probabilities? Proper scores: log loss, Brier and spherical."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Literal, get_args
 
-from scorewise.errors import BadInput
+import numpy as np
+
+from scorewise.door.rows import one_of
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import why_not_probable
-from scorewise.tallies.coarse import loss_moments
-from scorewise.tallies.losses import CLIP, Loss, Moments
+from scorewise.tallies.losses import Loss, Moments, uncertainty
+from scorewise.tallies.mean_loss import check_clip, moments, why_infinite
+
+Convention = Literal["binary", "sum"]
 
 
 @measure(group="probability", better="low", bounds=(0.0, math.inf), title="Log loss")
@@ -26,59 +32,59 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.0, 0.2, 0.6, 0.1]))
     inf: a certain prediction was wrong in 1 row; pass clip=1e-15 to bound its loss
     """
-    if clip is not None and not 0 < clip < 0.5:
-        raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
+    check_clip(clip)
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    p = t.positives / (t.positives + t.negatives)
-    baseline = -sum(x * math.log(x) for x in (p, 1 - p) if x)
-    wrong = _certain_and_wrong(t)
-    if wrong and clip is None:
-        rows = (
-            f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
-        )
-        why = f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
+    baseline = _constant(t, "log")
+    if clip is None and (why := why_infinite(t)):
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     return _mean(t, "log" if clip is None else "log clipped", level, baseline, clip)
 
 
 @measure(group="probability", better="low", title="Brier score")
-def brier(t: Tally, *, level: float = 0.95) -> Estimate:
+def brier(t: Tally, *, convention: Convention = "binary", level: float = 0.95) -> Estimate:
     """Mean squared distance of the probability from what happened (0 or 1).
 
-    The binary convention, from 0 to 1; the sum over both classes is twice that. Normal interval on the
-    log scale. The baseline is the best constant, the prevalence: p (1 - p).
+    The binary convention, from 0 to 1; convention="sum" adds up both classes, which is twice that
+    (Brier 1950). Normal interval on the log scale. The baseline is the best constant, the prevalence:
+    p (1 - p).
 
     >>> brier(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
     0.055 [0.000668, 1.000]
     """
+    one_of("convention", convention, get_args(Convention))
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    p = t.positives / (t.positives + t.negatives)
-    return _mean(t, "brier", level, p * (1 - p), None)
+    e = _mean(t, "brier", level, _constant(t, "brier"), None)
+    if convention == "binary":
+        return e
+    assert e.baseline is not None
+    return replace(e, value=2 * e.value, low=2 * e.low, high=2 * e.high, baseline=2 * e.baseline)
 
 
-def _certain_and_wrong(t: Tally) -> float:
-    """Weight of positives at probability 0 and of negatives at probability 1."""
-    if t.kind == "logit":
-        return 0.0
-    if t.coarse is None:
-        low, high = t.score[:1], t.score[-1:]
-    else:
-        low, high = t.coarse.low[1, :1], t.coarse.high[0, -1:]
-    return float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
+@measure(group="probability", better="low", title="Spherical loss")
+def spherical(t: Tally, *, level: float = 0.95) -> Estimate:
+    """Mean of 1 - cosine between the probabilities of both classes and what happened.
+
+    1 - p_truth / sqrt(p^2 + (1 - p)^2), from 0 to 1: the loss of the spherical score (Good 1971), which
+    is 1 minus this. Normal interval on the log scale. The baseline is the best constant, the prevalence.
+
+    >>> spherical(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
+    0.053 [0.000386, 1.000]
+    """
+    if why := why_not_probable(t):
+        return Estimate.undefined(why, level)
+    return _mean(t, "spherical", level, _constant(t, "spherical"), None)
 
 
-def _moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
-    if t.coarse is None:
-        return loss_moments(t, loss) if clip is None else loss_moments(t, loss, clip=clip)
-    if clip not in (None, CLIP):
-        raise BadInput(f"a coarse tally knows log loss unclipped or with clip={CLIP:g} only")
-    return t.coarse.losses[loss]
+def _constant(t: Tally, loss: Loss) -> float:
+    """The loss of the prevalence, given to all rows."""
+    share = t.positives / (t.positives + t.negatives)
+    return float(uncertainty(np.array([share]), loss)[0])
 
 
 def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | None) -> Estimate:
-    sums = _moments(t, loss, clip)
+    sums = moments(t, loss, clip)
     total = t.negatives + t.positives
     value = (sums[0].first + sums[1].first) / total
     if not math.isfinite(value):
@@ -93,7 +99,7 @@ def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | Non
         )
         return Estimate(value, level=level, method=f"none: {reason}", baseline=baseline)
     low, high = limits(value, known, level, "log")
-    if loss == "brier":
+    if loss in ("brier", "spherical"):
         high = min(high, 1.0)
     return Estimate(value, low, high, level, "Student, log scale", "", 0.0, baseline)
 
@@ -107,11 +113,11 @@ def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
     total, squares = (sum(w[i] for w in weights) for i in (0, 1))
     rows = effective(total, squares)
     parts, means = [], []
-    for moments, (w, w2) in zip(sums, weights, strict=True):
-        mean = moments.first / w if w else 0.0
+    for side, (w, w2) in zip(sums, weights, strict=True):
+        mean = side.first / w if w else 0.0
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
-        parts.append((moments.about(mean, w2) / total**2 if n > 1 else 0.0, n))
+        parts.append((side.about(mean, w2) / total**2 if n > 1 else 0.0, n))
         means.append(mean)
     if all(w for w, _ in weights):
         overall = sum(m.first for m in sums) / total

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from scorewise.recalibrating.scale import Floats, Points, Scale
 from scorewise.tallies import Tally
-from scorewise.tallies.sorting import add_runs
+from scorewise.tallies.sorting import add_runs, runs
 
 MOST = 1 << 16  # cells that slow methods are fitted to
 FEW = 1 << 13  # cells on which methods are compared
@@ -80,16 +77,3 @@ class Cells:
         means = (add_runs(self.mass * c, start) / mass for c in self.points)
         neg, pos = add_runs(self.neg, start), add_runs(self.pos, start)
         return replace(self, points=Points(*means), neg=neg, pos=pos)
-
-
-def runs(mass: Floats, most: int) -> Any:
-    """The first cells of at most so many runs of about equal mass; no cell is split.
-
-    >>> runs(np.array([1.0, 1.0, 2.0, 1.0, 1.0]), 3)
-    array([0, 2, 3])
-    """
-    if len(mass) <= most:
-        return np.arange(len(mass))
-    middle = mass.cumsum() - mass / 2
-    group = np.minimum((middle * (most / mass.sum())).astype(np.int64), most - 1)
-    return np.flatnonzero(np.concatenate(([True], group[1:] > group[:-1])))

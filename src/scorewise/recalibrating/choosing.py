@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scorewise.estimate import Estimate
-from scorewise.measures import brier, log_loss
-from scorewise.recalibrating import calibration
+from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.crossfit import (
     Folds,
     before,
@@ -82,8 +81,8 @@ def _judge(name: str, dealt: Folds, clip: float, level: float) -> Judged:
         log_loss(made, clip=clip, level=level),
         brier(made, level=level),
         _gain(p, dealt, clip, level),
-        calibration.in_the_large(made, clip, level),
-        calibration.slope(made, clip, level),
+        calibration_intercept(made, clip=clip, level=level),
+        calibration_slope(made, clip=clip, level=level),
     )
 
 

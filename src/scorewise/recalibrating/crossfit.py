@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,14 +10,16 @@ import numpy as np
 
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective, one_row, wald
-from scorewise.recalibrating.cells import FEW, Cells, runs
+from scorewise.intervals.folds import dealt as deal_cells
+from scorewise.intervals.folds import mean_gap, others
+from scorewise.intervals.scales import effective
+from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.scale import Floats, Points, Scale
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import add_runs, sum_cells
+from scorewise.tallies.sorting import add_runs, runs, sum_cells
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,16 @@ class Folds:
 def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
     """Each row to one of the folds at random.
 
-    Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
-    the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
-    mean weight. Beyond 8,192 distinct scores neighbours are pooled first.
+    Beyond 8,192 distinct scores neighbours are pooled first.
     """
     rng = np.random.default_rng(seed)
     full = Cells.of(t, scale)
     start = runs(full.mass, FEW)
     cells = full.pooled(FEW)
-    columns = []
+    columns: list[Floats] = []
     for weight, square in ((t.neg, t.neg2), (t.pos, t.pos2)):
         w, w2 = (add_runs(c.astype(float), start) for c in (weight, square))
-        rows = np.maximum(np.rint(w * w / np.where(w2 > 0, w2, 1.0)), w > 0).astype(np.int64)
-        drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
-        share = drawn / np.maximum(rows, 1)
-        columns += [share * w, share * w2]
+        columns += deal_cells(w, w2, folds, rng)
     neg, neg2, pos, pos2 = columns
     return Folds(cells, neg, pos, neg2, pos2, t)
 
@@ -68,13 +64,10 @@ def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
 def out_of_fold(method: str, dealt: Folds) -> Floats:
     """The probability of each cell in each fold, by the map that was fitted to all other folds."""
     m, cells = METHODS[method], dealt.cells
-    neg, pos = dealt.neg.sum(0), dealt.pos.sum(0)
+    neg, pos = others(dealt.neg), others(dealt.pos)
     made = []
-    for k in range(len(dealt.neg)):
-        # what is left after a difference of equal sums is no weight
-        others = [np.where(w > 1e-12 * all_, w, 0.0) for w, all_ in
-                  ((neg - dealt.neg[k], neg), (pos - dealt.pos[k], pos))]  # fmt: skip
-        parameters, _ = fitted(m, replace(cells, neg=others[0], pos=others[1]))
+    for k in range(len(neg)):
+        parameters, _ = fitted(m, replace(cells, neg=neg[k], pos=pos[k]))
         made.append(m.apply(parameters, cells.points))
     return np.stack(made)
 
@@ -101,18 +94,7 @@ def losses(p: Floats, clip: float) -> Floats:
 
 def difference(first: Floats, second: Floats, dealt: Folds, level: float) -> Estimate:
     """Mean loss of the first less that of the second, row by row, with its normal interval."""
-    w, w2 = dealt.rows, dealt.squares
-    total = float(w.sum())
-    n = effective(total, float(w2.sum()))
-    gap = first - second
-    mean = float((w * gap).sum() / total)
-    if one_row(n):
-        return Estimate(mean, level=level, method="none: a single row", baseline=0.0)
-    variance = float((w2 * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
-    if variance <= 1e-26:
-        return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
-    low, high = wald(mean, math.sqrt(variance), level, "identity")
-    return Estimate(mean, low, high, level, "normal, paired", "", 0.0, 0.0)
+    return mean_gap(first - second, dealt.rows, dealt.squares, level)
 
 
 def before(dealt: Folds, kind: Kind) -> Any:

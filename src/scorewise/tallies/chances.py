@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.tallies.grid import probability_edges
 from scorewise.tallies.losses import unit
+from scorewise.tallies.once import once
 from scorewise.tallies.sorting import add_runs
 from scorewise.tallies.tally import Tally
 
@@ -66,6 +67,7 @@ class Chances:
         return Chances(self.low[start], w, w2, pos, total, noise, self.weighted)
 
 
+@once
 def chances(t: Tally) -> Chances:
     """The cells of a tally of probabilities or logits; made once and kept with the tally.
 

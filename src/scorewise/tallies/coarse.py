@@ -61,7 +61,7 @@ def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
 
 
 def exact_losses(t: Tally) -> dict[Loss, tuple[Moments, Moments]]:
-    """The sums that log loss and Brier need, for each class; none for scores of no scale."""
+    """The sums that proper scores need, for each class; none for scores of no scale."""
     if t.kind == "score":
         return {}
     return {loss: loss_moments(t, loss) for loss in LOSSES}

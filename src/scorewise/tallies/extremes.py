@@ -64,3 +64,8 @@ def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
         return value(t), 0.0
     worst, best = (value(x) for x in extremes(t))
     return (worst + best) / 2, (best - worst) / 2
+
+
+def why_open(t: Tally) -> str:
+    """Why what depends on each score by itself cannot be said of a coarse tally, or nothing."""
+    return "" if bool(tied_within(t).all()) else "the cells of the coarse tally leave it open"

@@ -1,4 +1,4 @@
-"""What log loss and Brier charge for a score on a negative and on a positive."""
+"""What proper scores (log loss, Brier, spherical) charge for a score on a negative and on a positive."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scorewise.door import Kind
 from scorewise.tallies.sorting import Numbers, inner
 
-Loss = Literal["log", "log clipped", "brier"]
-LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier")
+Loss = Literal["log", "log clipped", "brier", "spherical"]
+LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier", "spherical")
 CLIP = 1e-15
 
 
@@ -78,6 +78,11 @@ def charges(
     if loss == "brier":
         p = expit(s) if kind == "logit" else s
         return p * p, (1.0 - p) ** 2
+    if loss == "spherical":
+        p, q = (expit(s), expit(-s)) if kind == "logit" else (s, 1.0 - s)
+        size = np.sqrt(p * p + q * q)
+        # 1 - p / size, without losing the digits of a small q
+        return p * (p / (size * (size + q))), q * (q / (size * (size + p)))
     if kind == "logit":
         neg, pos = np.logaddexp(0.0, s), np.logaddexp(0.0, -s)
     else:
@@ -87,3 +92,22 @@ def charges(
         least, most = -np.log1p(-clip), -np.log(clip)
         return np.clip(neg, least, most), np.clip(pos, least, most)
     return neg, pos
+
+
+def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
+    """The mean loss of a share of positives on the rows that it is the share of.
+
+    >>> [uncertainty(np.array([0.5]), loss).round(4).item() for loss in ("log", "brier", "spherical")]
+    [0.6931, 0.25, 0.2929]
+    """
+    rest = 1.0 - share
+    if loss == "brier":
+        return share * rest
+    if loss == "spherical":
+        size = np.sqrt(share * share + rest * rest)
+        # 1 - size, without losing the digits of a small uncertainty
+        return 2 * share * rest / (1.0 + size)
+    from scipy.special import entr
+
+    total: NDArray[np.float64] = entr(share) + entr(rest)
+    return total

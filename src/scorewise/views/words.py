@@ -196,7 +196,13 @@ def best(models: Sequence[Document], name: str) -> int | None:
     # without a value a loss may be infinite, which is worst; anything else might be best
     if len(known) < (2 if better == "low" else max(2, len(models))):
         return None
-    top = (max if better == "high" else min)(known)
+    if better == "neither":
+        return None
+    if better == "near":
+        target = next(m["expected"] for m in found if m is not None and m["value"] is not None)
+        values = [None if v is None else -abs(v - target) for v in values]
+        known = [v for v in values if v is not None]
+    top = (min if better == "low" else max)(known)
     return values.index(top) if known.count(top) == 1 else None
 
 
@@ -219,8 +225,10 @@ def given(x: float | None) -> str:
 
 def baseline(measure: Document) -> str:
     """What the value is to be compared with: its baseline, or what calibrated scores would get."""
-    known = measure["baseline"]
-    return given(measure.get("expected") if known is None else known)
+    known, expected = measure["baseline"], measure.get("expected")
+    if known is None and expected is not None:
+        return shown(expected, _digits(measure))  # as many decimals as the value that it is beside
+    return given(known)
 
 
 def chance(p: float) -> str:

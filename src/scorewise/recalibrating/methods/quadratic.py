@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.intervals.logistic import rising
 from scorewise.recalibrating.cells import Cells
-from scorewise.recalibrating.logistic import rising
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number
 from scorewise.recalibrating.scale import Floats, Points
 from scorewise.tallies.losses import expit

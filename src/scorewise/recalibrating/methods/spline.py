@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.intervals.logistic import Fitted, logistic, rising
 from scorewise.recalibrating.cells import FEW, Cells
-from scorewise.recalibrating.logistic import Fitted, logistic, rising
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number, numbers
 from scorewise.recalibrating.scale import Floats, Points
 from scorewise.tallies.losses import expit

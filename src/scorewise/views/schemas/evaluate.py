@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from scorewise.registry import Group
+from scorewise.registry import Better, Group
 from scorewise.views.schemas.parts import (
     Schema,
     a_list,
@@ -132,7 +132,10 @@ def _measure() -> Schema:
         title=text("Name, as shown.", least=1),
         group=choice("What the measure judges.", get_args(Group)),
         meaning=text("What the value says, in a sentence."),
-        better=choice("Whether high or low values are better.", ["high", "low"]),
+        better=choice(
+            "Which values are better: high, low, near the expected one, or neither.",
+            get_args(Better),
+        ),
         skill=or_null(number("Share of the way from the baseline to the best value.", maximum=1)),
     )
 

@@ -6,10 +6,11 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.sorting import add_runs, inner
 
+Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 _STEPS = 200
 _MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time

@@ -1,0 +1,166 @@
+"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.curves.decomposition import Score, constant_loss, decompose, fitted_loss
+from scorewise.curves.hull import fitted_losses
+from scorewise.door.rows import one_of
+from scorewise.estimate import Estimate
+from scorewise.intervals.bootstrap import bootstrap_cells, resampled
+from scorewise.intervals.consistency import drawn_gaps
+from scorewise.intervals.scales import z
+from scorewise.intervals.shares import wilson
+from scorewise.registry import measure
+from scorewise.tallies import Tally
+from scorewise.tallies.chances import Chances, chances, why_not_probable
+from scorewise.tallies.losses import charges, uncertainty
+from scorewise.tallies.mean_loss import why_infinite
+from scorewise.tallies.merging import pool
+from scorewise.tallies.sorting import runs
+
+Floats = NDArray[np.float64]
+REPLICATES, RESAMPLES, CELLS = 500, 200, 128
+SCORES = ("brier", "log", "spherical")
+
+
+@measure(group="calibration", better="low", title="Miscalibration (MCB)")
+def mcb(
+    t: Tally,
+    *,
+    loss: Score = "brier",
+    clip: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """What the best increasing recalibration would save of the loss, on the same rows.
+
+    MCB of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression; never
+    0 on finite rows, so compare it with `expected`, its mean for calibrated scores by consistency
+    resampling, which also gives `p`. The interval, by the bootstrap of cells, reaches down by twice the
+    bias seen there, and to 0 unless `p` is small. Beyond 128 distinct scores replicates are drawn on as
+    many joined cells.
+
+    >>> mcb(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.127 [0.000, 0.323]
+    """
+    one_of("loss", loss, SCORES)
+    if why := why_not_probable(t):
+        return Estimate.undefined(why, level)
+    if loss == "log" and clip is None and (why := why_infinite(t)):
+        return Estimate(math.inf, level=level, why=why)
+    parts = decompose(t, loss=loss, clip=clip)
+    if not math.isfinite(parts.mcb):
+        why = "infinite: the losses add up beyond the largest number"
+        return Estimate(math.inf, level=level, why=why)
+    c = few(t)
+    saved = _saved(c, loss, clip)
+    null = saved(c.pos - c.gap + drawn_gaps(c, REPLICATES, np.random.default_rng(seed)))
+    seen = float(saved(c.pos[None])[0])
+    # equal up to rounding counts as equal
+    p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=float(null.mean()), p=float(p))
+    low, high = _reach(c, saved, parts.mcb, level, seed)
+    if not high - low > 1e-12:  # no more than rounding
+        return replace(e, method="none: resampling does not move it")
+    low = 0.0 if p > (1 - level) / 2 else max(low - parts.bound, 0.0)
+    high = high + parts.bound if loss == "log" else min(high + parts.bound, 1.0)
+    return replace(e, low=low, high=high, method="bootstrap, bias-widened")
+
+
+def _reach(
+    c: Chances, saved: Callable[..., Floats], value: float, level: float, seed: int
+) -> tuple[float, float]:
+    """The interval: down by twice the bias that resampling shows, and by what it spreads."""
+    rng, share = np.random.default_rng(seed), c.pos / c.weight
+    neg = resampled(c.weight - c.pos, c.squares * (1 - share), RESAMPLES, rng)
+    pos = resampled(c.pos, c.squares * share, RESAMPLES, rng)
+    drawn = saved(pos, neg)
+    bias, reach = float(drawn.mean() - saved(c.pos[None])[0]), z(level) * float(drawn.std())
+    return min(value - 2 * max(bias, 0.0) - reach, value), value + reach
+
+
+def few(t: Tally) -> Chances:
+    """The probabilities of a tally on few cells of about equal mass, for replicates alone."""
+    c = chances(t)
+    return c.joined(runs(c.weight, CELLS))
+
+
+def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[..., Floats]:
+    """Miscalibration as a function of the weights of positives, replicates by cells.
+
+    Those of negatives are what is left of the cells unless they are given.
+    """
+    p = np.clip(c.p, 0.0, 1.0)
+    at = p if clip is None or loss != "log" else np.clip(p, clip, 1 - clip)
+    on_neg, on_pos = (np.minimum(x, 1e300) for x in charges(at, "probability", loss))
+
+    def saved(pos: Floats, neg: Floats | None = None) -> Floats:
+        if neg is None:
+            pos = np.clip(pos, 0.0, c.weight)
+            neg = c.weight - pos
+        score = (neg * on_neg + pos * on_pos).sum(1) / (neg + pos).sum(1)
+        less: Floats = np.maximum(score - fitted_losses(neg, pos, loss), 0.0)
+        return less
+
+    return saved
+
+
+@measure(group="calibration", bounds=(0.0, math.inf), title="Discrimination (DSC)")
+def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) -> Estimate:
+    """What the scores, recalibrated as well as can be, save of the loss of the best constant.
+
+    DSC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression on the
+    same rows: in small samples too high. The interval, by the bootstrap of cells, therefore reaches
+    down by twice the bias seen there. The baseline, 0, is that of a constant.
+
+    >>> dsc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.028 [0.000, 0.109]
+    """
+    one_of("loss", loss, SCORES)
+    if why := t.why_not_ranked:
+        return Estimate.undefined(why, level)
+    fit, bound = fitted_loss(t, loss)
+    value = max(constant_loss(t, loss) - fit, 0.0)
+    drawn, centre = bootstrap_cells(
+        pool(t.pooled, CELLS), lambda n, p: _told_apart(n, p, loss), replicates=RESAMPLES, seed=seed
+    )
+    bias, reach = float(drawn.mean() - centre), z(level) * float(drawn.std())
+    low = max(min(value - 2 * max(bias, 0.0) - reach, value) - bound, 0.0)
+    return Estimate(
+        value, low, value + reach + bound, level, "bootstrap, bias-widened", "", bound, 0.0
+    )
+
+
+def _told_apart(neg: Floats, pos: Floats, loss: Score) -> Floats:
+    """Discrimination of each row of cells."""
+    share = pos.sum(1) / (neg.sum(1) + pos.sum(1))
+    return np.maximum(uncertainty(share, loss) - fitted_losses(neg, pos, loss), 0.0)
+
+
+@measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty (UNC)")
+def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
+    """The loss of the best constant, the prevalence: how hard the rows are without any model.
+
+    UNC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021); for the Brier score
+    p (1 - p). What its formula makes of the Wilson interval of the prevalence.
+
+    >>> unc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
+    0.222 [0.087, 0.250]
+    """
+    one_of("loss", loss, SCORES)
+    if not t.negatives and not t.positives:
+        return Estimate.undefined("no rows", level)
+    value = constant_loss(t, loss)
+    share = wilson(t.positives, t.negatives, t.squares[1], t.squares[0], level)
+    ends = uncertainty(np.array([share.low, share.high]), loss)
+    high = float(ends.max())
+    if share.low <= 0.5 <= share.high:
+        high = float(uncertainty(np.array([0.5]), loss)[0])
+    return Estimate(value, min(float(ends.min()), value), max(high, value), level, "Wilson")

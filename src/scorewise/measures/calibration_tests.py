@@ -1,0 +1,134 @@
+"""Could calibrated scores have got these labels? The tests of Spiegelhalter and of Hosmer and Lemeshow."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+
+from scorewise.door.rows import one_of
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.registry import measure
+from scorewise.tallies import Tally
+from scorewise.tallies.chances import MOST, chances, why_not_probable
+from scorewise.tallies.extremes import why_open
+from scorewise.tallies.losses import unit
+from scorewise.tallies.mean_loss import moments
+from scorewise.tallies.sorting import inner, runs
+
+Seen = Literal["new", "training"]
+LEAST = 1e-200  # of a variance, in rows: less is none
+
+
+@measure(
+    group="calibration",
+    better="near",
+    target=0.0,
+    bounds=(-math.inf, math.inf),
+    title="Spiegelhalter's z",
+)
+def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
+    """How many standard errors the Brier score is above what calibrated scores would get.
+
+    sum (y - p)(1 - 2 p) / sqrt(sum (1 - 2 p)^2 p (1 - p)); above 0 the scores are too bold, below 0 too
+    timid (Spiegelhalter 1986). Standard normal if the scores are calibrated, which gives the two-sided
+    `p`. No interval. Beyond 65,536 distinct scores the variance is that of cells of a fixed grid.
+
+    >>> e = spiegelhalter(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.2, 0.9]))
+    >>> e, round(e.p, 3)
+    (1.529, 0.126)
+    """
+    if why := why_not_probable(t):
+        return Estimate.undefined(why, level)
+    above, variance, half = _excess(t) if why_open(t) else (*_exact_excess(t), 0.0)
+    if variance - half <= LEAST:
+        why = why_open(t) or "all probabilities are 0, 0.5 or 1: their Brier score does not vary"
+        return Estimate.undefined(why, level)
+    value = above / math.sqrt(variance)
+    bound = abs(above) / math.sqrt(variance - half) - abs(value) + (1e-9 if half else 0.0)
+    p = math.erfc(abs(value) / math.sqrt(2))
+    return Estimate(value, level=level, bound=bound, expected=0.0, p=p)
+
+
+def _row(t: Tally) -> float:
+    """What a row weighs: 1 for counts."""
+    return sum(t.squares) / (t.negatives + t.positives)
+
+
+def _exact_excess(t: Tally) -> tuple[float, float]:
+    """Sum over rows of (y - p)(1 - 2 p), and its variance if the scores are calibrated."""
+    if len(t.score) > MOST and not t.weighted:
+        return _joined_excess(t)
+    above = variance = 0.0
+    row = _row(t)
+    for b in t.blocks():
+        p = unit(b.score, t.kind)
+        bold, q = 1 - 2 * p, 1 - p
+        above += inner(b.pos / row * q - b.neg / row * p, bold)
+        variance += inner((b.neg2 + b.pos2) / row**2 * bold * bold, p * q)
+    return above, variance
+
+
+def _joined_excess(t: Tally) -> tuple[float, float]:
+    """The same of very many counts: the sum is exact, the variance that of joined cells."""
+    c = chances(t)
+    brier = sum(side.first for side in moments(t, "brier"))
+    return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2)
+
+
+def _excess(t: Tally) -> tuple[float, float, float]:
+    """The same for a coarse tally, and what its cells leave open of the variance.
+
+    The sum is exact, because those of p and of p^2 are kept. The slope of (1 - 2 p)^2 p (1 - p) is never
+    steeper than 1.
+    """
+    assert t.coarse is not None
+    row = _row(t)
+    brier = sum(side.first for side in moments(t, "brier"))
+    of_neg, of_pos = t.coarse.sum.sum(1).tolist()
+    squares = brier - t.positives + 2 * of_pos
+    above = t.positives - 2 * of_pos - (of_neg + of_pos) + 2 * squares
+    low, high = (unit(x, t.kind) for x in (t.coarse.low.min(0), t.coarse.high.max(0)))
+    p, mass = (low + high) / 2, (t.neg2 + t.pos2) / row**2
+    variance = inner(mass * (1 - 2 * p) ** 2, p * (1 - p))
+    return above / row, variance, inner(mass, high - low) / 2
+
+
+@measure(group="calibration", better="low", bounds=(0.0, math.inf), title="Hosmer-Lemeshow")
+def hosmer_lemeshow(
+    t: Tally, *, groups: int = 10, rows: Seen = "new", level: float = 0.95
+) -> Estimate:
+    """How far the shares of positives in groups of like scores are from their mean probabilities.
+
+    The sum over groups of (positives - expected)^2 / (n p (1 - p)), with groups of about equal mass that
+    split no tied scores (Hosmer and Lemeshow 1980). On new rows it is chi-squared with as many degrees
+    of freedom as groups if the scores are calibrated, on the rows that a logistic model was fitted to
+    (rows="training") with two fewer: that is `expected`, and gives `p`. No interval. Beyond 65,536
+    distinct scores the groups begin at edges of a fixed grid.
+
+    >>> e = hosmer_lemeshow(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.2, 0.9]), groups=2)
+    >>> e, round(e.p, 3)
+    (0.501, 0.778)
+    """
+    one_of("rows", rows, get_args(Seen))
+    if groups < 2:
+        raise BadInput(f"groups={groups} is less than 2; 10 is usual")
+    if why := why_not_probable(t) or why_open(t):
+        return Estimate.undefined(why, level)
+    c = chances(t)
+    g = c.joined(runs(c.weight, groups))
+    variance = g.squares * g.p * (1 - g.p)
+    free = np.minimum(g.p, 1 - g.p) > 1e-12  # nearer to 0 or 1 is certain, up to rounding
+    if (np.abs(g.gap[~free]) > 1e-9 * g.weight[~free]).any():
+        why = "infinite: a group of certain probabilities holds a row that is not as they say"
+        return Estimate(math.inf, level=level, why=why)
+    value = float((g.gap[free] ** 2 / variance[free]).sum())
+    df = int(free.sum()) - 2 * (rows == "training")
+    if df < 1 and rows == "training":
+        return Estimate.undefined("fewer than three groups", level)
+    from scipy.special import chdtrc
+
+    p = float(chdtrc(df, value)) if df else 1.0
+    return Estimate(value, level=level, expected=float(df), p=p)
