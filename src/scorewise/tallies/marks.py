@@ -71,8 +71,8 @@ class Marks:
         mine = add_runs(np.where(self.true == own, w, 0.0), start)
         above = np.cumsum(mine[::-1])[::-1] - mine / 2
         pairs = w * np.repeat(above, np.diff(start, append=len(w)))
-        won: Any = np.bincount(self.true, np.where(self.true == own, 0.0, pairs), many)
-        return won
+        others = np.where(self.true == own, 0.0, pairs)
+        return np.bincount(self.true, others, many).astype(np.float64, copy=False)
 
     def cells(self, positive: int, negative: int | None = None) -> tuple[Any, ...]:
         """Score, neg, pos, neg2, pos2: one class against another, or against the rest."""

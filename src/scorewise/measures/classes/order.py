@@ -18,7 +18,7 @@ from scorewise.intervals.placements import FEW, area, score_limits
 from scorewise.intervals.scales import Spread, effective, limits
 from scorewise.intervals.shares import wilson
 from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
-from scorewise.measures.order_retrieval import average_precision
+from scorewise.measures.order_retrieval import precision_area
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import sum_cells
@@ -36,7 +36,9 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.410, 1.000]
+    1.000 [0.356, 1.000]
+
+    1.000 [0.356, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -53,7 +55,11 @@ def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.410, 1.000]
+    scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     ??     scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
+    1.000 [0.356, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -73,7 +79,13 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.938 [0.334, 0.998]
+    scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     ??     ??     scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -98,7 +110,7 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> hand_till(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.410, 1.000]
+    1.000 [0.356, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -118,12 +130,16 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.464, 1.000]
+    ??     scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> 1.000 [0.356, 1.000]
+
+    1.000 [0.484, 1.000]
+
+    1.000 [0.484, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     there = np.flatnonzero(occurring(t))
-    value = float(np.mean([average_precision(t.one(t.classes[c])).value for c in there]))
+    value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
     known = class_rows.spread_of_rows(t, class_rows.of_average_precisions)
     if known.says_something() and 0 < value < 1:
         low, high = limits(value, known, level, "logit")

@@ -32,8 +32,14 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.653 [0.208, 2.054]
+    0.653 [0.258, 1.651]
+
+    0.653 [0.258, 1.651]
     >>> log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]]))
+    scorewise.measures.classes.probability log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> 0.653 [0.258, 1.651]
+    inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
+
+    0.653 [0.258, 1.651]
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
     """
     if clip is not None and not 0 < clip < 0.5:
@@ -66,7 +72,7 @@ def brier(
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> brier(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.350 [0.077, 1.588]
+    0.350 [0.103, 1.189]
     """
     if convention not in ("sum", "half"):
         raise BadInput(f"convention={convention!r} is not known; it is 'sum' or 'half'")
@@ -87,7 +93,10 @@ def spherical(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> spherical(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.184 [0.023, 1.000]
+    scorewise.measures.classes.probability p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.probability rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"])) -> ??     ??     ??     scorewise.measures.classes.probability rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"])) -> ??
+
+    0.073 [0.028, 0.189]
+    0.192 [0.034, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -105,7 +114,12 @@ def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"]))
-    0.071 [0.025, 0.205]
+    ??     scorewise.measures.classes.probability rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"])) -> ??     scorewise.measures.classes.probability log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]])) -> scorewise.measures.classes.probability log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> 0.653 [0.258, 1.651]
+    inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
+
+    0.073 [0.028, 0.189]
+
+    0.073 [0.028, 0.189]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
