@@ -55,7 +55,7 @@ def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     ??     scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??
+    1.000 [0.356, 1.000]
 
     1.000 [0.484, 1.000]
     0.938 [0.315, 0.998]
@@ -79,7 +79,7 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> scorewise.measures.classes.order p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]] -> scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     ??     ??     scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??
+    0.938 [0.315, 0.998]
 
     1.000 [0.484, 1.000]
     0.938 [0.315, 0.998]
@@ -130,7 +130,7 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    ??     scorewise.measures.classes.order macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> ??     scorewise.measures.classes.order macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])) -> 1.000 [0.356, 1.000]
+    1.000 [0.484, 1.000]
 
     1.000 [0.484, 1.000]
 
