@@ -13,18 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.scales import Spread, effective, pooled_spread
-from scorewise.tallies import ClassTally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses_of_classes import softmax
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
 
 
 class Sample(NamedTuple):
     """Whole rows: probabilities of all classes, the true class, weights that add up to 1, their squares.
 
-    `there` are the classes that occur, `known` is by what variances shrink from these rows to all.
+    `there` are the classes that are judged by these rows, `many` is how many occur in all, `known` is by
+    what variances shrink from these rows to all.
     """
 
     p: Floats
@@ -32,42 +34,65 @@ class Sample(NamedTuple):
     w: Floats
     w2: Floats
     there: NDArray[np.int64]
+    many: int
     known: float = 1.0
 
 
 def sampled(t: ClassTally) -> Sample:
-    """All rows that `joint` has, or the first of them where there are very many classes."""
+    """All rows that `joint` has, or the first of them where there are very many classes.
+
+    Where that is a sample, classes of which it has only a few rows are left out.
+    """
     assert t.joint is not None
+    k, there = len(t.classes), t.weight > 0
     # rows are in the order of a hash of their content: the first ones are a random sample
-    rows = max(MOST // len(t.classes), 1 << 11)
+    rows = max(MOST // k, 1 << 11)
     scores, y = t.joint.scores[:rows], t.joint.y[:rows]
     w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
-    unit, known = w.sum(), 1.0
+    whole = len(t.joint.y) <= rows and t.joint.whole
+    if not whole:
+        there = np.bincount(y, minlength=k) >= min(FEW, len(y) / (4 * k))
+        kept = there[y]
+        scores, y, w, w2 = scores[kept], y[kept], w[kept], w2[kept]
+    unit = w.sum()
     w, w2 = w / unit, w2 / unit / unit
-    if len(t.joint.y) > rows or not t.joint.whole:
-        known = t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    known = 1.0 if whole else t.joint.total2 / t.joint.total**2 / float(w2.sum())
     p = softmax(scores) if t.kind == "logit" else scores
-    return Sample(p, y, w, w2, np.flatnonzero(np.bincount(y, w)), known)
+    return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
 
 
-def spread_of_rows(t: ClassTally, influence: Callable[[Sample], Floats]) -> Spread:
+def spread_of_rows(
+    t: ClassTally,
+    influence: Callable[[Sample], Floats],
+    alone: Callable[[Tally], Spread] | None = None,
+) -> Spread:
     """Variance of a measure, as the sum of squared influences of rows drawn at random.
 
     `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
-    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
+    known, the variance is scaled to all of them. A class of which the sample has few rows is so rare that
+    hardly more than its own term depends on its rows: `alone` gives the variance of that term, from all
+    rows of the class. The degrees of freedom are Welch's, by true class.
     """
     s = sampled(t)
-    added = influence(s)
-    parts, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added * added, s.w, s.w2))
-    # the distance of a single row from its own mean, 0, says nothing; others make up for it
-    sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
-    return pooled_spread(*zip(s.known * parts[s.there], sizes, strict=True))
+    parts = []
+    if len(s.there) > 1:
+        added = influence(s)
+        squared, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added**2, s.w, s.w2))
+        # the distance of a single row from its own mean, 0, says nothing; others make up for it
+        sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
+        parts = list(zip(s.known * squared[s.there], sizes, strict=True))
+    rare = np.setdiff1d(np.flatnonzero(t.weight > 0), s.there)
+    for c in rare:
+        if alone is not None:
+            rows = max(effective(float(t.weight[c]), float(t.weight2[c])), 2.0)
+            parts.append((alone(t.one(t.classes[c])).variance / s.many**2, rows))
+    return pooled_spread(*parts)
 
 
 def of_areas(s: Sample) -> Floats:
     """Of the mean, over classes, of the area of one class against the rest."""
     added = sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there)
-    return np.asarray(added / len(s.there))
+    return np.asarray(added / s.many)
 
 
 def of_areas_by_frequency(s: Sample) -> Floats:
@@ -102,13 +127,13 @@ def of_pairs(s: Sample) -> Floats:
         against = np.bincount(s.y, even * above)
         won = (even * below)[up].sum()
         added += np.where(up, below - won, above - against[s.y])
-    return np.asarray(added / share[s.y] / (len(s.there) * (len(s.there) - 1)))
+    return np.asarray(added / share[s.y] / (s.many * (len(s.there) - 1)))
 
 
 def of_average_precisions(s: Sample) -> Floats:
     """Of the mean, over classes, of the average precision of one class against the rest."""
     added = sum(_average_precision(s.p[:, c], s.y == c, s.w) for c in s.there)
-    return np.asarray(added / len(s.there))
+    return np.asarray(added / s.many)
 
 
 def bias_of_average_precisions(t: ClassTally) -> float:
@@ -118,7 +143,8 @@ def bias_of_average_precisions(t: ClassTally) -> float:
     above. A mean over many classes makes the variance small, but not this.
     """
     s = sampled(t)
-    return s.known * float(np.mean([_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there]))
+    found = sum(_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there)
+    return s.known * found / s.many
 
 
 def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
-from scorewise.intervals.placements import FEW, area, score_limits
+from scorewise.intervals.placements import FEW, area, score_limits, spread
 from scorewise.intervals.scales import Spread, effective, limits
 from scorewise.intervals.shares import wilson
 from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
-from scorewise.measures.order_retrieval import precision_area
+from scorewise.measures.order_retrieval import precision_area, precision_spread
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import sum_cells
@@ -43,7 +43,7 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     value = float(_areas(t)[occurring(t)].mean())
-    return _judged(t, value, class_rows.of_areas, level, 0.5)
+    return _judged(t, value, class_rows.of_areas, level, 0.5, _of_area)
 
 
 @measure(group="order", title="Weighted AUROC", of="several classes")
@@ -118,7 +118,7 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
     weight = t.weight[there].astype(float)
     pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
     value = float(pairs.sum()) / (len(there) * (len(there) - 1))
-    return _judged(t, value, class_rows.of_pairs, level, 0.5)
+    return _judged(t, value, class_rows.of_pairs, level, 0.5, _of_pairs)
 
 
 @measure(group="order", title="Macro average precision", of="several classes")
@@ -141,7 +141,7 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined(why, level)
     there = np.flatnonzero(occurring(t))
     value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
-    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions)
+    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions, precision_spread)
     less = value - class_rows.bias_of_average_precisions(t)
     if known.says_something() and 0 < less <= value < 1:
         low, high = limits(less, known, level, "logit")[0], limits(value, known, level, "logit")[1]
@@ -166,15 +166,34 @@ def _areas(t: ClassTally) -> Floats:
     return areas
 
 
+def _of_area(one: Tally) -> Spread:
+    """Variance of the area of one class against the rest."""
+    seen = area(one)
+    known = spread(one, seen)
+    # of a single row no more is known than between which ends its placement lies
+    return known if known.says_something() else Spread(seen * (1 - seen), 1.0)
+
+
+def _of_pairs(one: Tally) -> Spread:
+    """The same where other classes' areas depend on these rows as much, at most in the same way."""
+    known = _of_area(one)
+    return Spread(4 * known.variance, known.df)
+
+
 def _judged(
-    t: ClassTally, value: float, influence: Influence, level: float, baseline: float
+    t: ClassTally,
+    value: float,
+    influence: Influence,
+    level: float,
+    baseline: float,
+    alone: Callable[[Tally], Spread] | None = None,
 ) -> Estimate:
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
     value = min(1.0, value)  # weights may add up to a hair above all pairs
     half = _worth(t) / 2
     known = Spread(0.0, 0.0)
     if half > FEW - 1e-9 and 0 < value < 1:
-        known = class_rows.spread_of_rows(t, influence)
+        known = class_rows.spread_of_rows(t, influence, alone)
     if known.says_something():
         low, high = limits(value, known, level, "logit")
         method = "DeLong, logit"
