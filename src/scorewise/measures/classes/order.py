@@ -21,7 +21,7 @@ from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_
 from scorewise.measures.order_retrieval import precision_area, precision_spread
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.sorting import sum_cells
+from scorewise.tallies.sorting import Numbers, sum_cells
 
 Floats = NDArray[np.float64]
 Influence = Callable[[class_rows.Sample], Floats]
@@ -89,15 +89,18 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
-    cells = [marks.cells(c) for c, marks in enumerate(t.each)]
-    score, sums = sum_cells(
-        np.concatenate([c[0] for c in cells]), np.concatenate([np.stack(c[1:3]) for c in cells], 1)
-    )
-    pooled = Tally(score, *sums, *sums)
-    own = t.weight.astype(float)
-    frequent, sums = sum_cells(own, np.stack([own.sum() - own, own]))
-    constant = Tally(frequent, *sums, *sums)
-    return _judged(t, area(pooled), class_rows.of_pooled_area, level, area(constant))
+    own = np.concatenate([marks.true == c for c, marks in enumerate(t.each)])
+    score, weight = (np.concatenate([getattr(m, x) for m in t.each]) for x in ("score", "weight"))
+    value = _area(score, np.stack([np.where(own, 0, weight), np.where(own, weight, 0)]))
+    frequent = t.weight.astype(float)
+    constant = _area(frequent, np.stack([frequent.sum() - frequent, frequent]))
+    return _judged(t, value, class_rows.of_pooled_area, level, constant)
+
+
+def _area(score: Floats, columns: Numbers) -> float:
+    """The area of scores in any order, given the weight of negatives and of positives on each."""
+    cells, (neg, pos) = sum_cells(score, columns)
+    return area(Tally(cells, neg, pos, neg, pos))
 
 
 @measure(group="order", title="Hand-Till M", of="several classes")
