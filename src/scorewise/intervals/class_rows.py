@@ -6,6 +6,7 @@ class. Each row's influence is added up over the classes first, and then squared
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -38,10 +39,10 @@ class Sample(NamedTuple):
     known: float = 1.0
 
 
-def sampled(t: ClassTally) -> Sample:
+def sampled(t: ClassTally, few: int = FEW) -> Sample:
     """All rows that `joint` has, or the first of them where there are very many classes.
 
-    Where that is a sample, classes of which it has only a few rows are left out.
+    Where that is a sample, classes of which it has few rows are left out.
     """
     assert t.joint is not None
     k, there = len(t.classes), t.weight > 0
@@ -51,7 +52,7 @@ def sampled(t: ClassTally) -> Sample:
     w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
     whole = len(t.joint.y) <= rows and t.joint.whole
     if not whole:
-        there = np.bincount(y, minlength=k) >= min(FEW, len(y) / (4 * k))
+        there = np.bincount(y, minlength=k) >= max(1, min(few, len(y) / (4 * k)))
         kept = there[y]
         scores, y, w, w2 = scores[kept], y[kept], w[kept], w2[kept]
     unit = w.sum()
@@ -65,28 +66,38 @@ def spread_of_rows(
     t: ClassTally,
     influence: Callable[[Sample], Floats],
     alone: Callable[[Tally], Spread] | None = None,
+    times: float = 1.0,
 ) -> Spread:
     """Variance of a measure, as the sum of squared influences of rows drawn at random.
 
     `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
-    known, the variance is scaled to all of them. A class of which the sample has few rows is so rare that
-    hardly more than its own term depends on its rows: `alone` gives the variance of that term, from all
-    rows of the class. The degrees of freedom are Welch's, by true class.
+    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
+
+    In a mean over classes a rare class counts as much as others. One of which the sample has few rows is
+    judged by all its rows: `alone` gives the variance of its own term, and `times` is how much more there
+    is at most if the terms of other classes depend on the same rows.
     """
-    s = sampled(t)
-    parts = []
-    if len(s.there) > 1:
-        added = influence(s)
-        squared, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added**2, s.w, s.w2))
-        # the distance of a single row from its own mean, 0, says nothing; others make up for it
-        sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
-        parts = list(zip(s.known * squared[s.there], sizes, strict=True))
+    s = sampled(t, FEW if alone else 1)
     rare = np.setdiff1d(np.flatnonzero(t.weight > 0), s.there)
-    for c in rare:
-        if alone is not None:
-            rows = max(effective(float(t.weight[c]), float(t.weight2[c])), 2.0)
-            parts.append((alone(t.one(t.classes[c])).variance / s.many**2, rows))
-    return pooled_spread(*parts)
+    if alone is None or not len(rare):
+        return pooled_spread(*_parts(s, influence))
+    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True)])
+    own = {c: alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(s.there) < 2])}
+    if len(s.there) < 2:
+        # all classes but one are rare: its term depends on their rows, at most wholly
+        error = sum(math.sqrt(v) for v in own.values()) / s.many
+        return pooled_spread((error**2, max(rows[rare].min(), 2.0)))
+    terms = [(times * own[c] / s.many**2, max(rows[c], 2.0)) for c in rare]
+    return pooled_spread(*_parts(s, influence), *terms)
+
+
+def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[tuple[float, float]]:
+    """The variance by the rows of each class, and how many rows that is known from."""
+    added = influence(s)
+    squared, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added**2, s.w, s.w2))
+    # the distance of a single row from its own mean, 0, says nothing; others make up for it
+    sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
+    return list(zip((s.known * squared[s.there]).tolist(), sizes, strict=True))
 
 
 def of_areas(s: Sample) -> Floats:

@@ -121,7 +121,7 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
     weight = t.weight[there].astype(float)
     pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
     value = float(pairs.sum()) / (len(there) * (len(there) - 1))
-    return _judged(t, value, class_rows.of_pairs, level, 0.5, _of_pairs)
+    return _judged(t, value, class_rows.of_pairs, level, 0.5, _of_area, 4.0)
 
 
 @measure(group="order", title="Macro average precision", of="several classes")
@@ -177,12 +177,6 @@ def _of_area(one: Tally) -> Spread:
     return known if known.says_something() else Spread(seen * (1 - seen), 1.0)
 
 
-def _of_pairs(one: Tally) -> Spread:
-    """The same where other classes' areas depend on these rows as much, at most in the same way."""
-    known = _of_area(one)
-    return Spread(4 * known.variance, known.df)
-
-
 def _judged(
     t: ClassTally,
     value: float,
@@ -190,13 +184,14 @@ def _judged(
     level: float,
     baseline: float,
     alone: Callable[[Tally], Spread] | None = None,
+    times: float = 1.0,
 ) -> Estimate:
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
     value = min(1.0, value)  # weights may add up to a hair above all pairs
     half = _worth(t) / 2
     known = Spread(0.0, 0.0)
     if half > FEW - 1e-9 and 0 < value < 1:
-        known = class_rows.spread_of_rows(t, influence, alone)
+        known = class_rows.spread_of_rows(t, influence, alone, times)
     if known.says_something():
         low, high = limits(value, known, level, "logit")
         method = "DeLong, logit"
