@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
 from scorewise.intervals.placements import FEW, area, score_limits, spread
+from scorewise.intervals.precision import precision_area, precision_spread
 from scorewise.intervals.scales import Spread, effective, limits
 from scorewise.intervals.shares import wilson
 from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
-from scorewise.measures.order_retrieval import precision_area, precision_spread
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import Numbers, sum_cells
