@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
+from scorewise.intervals.precision import at_and_above, precision_area, precision_spread
+from scorewise.intervals.scales import effective, limits
 from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import order_within, tied_within
 from scorewise.tallies.sorting import inner
-from scorewise.tallies.tally import Block
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         return Estimate.undefined(t.why_not_ranked, level)
     pos, neg = t.positives, t.negatives
     prevalence = pos / (pos + neg)
-    value, bound, known = _value(t, trapezoid), 0.0, _spread(t.pooled, trapezoid)
+    value, bound, known = precision_area(t, trapezoid), 0.0, precision_spread(t.pooled, trapezoid)
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
@@ -64,67 +64,10 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     return Estimate(value, low, high, level, method, "", bound, prevalence)
 
 
-def _value(t: Tally, trapezoid: bool) -> float:
-    total = 0.0
-    for b in t.blocks():
-        pos = b.pos.astype(np.float64, copy=False)
-        total += inner(pos, _precisions(pos, b, trapezoid)[2])
-    # weights may add up to a hair above the whole
-    return min(1.0, total / t.positives)
-
-
-def _spread(t: Tally, trapezoid: bool) -> Spread:
-    """Variance, as the sum of squared influences of all rows.
-
-    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
-    a negative lowers it there.
-    """
-    pos, value = t.positives, _value(t, trapezoid)
-    by_pos = by_neg = raised = lowered = last = 0.0
-    for b in t.blocks():
-        weight = b.pos.astype(np.float64, copy=False)
-        tp, rows, lead = _precisions(weight, b, trapezoid)
-        share = weight / pos
-        if trapezoid:
-            below = np.concatenate(([last], share[:-1]))
-            last = float(share[-1])
-            share = (share + below) / 2
-        share /= rows * rows
-        up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
-        raised, lowered = float(up[-1]), float(down[-1])
-        by_pos += inner(b.pos2, (up + (lead - value) / pos) ** 2)
-        by_neg += inner(b.neg2, down * down)
-    sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
-    return pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
-
-
-def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
-    """For each cell: positives and rows at or above it, and the precision that its positives get."""
-    tp_above, tp = _at_and_above(pos, b.pos_above)
-    fp_above, fp = _at_and_above(b.neg.astype(np.float64, copy=False), b.neg_above)
-    rows = tp + fp
-    precision = tp / rows
-    if not trapezoid:
-        return tp, rows, precision
-    above = tp_above + fp_above
-    # above the highest score nothing is called positive, and precision is 1 by convention
-    before = np.divide(tp_above, above, out=np.ones(len(tp)), where=above > 0)
-    return tp, rows, (precision + before) / 2
-
-
-def _at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
-    """The weight above each cell of a block, and that at or above it."""
-    down = np.empty(len(weight) + 1)
-    down[0] = above
-    np.cumsum(weight[::-1], out=down[1:])
-    down[1:] += down[0]
-    return down[-2::-1], down[:0:-1]
-
-
 def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
     """The least and the largest value that the cells of a coarse tally allow."""
     pos, neg = t.pos.astype(np.float64), t.neg.astype(np.float64)
-    tp, fp = _at_and_above(pos, 0.0)[0], _at_and_above(neg, 0.0)[0]
+    tp, fp = at_and_above(pos, 0.0)[0], at_and_above(neg, 0.0)[0]
     order, tied = order_within(t), tied_within(t)
     # negatives of the cell itself that may come first: none, or all
     least_fp, most_fp = np.where(order == -1, fp + neg, fp), np.where(order == 1, fp, fp + neg)

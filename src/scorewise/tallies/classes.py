@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Kind, Missing
+from scorewise.door import Missing
 from scorewise.door.classes import ClassKind, ClassRows, take_classes
 from scorewise.door.labels import REST
 from scorewise.errors import BadInput
@@ -25,8 +27,9 @@ from scorewise.tallies.losses_of_classes import (
     softmax,
 )
 from scorewise.tallies.marks import Marks
+from scorewise.tallies.mass import Mass
 from scorewise.tallies.origin import Origin
-from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
+from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
 Codes = NDArray[np.int64]
@@ -91,7 +94,7 @@ class ClassTally:
         sources: tuple[str, ...] = (),
     ) -> ClassTally:
         """The tally of checked rows."""
-        mass = _Mass.of(rows)
+        mass = Mass.of(rows)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
         called = p.argmax(1)
@@ -109,15 +112,19 @@ class ClassTally:
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
         k = len(rows.classes)
+        used, true, w, w2 = mass.w > 0, y, mass.w, mass.w2
+        if not used.all():
+            p, scores, true = p[used], scores[used], true[used]
+            w, w2 = w[used], w2[used]
         return cls(
             classes=rows.classes,
             kind=rows.kind,
             confusion=mass.confusion(y, called, rows.classes),
             top=top,
             ranked=ranked,
-            each=tuple(Marks.of(p[:, c], y, mass.w, mass.w2) for c in range(k)),
+            each=tuple(Marks.of(p[:, c], true, w, w2) for c in range(k)),
             losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
-            joint=Joint.of(scores, y, mass.w, mass.w2),
+            joint=Joint.of(scores, true, w, w2),
         )
 
     @property
@@ -147,6 +154,32 @@ class ClassTally:
         a, b = self._place(first), self._place(second)
         return self._binary(a, self.each[a].cells(a, b), self.classes[b])
 
+    def decided(self, name: Any) -> Confusion:
+        """The decisions for or against one class: the two-by-two table that binary measures take.
+
+        >>> t = ClassTally.of(["a", "b", "b"], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]],
+        ...                   classes=["a", "b", "c"])
+        >>> t.decided("b")
+        Confusion(classes=('the rest', 'b'), weight=[[1, 0], [1, 1]])
+        """
+        at = self._known(name)
+        tables = []
+        for w in (self.confusion.weight, self.confusion.weight2):
+            # counted without the class, because a difference of sums of weights may lie below 0
+            others = np.delete(np.delete(w, at, 0), at, 1).sum()
+            fp, fn = np.delete(w[:, at], at).sum(), np.delete(w[at], at).sum()
+            tables.append(np.array([[others, fp], [fn, w[at, at]]]))
+        return Confusion(tables[0], tables[1], (REST, self.classes[at]))
+
+    @cached_property
+    def wins(self) -> Floats:
+        """By own class and other class: the weight of pairs in which the own row scores higher.
+
+        Scores are those of the own class; ties count half.
+        """
+        k = len(self.classes)
+        return np.stack([marks.wins(c, k) for c, marks in enumerate(self.each)])
+
     def _binary(self, at: int, cells: tuple[Any, ...], negative: str) -> Tally:
         score, neg, pos, neg2, pos2 = cells
         made = Tally(score, neg, pos, neg2, pos2)
@@ -160,6 +193,9 @@ class ClassTally:
     def _place(self, name: Any) -> int:
         if not self.each:
             raise BadInput("only the confidence is known; scores of each class are needed for this")
+        return self._known(name)
+
+    def _known(self, name: Any) -> int:
         word = str(name)
         if word not in self.classes:
             raise BadInput(f"no class is named {word!r}; there are {', '.join(self.classes)}")
@@ -189,65 +225,30 @@ class ClassTally:
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
         )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({self.kind})>"
+    def save(self, path: str | Path) -> None:
+        """Write one Parquet file; `ClassTally.load` reads it."""
+        from scorewise.tallies.class_store import save
 
-
-@dataclass(frozen=True)
-class _Mass:
-    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
-
-    w: Numbers
-    w2: Numbers
-    times: Codes | None
+        save(self, Path(path))
 
     @classmethod
-    def of(cls, rows: ClassRows) -> _Mass:
-        if rows.weight is None:
-            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
-            return cls(w, w, rows.count)
-        times: Any = 1 if rows.count is None else rows.count
-        return cls(times * rows.weight, times * rows.weight**2, rows.count)
+    def load(cls, path: str | Path) -> ClassTally:
+        """Read a saved tally of several classes."""
+        from scorewise.tallies.class_store import load
 
-    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
-        """The tally of confidence against whether the row was right."""
-        if self.w2 is self.w and self.times is None:
-            cells, neg, pos = count_cells(right, score)
-            neg2, pos2 = neg, pos
-        else:
-            used = self.w > 0
-            columns = np.stack(
-                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
-            )
-            cells, sums = sum_cells(score[used], columns[:, used])
-            neg, pos, neg2, pos2 = sums
-        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
-        positives = int(times[right].sum())
-        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
-        return Tally(cells, neg, pos, neg2, pos2, kind, named)
+        return load(Path(path))
 
-    def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
-        """Weight per true class and decision."""
-        k = len(classes)
-        at = y * k + called
-        tables = []
-        for w in (self.w, self.w2):
-            if w.dtype == np.int64:
-                table: Any = np.zeros(k * k, np.int64)
-                np.add.at(table, at, w)
-            else:
-                table = np.bincount(at, w, k * k)
-            tables.append(table.reshape(k, k))
-        return Confusion(tables[0], tables[1], classes)
+    def __eq__(self, other: object) -> bool:
+        """Whether all parts are the same; sums of losses may differ by rounding."""
+        if not isinstance(other, ClassTally):
+            return NotImplemented
+        parts = ("classes", "kind", "confusion", "top", "ranked", "each", "joint")
+        return all(getattr(self, p) == getattr(other, p) for p in parts)
 
-    def moments(self, charge: Floats, y: Codes, k: int) -> tuple[Moments, ...]:
-        """The moments of a loss by true class."""
-        made = []
-        for c in range(k):
-            at = y == c
-            w = self.w[at]
-            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
-        return tuple(made)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({self.kind})>"
 
 
 def _rows(weight: Numbers, weight2: Numbers) -> int:

@@ -32,10 +32,17 @@ class Joint:
     total2: float
 
     @classmethod
-    def of(cls, scores: Floats, y: NDArray[np.int64], weight: Numbers, weight2: Numbers) -> Joint:
-        """The sample of rows in any order."""
-        key = _hash(scores, y)
-        return _least(scores, y, weight, weight2, key, _sum(weight), _sum(weight2))
+    def of(
+        cls,
+        scores: Floats,
+        y: NDArray[np.int64],
+        weight: Numbers,
+        weight2: Numbers,
+        totals: tuple[float, float] | None = None,
+    ) -> Joint:
+        """The sample of rows in any order; `totals` where they are a sample already."""
+        total, total2 = totals or (_sum(weight), _sum(weight2))
+        return _least(scores, y, weight, weight2, _hash(scores, y), total, total2)
 
     @property
     def whole(self) -> bool:
@@ -63,8 +70,8 @@ def _least(
     """Equal rows joined, and those with the least keys kept."""
     if len(key) > 2 * MOST:
         # duplicates share their key, so that the least MOST distinct keys are among those up to here
-        edge = np.unique(key)[:MOST][-1]
-        kept = key <= edge
+        ordered = np.sort(key)
+        kept = key <= ordered[first_of_runs(ordered)][:MOST][-1]
         scores, y, weight, weight2, key = (c[kept] for c in (scores, y, weight, weight2, key))
     order = np.argsort(key, kind="stable")
     start = first_of_runs(key[order])
