@@ -58,7 +58,7 @@ def calibration_gain(
     value = float((s.weight * saved).sum())
     chance = np.random.default_rng(seed).random((replicates(len(s), budget=1 << 19), len(s)))
     null = tables.gains(drawn_labels(s.p, chance))
-    p = (1 + np.count_nonzero(null >= value - 1e-9 * abs(value))) / (1 + len(null))
+    p = (1 + np.count_nonzero(null >= value - 1e-9 * abs(value) - 1e-12)) / (1 + len(null))
     known = pooled_spread(
         (float((s.weight**2 * (saved - value) ** 2).sum()), 1 / float((s.weight**2).sum()))
     )
