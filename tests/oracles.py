@@ -8,10 +8,16 @@ import warnings
 
 import hmeasure
 import numpy as np
+from scipy.stats import binned_statistic
 from sklearn import metrics as sk
+from sklearn.metrics.pairwise import laplacian_kernel
 from statsmodels.stats.contingency_tables import Table2x2
 
+import calibration_loops as loops
 import smooth_loops
+from scorewise import Tally
+from scorewise.tallies.chances import chances
+from scorewise.tallies.folds import dealt
 
 
 def decided(function, **options):
@@ -91,6 +97,33 @@ def smooth_area(y, s, w, threshold):
     return smooth_loops.area(y, s, w, smooth_loops.midpoint(y, s, w, "mean"))
 
 
+def in_bins(formula):
+    """An oracle of fifteen equal bins: [lo, hi), the last closed, as scipy cuts them."""
+
+    def oracle(y, s, w, threshold):
+        index = binned_statistic(s, s, "count", bins=np.arange(16) / 15).binnumber
+        return formula(y, s, loops.ones(y, w), index)
+
+    return oracle
+
+
+def of_rows(formula):
+    """An oracle that takes labels, probabilities and weights."""
+    return lambda y, s, w, threshold: formula(y, s, loops.ones(y, w))
+
+
+def kernel_pairs(y, p, w):
+    pairs = np.outer(w * (y - p), w * (y - p)) * laplacian_kernel(p[:, None], gamma=1 / 0.25)
+    weights = np.outer(w, w)
+    apart = ~np.eye(len(y), dtype=bool)
+    return pairs[apart].sum() / weights[apart].sum()
+
+
+def directed(y, p, w):
+    c = chances(Tally.of(y, p, weight=w, kind="probability"))
+    return loops.directed(y, p, w, *dealt(c, 5, 0), 5)
+
+
 ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -119,5 +152,15 @@ ORACLES = {
     "smauc": smooth_area,
     "log_loss": scored(sk.log_loss),
     "brier": scored(sk.brier_score_loss),
+    "ece": in_bins(loops.binned_error),
+    "max_ce": in_bins(lambda *case: loops.binned_error(*case, norm=np.inf)),
+    "ce_l2_debiased": in_bins(lambda *case: max(0.0, loops.debiased(*case)) ** 0.5),
+    "ece_sweep": of_rows(loops.sweep),
+    "smece": of_rows(lambda *case: loops.smooth_error(*case, points=500)),
+    "skce": of_rows(kernel_pairs),
+    "ecce_mad": of_rows(lambda *case: np.abs(loops.cumulative(*case)).max()),
+    "ecce_range": of_rows(lambda *case: np.ptp(loops.cumulative(*case))),
+    "ce_variational": of_rows(directed),
 }
+WITHIN = {"smece": 1e-4}  # where the oracle is not exact
 WITHOUT_WEIGHTS = {"h_measure"}

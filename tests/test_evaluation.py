@@ -62,7 +62,9 @@ def test_every_measure_is_an_attribute_and_an_item():
         e["acuracy"]
     # in this order
     groups = [MEASURES[name].group for name in e]
-    assert groups == sorted(groups, key=["decisions", "order", "scores", "probability"].index)
+    assert groups == sorted(
+        groups, key=["decisions", "order", "scores", "probability", "calibration"].index
+    )
 
 
 def test_tally_and_rows_give_the_same():

@@ -93,7 +93,9 @@ def test_wider_level_contains_the_narrower(m, data):
     assert usual.low <= narrow.low + hair
     assert narrow.high <= usual.high + hair
     assert usual.high <= wide.high + hair
-    if usual.method != "no loss at all" and (narrow.low, narrow.high) != m.bounds:
+    # an error of calibration may be known to be anything that its probabilities allow
+    exact = usual.method == "no loss at all" or m.group == "calibration"
+    if not exact and (narrow.low, narrow.high) != m.bounds:
         assert (wide.low, wide.high) != (narrow.low, narrow.high)
 
 
@@ -187,7 +189,9 @@ def test_length_of_blocks_does_not_matter(m, data):
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5, 3.0, 0.1]])
 def test_perfect_scores_reach_the_better_end(m, weight):
     e = judge(m, Tally.of([0, 0, 1, 1, 1], [0.0, 0.0, 1.0, 1.0, 1.0], weight=weight))
-    if math.isfinite(m.best):
+    if m.group == "calibration":  # unbiased ones may be below 0
+        assert e.value == 0
+    elif math.isfinite(m.best):
         assert e.value == m.best
     else:
         assert not e.defined or e.value > e.baseline
@@ -247,6 +251,8 @@ def test_coarse_is_as_near_as_it_certifies(m, data):
         if not e.defined or not exact.defined:
             left_open = e.why == "the cells of the coarse tally leave it open"
             assert left_open or bool(e.why) == bool(exact.why)
+            continue
+        if e.method.endswith("on coarse cells"):  # which says that it is near, not how near
             continue
         assert abs(e.value - exact.value) <= e.bound + 1e-12 * max(1.0, abs(exact.value))
         assert m.group != "probability" or e.bound == 0

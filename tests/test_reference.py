@@ -101,7 +101,7 @@ def test_asah_best_cut():
 
 
 def test_two_class_example_of_yardstick():
-    from oracles import ORACLES
+    from oracles import ORACLES, WITHIN
 
     data = frame("yardstick_two_class")
     y, s = (data["truth"] == "Class1").to_numpy(), data["Class1"].to_numpy()
@@ -109,7 +109,8 @@ def test_two_class_example_of_yardstick():
     for name, measure in MEASURES.items():
         e = measure(t.confusion(0.5) if measure.group == "decisions" else t)
         expected = ORACLES[name](y, s, None, 0.5)
-        assert e.value == pytest.approx(expected, rel=1e-9, abs=1e-12), name
+        near = WITHIN.get(name, 1e-9)
+        assert e.value == pytest.approx(expected, rel=near, abs=1e-12), name
     # as yardstick's documentation prints them
     assert m.accuracy(t.confusion(0.5)).value == pytest.approx(0.838, abs=5e-4)
     assert m.auroc(t).value == pytest.approx(0.939, abs=5e-4)

@@ -87,9 +87,8 @@ class Noise:
         # what differing chances within a cell take off the variance of its mean chance
         within = c.squares * c.p * (1 - c.p) - c.noise
         variance = np.maximum(c.squares * rate * (1 - rate) - within, 0.0)
-        less = np.sqrt(
-            np.divide(variance, c.noise, out=np.ones(len(c)), where=c.noise > 0).clip(0, 1)
-        )
+        kept = np.minimum(variance, c.noise)
+        less = np.sqrt(np.divide(kept, c.noise, out=np.ones(len(c)), where=c.noise > 0))
         more = np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total
         drawn: Floats = less * self.null
         drawn += self.moved(step)
@@ -130,10 +129,16 @@ def inverted(
     p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
     low = 0.0 if p >= tail else _crossing(lambda step: above(step, 1 - tail))
     high = _crossing(lambda step: above(step, tail))
-    ends = [float(size(noise.moved(step)[None])[0]) for step in (low, high)]
+    ends = [_largest(noise, size, step) for step in (low, high)]
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
+
+
+def _largest(noise: Noise, size: Statistic, last: float) -> float:
+    """The largest error without chance on the way to that step."""
+    steps = [*(s for s in _STEPS if s < last), last]
+    return float(size(np.stack([noise.moved(s) for s in steps])).max())
 
 
 def _quantile(ordered: Floats, share: float) -> float:
