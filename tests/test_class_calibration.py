@@ -2,10 +2,13 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import dirichlet
 
@@ -266,6 +269,40 @@ def test_undefined_has_a_reason(name):
     assert (empty.defined, empty.why) == (False, "no rows")
     one = judge(name, ClassTally.of([1], [[0.2, 0.5, 0.3]]))
     assert one.defined or "row" in one.why
+
+
+@ours
+def test_confidence_alone_says_nothing_of_the_other_classes(name):
+    t = ClassTally.of([1, 0], [[0.2, 0.5, 0.3], [0.6, 0.2, 0.2]])
+    e = judge(name, replace(t, each=(), losses=None, joint=None))
+    assert e.why == "only the confidence is known, not the other classes"
+
+
+@st.composite
+def few_rows(draw):
+    """Up to ten rows, with ties, certainty, counts and weights of any size."""
+    classes, n = draw(st.integers(2, 4)), draw(st.integers(1, 10))
+    parts = st.lists(st.integers(0, 4), min_size=classes, max_size=classes).filter(any)
+    p = np.array(draw(st.lists(parts, min_size=n, max_size=n)), float)
+    y = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
+    masses = st.sampled_from(([1], [0.5, 2.0], [1e-9, 1e9], [0.0, 1.0]))
+    mass = st.sampled_from(draw(masses))
+    weight = draw(st.lists(mass, min_size=n, max_size=n).filter(any))
+    p /= p.sum(1, keepdims=True)
+    return ClassTally.of(y, p, weight=weight, classes=range(classes))
+
+
+@ours
+@settings(max_examples=40, deadline=None)
+@given(t=few_rows())
+def test_defined_or_explained_and_within_bounds(name, t):
+    e = judge(name, t)
+    assert bool(e.why) == (not e.defined)
+    if e.defined:
+        least, most = CLASS_MEASURES[name].bounds
+        assert least <= e.low <= e.value <= e.high <= most
+        assert math.isfinite(e.expected)
+        assert 0 < e.p <= 1
 
 
 @ours

@@ -135,7 +135,7 @@ def inverted(
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
 
 
-def _largest(noise: Noise, size: Statistic, last: float) -> float:
+def _largest(noise: Gaps, size: Statistic, last: float) -> float:
     """The largest error without chance on the way to that step."""
     steps = [*(s for s in _STEPS if s < last), last]
     return float(size(np.stack([noise.moved(s) for s in steps])).max())

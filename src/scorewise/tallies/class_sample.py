@@ -59,6 +59,11 @@ class ClassSample:
         return gap
 
     @property
+    def alone(self) -> bool:
+        """Whether one row has all the weight, so that there are no pairs of rows."""
+        return bool((self.weight**2).sum() > 1 - 1e-12)
+
+    @property
     def said(self) -> str:
         """What of the rows was used, for the method; nothing where all were."""
         return "" if len(self) >= self.rows else f", on {len(self):,} of {self.rows:,} rows"

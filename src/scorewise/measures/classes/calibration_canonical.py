@@ -59,7 +59,7 @@ def canonical_ce(
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
-    if len(s) < 2:
+    if s.alone:
         return Estimate.undefined("one row has no others to be compared with", level)
     kernels = Kernels(s)
     h = likeliest(kernels, s.weight) if bandwidth is None else bandwidth

@@ -52,7 +52,7 @@ def skce(
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
-    if len(s) < 2:
+    if s.alone:
         return Estimate.undefined("one row has no others to be compared with", level)
     share = _likeness(s.p, distance, width) * (s.weight * s.weight[:, None])
     np.fill_diagonal(share, 0.0)
