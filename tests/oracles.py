@@ -156,7 +156,7 @@ ORACLES = {
     "max_ce": in_bins(lambda *case: loops.binned_error(*case, norm=np.inf)),
     "ce_l2_debiased": in_bins(lambda *case: max(0.0, loops.debiased(*case)) ** 0.5),
     "ece_sweep": of_rows(loops.sweep),
-    "smece": of_rows(lambda *case: loops.smooth_error(*case, points=500)),
+    "smece": of_rows(lambda *case: loops.smooth_error(*case, points=300)),
     "skce": of_rows(kernel_pairs),
     "ecce_mad": of_rows(lambda *case: np.abs(loops.cumulative(*case)).max()),
     "ecce_range": of_rows(lambda *case: np.ptp(loops.cumulative(*case))),

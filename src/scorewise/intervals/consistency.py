@@ -26,7 +26,8 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     >>> drawn_gaps(c, 5, np.random.default_rng(0)).ravel()
     array([ 0., -1., -2., -2.,  1.])
     """
-    p = np.clip(c.p, 0.0, 1.0)
+    # draws must not depend on the last digits, which the unit of weights may change
+    p = np.clip(c.p, 0.0, 1.0).round(14)
     rows = np.divide(c.weight**2, c.squares, out=np.zeros(len(c)), where=c.squares > 0)
     near = np.rint(rows)
     many = rows * np.minimum(p, 1 - p) > 100
@@ -46,7 +47,7 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     # few rows keep their few possible values, such as that of no positive at all
     crowd = (rows > _FEW) & ~many & (p > 0) & (p < 1)
     scale[crowd] *= error[crowd] / np.sqrt(p[crowd] * (1 - p[crowd]) / rows[crowd])
-    share -= p[:, None]
+    share -= c.p[:, None]
     share *= scale[:, None]
     return np.ascontiguousarray(share.T)
 

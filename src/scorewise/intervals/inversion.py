@@ -86,7 +86,9 @@ class Noise:
         c, rate = self.cells, self._rate(step)
         # what differing chances within a cell take off the variance of its mean chance
         within = c.squares * c.p * (1 - c.p) - c.noise
-        variance = np.maximum(c.squares * rate * (1 - rate) - within, 0.0)
+        variance = c.squares * rate * (1 - rate) - within
+        # what rounding leaves is no variance
+        variance = np.where(variance > 1e-12 * c.squares, variance, 0.0)
         kept = np.minimum(variance, c.noise)
         less = np.sqrt(np.divide(kept, c.noise, out=np.ones(len(c)), where=c.noise > 0))
         more = np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total

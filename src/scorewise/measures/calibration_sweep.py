@@ -11,6 +11,7 @@ from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Ints, equal_mass
 from scorewise.tallies.chances import Chances, Floats, chances, kept
+from scorewise.tallies.displacement import displacement
 
 MOST_BINS = 1000
 
@@ -35,7 +36,7 @@ def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     noise = path_noise(t, seed)
     few = noise.cells
     found = inverted(noise, lambda gaps: _swept(few, gaps), level, value=value)
-    how = METHOD if t.coarse is None else f"{METHOD}, on coarse cells"
+    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
     return calibrated(found, level, how=how)
 
 

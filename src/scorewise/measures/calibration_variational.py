@@ -14,6 +14,7 @@ from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Ints, equal_mass
 from scorewise.tallies.chances import Chances, Floats, chances, kept
+from scorewise.tallies.displacement import displacement
 from scorewise.tallies.folds import dealt
 from scorewise.tallies.sorting import add_runs, first_of_runs
 
@@ -42,7 +43,7 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))
     value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
     found = inverted(noise_of(few.cells, seed), few.error, level, size=few.size, value=value)
-    how = METHOD if t.coarse is None else f"{METHOD}, on coarse cells"
+    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
     return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
 
 
