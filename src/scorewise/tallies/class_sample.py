@@ -83,6 +83,6 @@ def pairs_of_rows(classes: int) -> int:
     """How many rows can be compared in pairs, in all their classes, in a fraction of a second.
 
     >>> pairs_of_rows(10), pairs_of_rows(1000)
-    (1024, 316)
+    (1024, 223)
     """
-    return min(1024, int((1e8 / classes) ** 0.5))
+    return min(1024, int((5e7 / classes) ** 0.5))

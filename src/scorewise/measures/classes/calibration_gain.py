@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
-from scipy.special import logsumexp
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -91,8 +90,11 @@ class _Tables:
     def _norm(self, b: Floats) -> tuple[Floats, Floats]:
         """Log sum exp(b log p) of each row, and its slope in b."""
         tilted = self._log * b[:, None]
-        norm = logsumexp(tilted, axis=1)
-        return norm, (np.exp(tilted - norm[:, None]) * self._log).sum(1)
+        top = tilted.max(1)
+        tilted -= top[:, None]
+        e = np.exp(tilted, out=tilted)
+        total = e.sum(1)
+        return top + np.log(total), (e * self._log).sum(1) / total
 
     def _happened(self, labels: NDArray[np.int64]) -> Floats:
         """The weighted log p of what happened, added up on each fold (second axis)."""
