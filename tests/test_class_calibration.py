@@ -331,6 +331,22 @@ def test_a_sample_says_so_and_is_near(name):
     assert e.p < 0.02
 
 
+@pytest.mark.parametrize("name", ["canonical_ce", "skce"])
+def test_rows_that_are_asked_for_are_used(name):
+    y, p = rows(np.random.default_rng(12), 120, 3, 1.6)
+    t = ClassTally.of(y, p)
+    assert "on 50 of 120 rows" in judge(name, t, rows=50).method
+    assert " of 120 rows" not in judge(name, t, rows=120).method
+    same(judge(name, t, rows=120), judge(name, t))
+
+
+def test_smoothed_gaps_find_scores_that_are_too_unsure():
+    p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
+    t = ClassTally.of(p.argmax(1), p)
+    assert m.canonical_ce(t).p > 0.5  # the wide kernel hides it
+    assert m.canonical_ce(t, smoothed="gaps").p < 0.01
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -340,6 +356,8 @@ def test_a_sample_says_so_and_is_near(name):
         ("canonical_ce", {"norm": math.inf}),
         ("canonical_ce", {"bandwidth": 0}),
         ("canonical_ce", {"smoothed": "both"}),
+        ("canonical_ce", {"rows": 1}),
+        ("skce", {"rows": 0}),
         ("skce", {"width": -1.0}),
         ("skce", {"distance": "far"}),
         ("calibration_gain", {"folds": 1}),

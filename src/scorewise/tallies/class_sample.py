@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.losses_of_classes import softmax
 
@@ -36,6 +37,8 @@ class ClassSample:
 
         A distinct row stands for as many as its weights are worth (Kish).
         """
+        if most < 2:
+            raise BadInput(f"rows={most} has no pairs of rows; leave it out, or give some hundred")
         assert t.joint is not None
         j = t.joint
         used = np.flatnonzero(j.weight > 0)
