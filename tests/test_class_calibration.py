@@ -340,11 +340,13 @@ def test_rows_that_are_asked_for_are_used(name):
     same(judge(name, t, rows=120), judge(name, t))
 
 
-def test_smoothed_gaps_find_scores_that_are_too_unsure():
+def test_wide_kernels_hide_scores_that_are_too_unsure_less_so_smoothed_gaps():
     p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     t = ClassTally.of(p.argmax(1), p)
-    assert m.canonical_ce(t).p > 0.5  # the wide kernel hides it
-    assert m.canonical_ce(t, smoothed="gaps").p < 0.01
+    assert m.canonical_ce(t).p > 0.5  # the likeliest bandwidth is 1, and hides it
+    assert m.canonical_ce(t, bandwidth=0.2).p > 0.05
+    assert m.canonical_ce(t, bandwidth=0.2, smoothed="gaps").p < 0.01
+    assert m.canonical_ce(t, bandwidth=0.05).p < 0.01
 
 
 @pytest.mark.parametrize(

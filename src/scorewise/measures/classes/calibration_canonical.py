@@ -40,9 +40,9 @@ def canonical_ce(
     (mean_i sum_k |E[y_k | p_i] - p_ik|^norm)^(1/norm), with the conditional expectation by Dirichlet
     kernels on the other rows (Popordanoska, Sayer and Blaschko 2022). The bandwidth is the likeliest,
     leaving one out, of twenty from 1e-5 to 1. A wide one pulls the shares to their mean and so hides
-    scores that are too unsure: smoothed="gaps" smooths y - p instead. With two classes the value is
-    twice that of one class (norm=1). Few rows of many classes leave much noise in the value: compare it
-    with `expected`. Interval by inverted tests along the smoothed gaps, `expected` and `p` by drawing
+    scores that are too unsure (p near 1): give a smaller one, or smoothed="gaps", which smooths y - p
+    and is hurt less. With two classes the value is twice that of one class (norm=1). Few rows of many
+    classes leave much noise in the value: compare it with `expected`. Interval by inverted tests along the smoothed gaps, `expected` and `p` by drawing
     labels from each row's own probabilities. Above a thousand rows, or `rows=`, a sample is used.
 
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
