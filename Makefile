@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage labels drift recalibration class_calibration docs oldest clean
+.PHONY: demo test lint types check bench coverage labels drift recalibration calibration class_calibration docs
+.PHONY: oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -35,6 +36,9 @@ drift: .venv/tested
 
 recalibration: .venv/tested
 	$(BIN)/python -m benchmarks.recalibration
+
+calibration: .venv/tested
+	$(BIN)/python -m benchmarks.calibration
 
 class_calibration: .venv/tested
 	$(BIN)/python -m benchmarks.class_calibration

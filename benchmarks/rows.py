@@ -115,6 +115,15 @@ def density(best_of: BestOf) -> Measured:
     return beside(lambda: sw.density(x), lambda: np.sort(x), best_of, 5, 5)
 
 
+def smece(best_of: BestOf) -> Measured:
+    import relplot
+
+    y, s = data(1_000_000)
+    return beside(
+        lambda: sw.measures.smece(sw.Tally.of(y, s)), lambda: relplot.smECE(s, y), best_of, 5, 3
+    )
+
+
 def fresh(code: str) -> tuple[float, float]:
     """Seconds that the code says it took in a process of its own, and that process's peak in MB."""
     # not ru_maxrss: a child begins with its parent's
@@ -172,6 +181,7 @@ ROWS = [
     Budget("evaluate, 100,000", "sklearn roc_auc_score", 5, evaluate(100_000, 10, 10)),
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
+    Budget("smECE, 1 million", "relplot", 0.1, smece),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
     Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),
