@@ -2,9 +2,9 @@
 
 A plug-in calibration error is never 0, even for calibrated scores: noise alone makes gaps between
 labels and probabilities. So a bootstrap around it covers badly. Instead, the gaps are supposed to be
-`step` times those seen, noise is drawn anew, and the interval holds the steps under which the value seen
-is not extreme. At step 0 that is consistency resampling, which gives the p-value: the interval reaches
-down to 0 exactly when the p-value is above (1 - level) / 2.
+`step` times those seen, less what noise has put into them; noise is drawn anew, and the interval holds
+the steps under which the value seen is not extreme. At step 0 that is consistency resampling, which gives
+the p-value: the interval reaches down to 0 exactly when the p-value is above (1 - level) / 2.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from scorewise.intervals.consistency import drawn_gaps
 from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.sorting import inner
 
 Statistic = Callable[[Floats], Floats]  # of gaps, replicates by cells, as shares of the whole
 
@@ -62,9 +63,10 @@ class Noise:
         self._rng = rng
         self._more: Floats | None = None
         self._at: dict[float, Floats] = {0.0: self.null}
+        toward = _without_noise(c)
         # no gap at all leaves the direction open: then all rates move up, by what chance may do
-        seen = bool((np.abs(c.gap) > 1e-12 * c.weight).any())
-        self._toward = c.gap if seen else np.sqrt(np.maximum(c.noise, 0.0))
+        seen = bool((np.abs(toward) > 1e-12 * c.weight).any())
+        self._toward = toward if seen else np.sqrt(np.maximum(c.noise, 0.0))
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance, as shares of the whole: so many times those seen, where possible."""
@@ -98,6 +100,26 @@ class Noise:
             self._more = self._rng.standard_normal(self.null.shape)
         drawn += more * self._more
         return drawn
+
+
+def _without_noise(c: Chances) -> Floats:
+    """The gaps seen, shrunk towards those of a logistic recalibration by how much of the rest is noise.
+
+    Noise that is in the gaps seen would otherwise count twice when it is drawn anew. The trend is
+    p (1 - p) times a quadratic function of the logit; the rest is shrunk as by James and Stein.
+    """
+    error = np.sqrt(np.maximum(c.noise, 1e-4 * c.squares))
+    p = np.clip(c.p, 1e-3, 1 - 1e-3)
+    z = np.log(p) - np.log1p(-p)
+    basis = (c.weight * p * (1 - p) / error) * np.stack([np.ones(len(c)), z, z * z])
+    seen = c.gap / error
+    found = np.linalg.lstsq(basis.T, seen, rcond=1e-6)
+    trend = (found[0][:, None] * basis).sum(0)
+    rest = seen - trend
+    size, free = inner(rest, rest), len(c) - int(found[2])
+    signal = max(0.0, 1 - free / size) if size > 1e-20 * max(1.0, inner(seen, seen)) else 0.0
+    toward: Floats = (trend + signal * rest) * error
+    return toward
 
 
 def inverted(

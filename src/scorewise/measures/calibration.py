@@ -36,7 +36,7 @@ def ece(
     "torchmetrics" or "relplot" do. The interval inverts consistency tests along the gaps seen.
 
     >>> ece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
-    0.290 [0.000, 0.362]
+    0.290 [0.000, 0.290]
     """
     check_bins(bins, binning, convention)
     if not norm >= 1:
@@ -90,7 +90,7 @@ def ce_l2_debiased(
     rows. The interval inverts consistency tests along the gaps seen.
 
     >>> ce_l2_debiased(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
-    0.292 [0.000, 0.353]
+    0.292 [0.000, 0.292]
     """
     check_bins(bins, binning, None)
     if why := lacking(t, level):
