@@ -42,8 +42,9 @@ def canonical_ce(
     leaving one out, of twenty from 1e-5 to 1. A wide one pulls the shares to their mean and so hides
     scores that are too unsure (p near 1): give a smaller one, or smoothed="gaps", which smooths y - p
     and is hurt less. With two classes the value is twice that of one class (norm=1). Few rows of many
-    classes leave much noise in the value: compare it with `expected`. Interval by inverted tests along the smoothed gaps, `expected` and `p` by drawing
-    labels from each row's own probabilities. Above a thousand rows, or `rows=`, a sample is used.
+    classes leave much noise in the value: compare it with `expected`. Interval by inverted tests along
+    the smoothed gaps, `expected` and `p` by drawing labels from each row's own probabilities. Above a
+    thousand rows, or `rows=`, a sample is used.
 
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = canonical_ce(ClassTally.of(p.argmin(1), p))
