@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage class-coverage labels drift recalibration calibration docs oldest clean
+.PHONY: demo test lint types check bench coverage class-coverage selective labels drift recalibration
+.PHONY: calibration class-calibration docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -41,6 +42,9 @@ recalibration: .venv/tested
 
 calibration: .venv/tested
 	$(BIN)/python -m benchmarks.calibration
+
+class-calibration: .venv/tested
+	$(BIN)/python -m benchmarks.class_calibration
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

@@ -10,7 +10,7 @@ the p-value: the interval reaches down to 0 exactly when the p-value is above (1
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,15 +31,35 @@ class Inverted(NamedTuple):
     p: float
 
 
-class Noise:
-    """Replicates of what chance adds to gaps that are a number of times as large as those seen."""
+class Gaps(Protocol):
+    """The gaps seen, and replicates of what they would be if they were a number of times as large."""
 
-    def __init__(self, c: Chances, replicates: int, seed: int) -> None:
+    gap: Floats
+    null: Floats
+
+    def moved(self, step: float) -> Floats:
+        """The gaps without chance: so many times those seen, where possible."""
+        ...
+
+    def at(self, step: float) -> Floats:
+        """Replicates of the gaps; at step 0 they are `null`."""
+        ...
+
+
+class Noise:
+    """Replicates of what chance adds to gaps that are a number of times as large as those seen.
+
+    `drawn` are replicates of the gaps of calibrated scores, where cells do not vary independently.
+    """
+
+    def __init__(
+        self, c: Chances, replicates: int, seed: int, *, drawn: Floats | None = None
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.total = c.total
         self.cells = c
         self.gap = c.gap / c.total
-        self.null = drawn_gaps(c, replicates, rng) / c.total
+        self.null = (drawn_gaps(c, replicates, rng) if drawn is None else drawn) / c.total
         self._rng = rng
         self._more: Floats | None = None
         self._at: dict[float, Floats] = {0.0: self.null}
@@ -103,7 +123,7 @@ def _without_noise(c: Chances) -> Floats:
 
 
 def inverted(
-    noise: Noise,
+    noise: Gaps,
     statistic: Statistic,
     level: float,
     *,
@@ -139,7 +159,7 @@ def inverted(
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
 
 
-def _largest(noise: Noise, size: Statistic, last: float) -> float:
+def _largest(noise: Gaps, size: Statistic, last: float) -> float:
     """The largest error without chance on the way to that step."""
     steps = [*(s for s in _STEPS if s < last), last]
     return float(size(np.stack([noise.moved(s) for s in steps])).max())
