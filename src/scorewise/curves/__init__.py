@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scorewise.curves.hull import calibrated
+from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
-__all__ = ["best_cut", "calibrated", "precision_recall", "roc", "thresholds"]
+__all__ = ["best_cut", "calibrated", "precision_recall", "risk_coverage", "roc", "thresholds"]

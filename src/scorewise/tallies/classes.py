@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.door import Kind, Missing
 from scorewise.door.classes import ClassKind, ClassRows, take_classes
+from scorewise.door.decided import DecidedRows, take_decided
 from scorewise.door.labels import REST
 from scorewise.errors import BadInput
 from scorewise.tallies.confidence import Rule, confidence
@@ -25,8 +26,9 @@ from scorewise.tallies.losses_of_classes import (
     softmax,
 )
 from scorewise.tallies.marks import Marks
+from scorewise.tallies.mass import Mass
 from scorewise.tallies.origin import Origin
-from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
+from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
 Codes = NDArray[np.int64]
@@ -73,13 +75,55 @@ class ClassTally:
         weight: Any = None,
         count: Any = None,
         missing: Missing = "refuse",
-        confidence: Rule = "max",
+        confidence: Rule | Any = "max",
     ) -> ClassTally:
-        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`."""
+        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
+
+        `confidence` is "max", "margin", "entropy" or "energy", or a column of one's own.
+        """
+        named = isinstance(confidence, str)
         rows = take_classes(
-            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing
-        )
-        return cls.of_rows(rows, rule=confidence)
+            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing,
+            confidence=None if named else confidence,
+        )  # fmt: skip
+        return cls.of_rows(rows, rule=confidence if named else "max")
+
+    @classmethod
+    def of_decisions(
+        cls,
+        y: Any,
+        predicted: Any,
+        confidence: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        kind: Kind | None = None,
+        weight: Any = None,
+        count: Any = None,
+        missing: Missing = "refuse",
+    ) -> ClassTally:
+        """The tally of labels and decisions with the confidence in each; see `take_decided`.
+
+        >>> t = ClassTally.of_decisions(["a", "b", "b"], ["a", "b", "c"], [0.9, 0.8, 0.4])
+        >>> t.classes, t.top
+        (('a', 'b', 'c'), <Tally: 3 rows, 2 positive, on 3 scores (probability)>)
+        """
+        rows = take_decided(
+            y, predicted, confidence,
+            classes=classes, kind=kind, weight=weight, count=count, missing=missing,
+        )  # fmt: skip
+        return cls.of_decided(rows, name="confidence")
+
+    @classmethod
+    def of_decided(
+        cls, rows: DecidedRows, *, name: str = "score", sources: tuple[str, ...] = ()
+    ) -> ClassTally:
+        """The tally of checked rows of decisions."""
+        mass = Mass.of(rows)
+        right = rows.called == rows.y
+        top = mass.tally(right, rows.confidence, rows.kind, _origin(rows, name, sources))
+        confusion = mass.confusion(rows.y, rows.called, rows.classes)
+        kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
+        return cls(rows.classes, kind, confusion, top, top)
 
     @classmethod
     def of_rows(
@@ -91,20 +135,20 @@ class ClassTally:
         sources: tuple[str, ...] = (),
     ) -> ClassTally:
         """The tally of checked rows."""
-        mass = _Mass.of(rows)
+        mass = Mass.of(rows)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
         called = p.argmax(1)
         right = called == y
-        origin = Origin(
-            label=rows.names.label, score=name, positive="correct", negative="wrong",
-            weight=None if rows.weight is None else rows.names.weight,
-            dropped=rows.dropped, sources=sources,
-        )  # fmt: skip
+        origin = _origin(rows, name, sources)
         surest, _ = confidence(p, "probability")
         top = mass.tally(right, surest, "probability", origin)
         ranked = top
-        if rule != "max":
+        if rows.confidence is not None:
+            own = rows.confidence
+            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
+            ranked = mass.tally(right, own, "probability" if inside else "score", origin)
+        elif rule != "max":
             ranked = mass.tally(right, *confidence(scores, rows.kind, rule), origin)
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
@@ -190,64 +234,16 @@ class ClassTally:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({self.kind})>"
+        known = self.kind if self.each else "decisions with confidence"
+        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
 
 
-@dataclass(frozen=True)
-class _Mass:
-    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
-
-    w: Numbers
-    w2: Numbers
-    times: Codes | None
-
-    @classmethod
-    def of(cls, rows: ClassRows) -> _Mass:
-        if rows.weight is None:
-            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
-            return cls(w, w, rows.count)
-        times: Any = 1 if rows.count is None else rows.count
-        return cls(times * rows.weight, times * rows.weight**2, rows.count)
-
-    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
-        """The tally of confidence against whether the row was right."""
-        if self.w2 is self.w and self.times is None:
-            cells, neg, pos = count_cells(right, score)
-            neg2, pos2 = neg, pos
-        else:
-            used = self.w > 0
-            columns = np.stack(
-                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
-            )
-            cells, sums = sum_cells(score[used], columns[:, used])
-            neg, pos, neg2, pos2 = sums
-        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
-        positives = int(times[right].sum())
-        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
-        return Tally(cells, neg, pos, neg2, pos2, kind, named)
-
-    def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
-        """Weight per true class and decision."""
-        k = len(classes)
-        at = y * k + called
-        tables = []
-        for w in (self.w, self.w2):
-            if w.dtype == np.int64:
-                table: Any = np.zeros(k * k, np.int64)
-                np.add.at(table, at, w)
-            else:
-                table = np.bincount(at, w, k * k)
-            tables.append(table.reshape(k, k))
-        return Confusion(tables[0], tables[1], classes)
-
-    def moments(self, charge: Floats, y: Codes, k: int) -> tuple[Moments, ...]:
-        """The moments of a loss by true class."""
-        made = []
-        for c in range(k):
-            at = y == c
-            w = self.w[at]
-            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
-        return tuple(made)
+def _origin(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) -> Origin:
+    return Origin(
+        label=rows.names.label, score=name, positive="correct", negative="wrong",
+        weight=None if rows.weight is None else rows.names.weight,
+        dropped=rows.dropped, sources=sources,
+    )  # fmt: skip
 
 
 def _rows(weight: Numbers, weight2: Numbers) -> int:

@@ -1,0 +1,78 @@
+"""What rows of several classes weigh, and the parts of their tally that are sums of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door import Kind
+from scorewise.door.classes import ClassRows
+from scorewise.door.decided import DecidedRows
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.losses import Moments
+from scorewise.tallies.origin import Origin
+from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
+from scorewise.tallies.tally import Tally
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mass:
+    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
+
+    w: Numbers
+    w2: Numbers
+    times: Codes | None
+
+    @classmethod
+    def of(cls, rows: ClassRows | DecidedRows) -> Mass:
+        if rows.weight is None:
+            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+            return cls(w, w, rows.count)
+        times: Any = 1 if rows.count is None else rows.count
+        return cls(times * rows.weight, times * rows.weight**2, rows.count)
+
+    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
+        """The tally of confidence against whether the row was right."""
+        if self.w2 is self.w and self.times is None:
+            cells, neg, pos = count_cells(right, score)
+            neg2, pos2 = neg, pos
+        else:
+            used = self.w > 0
+            columns = np.stack(
+                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
+            )
+            cells, sums = sum_cells(score[used], columns[:, used])
+            neg, pos, neg2, pos2 = sums
+        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
+        positives = int(times[right].sum())
+        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
+        return Tally(cells, neg, pos, neg2, pos2, kind, named)
+
+    def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
+        """Weight per true class and decision."""
+        k = len(classes)
+        at = y * k + called
+        tables = []
+        for w in (self.w, self.w2):
+            if w.dtype == np.int64:
+                table: Any = np.zeros(k * k, np.int64)
+                np.add.at(table, at, w)
+            else:
+                table = np.bincount(at, w, k * k)
+            tables.append(table.reshape(k, k))
+        return Confusion(tables[0], tables[1], classes)
+
+    def moments(self, charge: Floats, y: Codes, k: int) -> tuple[Moments, ...]:
+        """The moments of a loss by true class."""
+        made = []
+        for c in range(k):
+            at = y == c
+            w = self.w[at]
+            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
+        return tuple(made)
