@@ -31,6 +31,7 @@ class Mass:
 
     @classmethod
     def of(cls, rows: ClassRows | DecidedRows) -> Mass:
+        """The weights of checked rows."""
         if rows.weight is None:
             w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
             return cls(w, w, rows.count)
