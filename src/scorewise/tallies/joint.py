@@ -63,8 +63,8 @@ def _least(
     """Equal rows joined, and those with the least keys kept."""
     if len(key) > 2 * MOST:
         # duplicates share their key, so that the least MOST distinct keys are among those up to here
-        edge = np.unique(key)[:MOST][-1]
-        kept = key <= edge
+        ordered = np.sort(key)
+        kept = key <= ordered[first_of_runs(ordered)][:MOST][-1]
         scores, y, weight, weight2, key = (c[kept] for c in (scores, y, weight, weight2, key))
     order = np.argsort(key, kind="stable")
     start = first_of_runs(key[order])

@@ -32,9 +32,11 @@ class Marks:
         """
         # + 0.0 folds -0.0 into 0.0
         score = score + 0.0
-        order = np.lexsort((true, score))
+        order = np.argsort(score)
+        if len(first_of_runs(score[order])) < len(score):  # only ties need the slower sort
+            order = np.lexsort((true, score))
         score, true = score[order], true[order]
-        new = np.union1d(first_of_runs(score), first_of_runs(true))
+        new = first_of_runs(score, true)
         w = add_runs(weight[order], new)
         w2 = w if weight2 is weight else add_runs(weight2[order], new)
         return cls(score[new], true[new], w, w2)

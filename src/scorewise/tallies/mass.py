@@ -59,13 +59,13 @@ class Mass:
         """Weight per true class and decision."""
         k = len(classes)
         at = y * k + called
+        if self.w2 is self.w and self.times is None:
+            table: Any = np.bincount(at, minlength=k * k).astype(np.int64).reshape(k, k)
+            return Confusion(table, table, classes)
         tables = []
         for w in (self.w, self.w2):
-            if w.dtype == np.int64:
-                table: Any = np.zeros(k * k, np.int64)
-                np.add.at(table, at, w)
-            else:
-                table = np.bincount(at, w, k * k)
+            table = np.zeros(k * k, w.dtype)
+            np.add.at(table, at, w)  # which, unlike bincount, adds whole numbers exactly
             tables.append(table.reshape(k, k))
         return Confusion(tables[0], tables[1], classes)
 

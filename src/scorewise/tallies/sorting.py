@@ -103,14 +103,16 @@ def sum_cells(s: Floats, columns: Numbers) -> tuple[Floats, Numbers]:
     return score[start], add_runs(columns[:, order], start)
 
 
-def first_of_runs(sorted_values: NDArray[np.generic]) -> NDArray[np.int64]:
-    """The places at which a sorted array takes a new value.
+def first_of_runs(*sorted_columns: NDArray[np.generic]) -> NDArray[np.int64]:
+    """The places at which a sorted array, or one of several sorted together, takes a new value.
 
     >>> first_of_runs(np.array([3, 3, 5, 7, 7]))
     array([0, 2, 3])
     """
-    first = np.ones(len(sorted_values), np.bool_)
-    np.not_equal(sorted_values[1:], sorted_values[:-1], out=first[1:])
+    first = np.zeros(len(sorted_columns[0]), np.bool_)
+    first[:1] = True
+    for column in sorted_columns:
+        first[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(first)
 
 
