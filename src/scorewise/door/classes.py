@@ -47,6 +47,7 @@ class ClassRows:
     dropped: int
     place: Place = field(default_factory=Place)
     confidence: Floats | None = None
+    confidence_name: str = "confidence"
 
     def __len__(self) -> int:
         return len(self.y)
@@ -119,6 +120,7 @@ def take_classes(
         dropped=dropped,
         place=place,
         confidence=own,
+        confidence_name=confidence_name,
     )
 
 

@@ -86,7 +86,7 @@ class ClassTally:
             y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing,
             confidence=None if named else confidence,
         )  # fmt: skip
-        return cls.of_rows(rows, rule=confidence if named else "max")
+        return _unlabelled(cls.of_rows(rows, rule=confidence if named else "max"))
 
     @classmethod
     def of_decisions(
@@ -111,11 +111,11 @@ class ClassTally:
             y, predicted, confidence,
             classes=classes, kind=kind, weight=weight, count=count, missing=missing,
         )  # fmt: skip
-        return cls.of_decided(rows, name="confidence")
+        return _unlabelled(cls.of_decided(rows))
 
     @classmethod
     def of_decided(
-        cls, rows: DecidedRows, *, name: str = "score", sources: tuple[str, ...] = ()
+        cls, rows: DecidedRows, *, name: str = "confidence", sources: tuple[str, ...] = ()
     ) -> ClassTally:
         """The tally of checked rows of decisions."""
         mass = Mass.of(rows)
@@ -131,7 +131,7 @@ class ClassTally:
         rows: ClassRows,
         *,
         rule: Rule = "max",
-        name: str = "score",
+        name: str = "max",
         sources: tuple[str, ...] = (),
     ) -> ClassTally:
         """The tally of checked rows."""
@@ -147,9 +147,11 @@ class ClassTally:
         if rows.confidence is not None:
             own = rows.confidence
             inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
-            ranked = mass.tally(right, own, "probability" if inside else "score", origin)
+            given = replace(origin, score=rows.confidence_name)
+            ranked = mass.tally(right, own, "probability" if inside else "score", given)
         elif rule != "max":
-            ranked = mass.tally(right, *confidence(scores, rows.kind, rule), origin)
+            by_rule = replace(origin, score=rule)
+            ranked = mass.tally(right, *confidence(scores, rows.kind, rule), by_rule)
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
         k = len(rows.classes)
@@ -191,6 +193,23 @@ class ClassTally:
         a, b = self._place(first), self._place(second)
         return self._binary(a, self.each[a].cells(a, b), self.classes[b])
 
+    def decided(self, name: Any) -> Confusion:
+        """The decisions for or against one class: the two-by-two table that binary measures take.
+
+        >>> t = ClassTally.of(["a", "b", "b"], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]],
+        ...                   classes=["a", "b", "c"])
+        >>> t.decided("b")
+        Confusion(classes=('the rest', 'b'), weight=[[1, 0], [1, 1]])
+        """
+        at = self._known(name)
+        tables = []
+        for w in (self.confusion.weight, self.confusion.weight2):
+            # counted without the class, because a difference of sums of weights may lie below 0
+            others = np.delete(np.delete(w, at, 0), at, 1).sum()
+            fp, fn = np.delete(w[:, at], at).sum(), np.delete(w[at], at).sum()
+            tables.append(np.array([[others, fp], [fn, w[at, at]]]))
+        return Confusion(tables[0], tables[1], (REST, self.classes[at]))
+
     def _binary(self, at: int, cells: tuple[Any, ...], negative: str) -> Tally:
         score, neg, pos, neg2, pos2 = cells
         made = Tally(score, neg, pos, neg2, pos2)
@@ -204,6 +223,9 @@ class ClassTally:
     def _place(self, name: Any) -> int:
         if not self.each:
             raise BadInput("only the confidence is known; scores of each class are needed for this")
+        return self._known(name)
+
+    def _known(self, name: Any) -> int:
         word = str(name)
         if word not in self.classes:
             raise BadInput(f"no class is named {word!r}; there are {', '.join(self.classes)}")
@@ -244,6 +266,12 @@ def _origin(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) 
         weight=None if rows.weight is None else rows.names.weight,
         dropped=rows.dropped, sources=sources,
     )  # fmt: skip
+
+
+def _unlabelled(t: ClassTally) -> ClassTally:
+    """The same without a name of the labels, which arrays do not have."""
+    top, ranked = (replace(x, origin=replace(x.origin, label=None)) for x in (t.top, t.ranked))
+    return replace(t, top=top, ranked=ranked)
 
 
 def _rows(weight: Numbers, weight2: Numbers) -> int:
