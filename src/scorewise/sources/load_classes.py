@@ -9,6 +9,7 @@ from typing import Any
 from scorewise.door import Kind, Missing
 from scorewise.door.classes import ClassKind, ClassRows, take_classes
 from scorewise.door.decided import DecidedRows, take_decided
+from scorewise.door.labels import listed
 from scorewise.errors import BadInput
 from scorewise.sources.class_columns import class_columns
 from scorewise.sources.columns import Picked, check_columns, pick
@@ -49,6 +50,11 @@ def load_classes(
     """
     names, get, sources = open_source(source)
     columns = _class_columns(names, classes)
+    if confidence is not None and confidence not in names:
+        raise BadInput(
+            f"confidence={confidence} is neither max, margin, entropy or energy nor a column; the "
+            f"columns are {listed(names)}"
+        )
     picked = pick(names, label, list(columns.values()), weight, count, confidence)
     read, place = get(picked.all)
     rows = take_classes(

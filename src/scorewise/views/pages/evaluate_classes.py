@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
-
-from scorewise.views.layout import aligned
 from scorewise.views.pages.section import Section, hints
 from scorewise.views.words import (
     Document,
@@ -79,6 +76,8 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
 
 def _decisions(doc: Document) -> list[Section]:
     """The confusion, whole where it is small, else its largest entries off the diagonal."""
+    from rich.cells import cell_len
+
     names = [_short(c["name"]) for c in doc["classes"]]
     cells = [[amount(x) for x in line] for line in doc["confusion"]]
     widths = [
@@ -125,11 +124,13 @@ def _confused(doc: Document) -> list[Section]:
 
 def _measures(doc: Document) -> list[Section]:
     """The measures by group, in columns of one width."""
+    from scorewise.views.layout import aligned
+
     found = doc["measures"]
     if not found:
         return []
     titles = [plain(m["title"]) for m in found]
-    left = max(map(cell_len, titles))
+    left = max(map(len, titles))
     values = dict(zip([m["name"] for m in found], aligned([value(m) for m in found]), strict=True))
     ends = [" ".join(filter(None, (interval(m), bound(m)))) for m in found]
     wide = max(map(len, ends))
