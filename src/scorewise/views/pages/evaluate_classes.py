@@ -173,7 +173,8 @@ def _each(doc: Document) -> Section:
 
 
 def _short(name: str) -> str:
+    """A name, cut where it would take the room of the numbers."""
+    from rich.cells import cell_len, chop_cells
+
     word = plain(name)
-    return (
-        word if cell_len(word) <= LONGEST else f"{word[: LONGEST // 2 - 1]}…{word[-LONGEST // 2 :]}"
-    )
+    return word if cell_len(word) <= LONGEST else chop_cells(word, LONGEST - 1)[0] + "…"
