@@ -49,7 +49,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         return Estimate.undefined(t.why_not_ranked, level)
     pos, neg = t.positives, t.negatives
     prevalence = pos / (pos + neg)
-    value, bound, known = _value(t, trapezoid), 0.0, _spread(t.pooled, trapezoid)
+    value, bound, known = precision_area(t, trapezoid), 0.0, _spread(t.pooled, trapezoid)
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
@@ -64,7 +64,8 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     return Estimate(value, low, high, level, method, "", bound, prevalence)
 
 
-def _value(t: Tally, trapezoid: bool) -> float:
+def precision_area(t: Tally, trapezoid: bool = False) -> float:
+    """The area under the precision-recall curve, by steps or by straight lines."""
     total = 0.0
     for b in t.blocks():
         pos = b.pos.astype(np.float64, copy=False)
@@ -79,7 +80,7 @@ def _spread(t: Tally, trapezoid: bool) -> Spread:
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
     a negative lowers it there.
     """
-    pos, value = t.positives, _value(t, trapezoid)
+    pos, value = t.positives, precision_area(t, trapezoid)
     by_pos = by_neg = raised = lowered = last = 0.0
     for b in t.blocks():
         weight = b.pos.astype(np.float64, copy=False)

@@ -6,7 +6,7 @@ import math
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
+from scorewise.intervals.losses import mean_loss
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import why_not_probable
@@ -79,51 +79,5 @@ def _moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments
 
 def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | None) -> Estimate:
     sums = _moments(t, loss, clip)
-    total = t.negatives + t.positives
-    value = (sums[0].first + sums[1].first) / total
-    if not math.isfinite(value):
-        why = "infinite: the losses add up beyond the largest number"
-        return Estimate(math.inf, level=level, why=why, baseline=baseline)
-    known = _spread(t, sums)
-    if value == 0:
-        return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
-    if not known.says_something(value):
-        reason = (
-            "all losses are equal" if known.variance < math.inf else "beyond the largest number"
-        )
-        return Estimate(value, level=level, method=f"none: {reason}", baseline=baseline)
-    low, high = limits(value, known, level, "log")
-    if loss == "brier":
-        high = min(high, 1.0)
-    return Estimate(value, low, high, level, "Student, log scale", "", 0.0, baseline)
-
-
-def _spread(t: Tally, sums: tuple[Moments, Moments]) -> Spread:
-    """Variance of the mean loss: within each class, and by how many rows of each class there are.
-
-    Kept apart because the rare class, with its few and large losses, decides the degrees of freedom.
-    """
-    weights = tuple(zip((t.negatives, t.positives), t.squares, strict=True))
-    total, squares = (sum(w[i] for w in weights) for i in (0, 1))
-    rows = effective(total, squares)
-    parts, means = [], []
-    for moments, (w, w2) in zip(sums, weights, strict=True):
-        mean = moments.first / w if w else 0.0
-        n = effective(w, w2)
-        # a class of one row says nothing of its own spread
-        parts.append((moments.about(mean, w2) / total**2 if n > 1 else 0.0, n))
-        means.append(mean)
-    if all(w for w, _ in weights):
-        overall = sum(m.first for m in sums) / total
-        gaps = [m - overall for m in means]
-        between = sum(w2 * gap * gap for (_, w2), gap in zip(weights, gaps, strict=True))
-        parts.append((between / total**2 * _succession(weights[1][0] / total, rows), rows))
-    return pooled_spread(*parts)
-
-
-def _succession(p: float, n: float) -> float:
-    """By how much Laplace's rule (one more row of each class) raises the variance of a small share."""
-    if not 0 < p < 1:  # a class beyond floating point
-        return 1.0
-    q = (n * p + 1) / (n + 2)
-    return q * (1 - q) / (p * (1 - p))
+    most = 1.0 if loss == "brier" else math.inf
+    return mean_loss(sums, (t.negatives, t.positives), t.squares, level, baseline, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ class ClassTally:
         mass = Mass.of(rows)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
-        called = p.argmax(1)
+        called = scores.argmax(1)
         right = called == y
         origin = _origin(rows, name, sources)
         surest, _ = confidence(p, "probability")
@@ -155,15 +156,19 @@ class ClassTally:
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
         k = len(rows.classes)
+        used, true, w, w2 = mass.w > 0, y, mass.w, mass.w2
+        if not used.all():
+            p, scores, true = p[used], scores[used], true[used]
+            w, w2 = w[used], w2[used]
         return cls(
             classes=rows.classes,
             kind=rows.kind,
             confusion=mass.confusion(y, called, rows.classes),
             top=top,
             ranked=ranked,
-            each=tuple(Marks.of(p[:, c], y, mass.w, mass.w2) for c in range(k)),
+            each=tuple(Marks.of(p[:, c], true, w, w2) for c in range(k)),
             losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
-            joint=Joint.of(scores, y, mass.w, mass.w2),
+            joint=Joint.of(scores, true, w, w2),
         )
 
     @property
@@ -209,6 +214,15 @@ class ClassTally:
             fp, fn = np.delete(w[:, at], at).sum(), np.delete(w[at], at).sum()
             tables.append(np.array([[others, fp], [fn, w[at, at]]]))
         return Confusion(tables[0], tables[1], (REST, self.classes[at]))
+
+    @cached_property
+    def wins(self) -> Floats:
+        """By own class and other class: the weight of pairs in which the own row scores higher.
+
+        Scores are those of the own class; ties count half.
+        """
+        k = len(self.classes)
+        return np.stack([marks.wins(c, k) for c, marks in enumerate(self.each)])
 
     def _binary(self, at: int, cells: tuple[Any, ...], negative: str) -> Tally:
         score, neg, pos, neg2, pos2 = cells

@@ -57,6 +57,23 @@ class Marks:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def wins(self, own: int, many: int) -> Floats:
+        """For each class, the weight of pairs with a row of `own` in which the latter scores higher.
+
+        Ties count half. There are no pairs within a class.
+
+        >>> ones = np.ones(4, int)
+        >>> Marks.of(np.array([0.5, 0.1, 0.5, 0.4]), np.array([1, 0, 0, 1]), ones, ones).wins(1, 2)
+        array([2.5, 0. ])
+        """
+        w = self.weight.astype(np.float64)
+        start = first_of_runs(self.score)
+        mine = add_runs(np.where(self.true == own, w, 0.0), start)
+        above = np.cumsum(mine[::-1])[::-1] - mine / 2
+        pairs = w * np.repeat(above, np.diff(start, append=len(w)))
+        others = np.where(self.true == own, 0.0, pairs)
+        return np.bincount(self.true, others, many).astype(np.float64, copy=False)
+
     def cells(self, positive: int, negative: int | None = None) -> tuple[Any, ...]:
         """Score, neg, pos, neg2, pos2: one class against another, or against the rest."""
         pos = self.true == positive

@@ -1,0 +1,136 @@
+"""Variances of measures of several classes, by what each row adds to them.
+
+The scores of one row for all classes go together, so intervals cannot be put together from those of each
+class. Each row's influence is added up over the classes first, and then squared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.intervals.scales import Spread, effective, pooled_spread
+from scorewise.tallies import ClassTally
+from scorewise.tallies.losses_of_classes import softmax
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
+
+
+class Sample(NamedTuple):
+    """Whole rows: probabilities of all classes, the true class, weights; and the classes that occur."""
+
+    p: Floats
+    y: NDArray[np.int64]
+    w: Floats
+    there: NDArray[np.int64]
+
+
+def spread_of_rows(t: ClassTally, influence: Callable[[Sample], Floats]) -> Spread:
+    """Variance of a measure, as the sum of squared influences of rows drawn at random.
+
+    `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
+    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
+    """
+    assert t.joint is not None
+    k, rows = len(t.classes), max(MOST // len(t.classes), 1 << 11)
+    # rows are in the order of a hash of their content: the first ones are a random sample
+    scores, y = t.joint.scores[:rows], t.joint.y[:rows]
+    w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
+    # no variance of a share depends on the unit of weight, whose squares may leave the floats
+    unit = w.sum()
+    w, w2 = w / unit, w2 / unit / unit
+    p = softmax(scores) if t.kind == "logit" else scores
+    there = np.flatnonzero(np.bincount(y, w, k))
+    added = influence(Sample(p, y, w, there))
+    parts = np.bincount(y, w2 * added * added, k)
+    sizes = [effective(*s) for s in zip(np.bincount(y, w, k), np.bincount(y, w2, k), strict=True)]
+    known = 1.0
+    if len(t.joint.y) > rows or not t.joint.whole:
+        known = t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    # the distance of a single row from its own mean, 0, says nothing; others make up for it
+    return pooled_spread(*((known * parts[c], max(sizes[c], 2.0)) for c in there))
+
+
+def of_areas(s: Sample) -> Floats:
+    """Of the mean, over classes, of the area of one class against the rest."""
+    added = sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there)
+    return np.asarray(added / len(s.there))
+
+
+def of_areas_by_frequency(s: Sample) -> Floats:
+    """Of the mean by frequency; a row also makes its class more frequent."""
+    share = np.bincount(s.y, s.w, s.p.shape[1])
+    area, added = np.zeros(s.p.shape[1]), np.zeros(len(s.y))
+    for c in s.there:
+        area[c], one = _area(s.p[:, c], s.y == c, s.w)
+        added += share[c] * one
+    return np.asarray(added + area[s.y] - (share * area).sum())
+
+
+def of_pooled_area(s: Sample) -> Floats:
+    """Of the area of all scores of all classes in one list; a row is there once for each class."""
+    k = s.p.shape[1]
+    own = s.y[:, None] == np.arange(k)
+    added = _area(s.p.ravel(), own.ravel(), np.repeat(s.w, k))[1]
+    return np.asarray(added.reshape(own.shape).sum(1))
+
+
+def of_pairs(s: Sample) -> Floats:
+    """Of the mean of the areas of all pairs of classes (Hand and Till 2001).
+
+    The areas of one class against each other one add up to one area, in which all classes weigh the same.
+    """
+    share = np.bincount(s.y, s.w, s.p.shape[1])
+    even = s.w / share[s.y]
+    added = np.zeros(len(s.y))
+    for c in s.there:
+        up = s.y == c
+        below, above = _placements(s.p[:, c], up, even)
+        against = np.bincount(s.y, even * above)
+        won = (even * below)[up].sum()
+        added += np.where(up, below - won, above - against[s.y])
+    return np.asarray(added / share[s.y] / (len(s.there) * (len(s.there) - 1)))
+
+
+def of_average_precisions(s: Sample) -> Floats:
+    """Of the mean, over classes, of the average precision of one class against the rest."""
+    added = sum(_average_precision(s.p[:, c], s.y == c, s.w) for c in s.there)
+    return np.asarray(added / len(s.there))
+
+
+def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
+    """For each row: the weight of negatives below it, and of positives above it, ties half."""
+    _, at = np.unique(score, return_inverse=True)
+    pos, neg = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, np.where(up, 0.0, w))
+    below, above = neg.cumsum() - neg / 2, pos[::-1].cumsum()[::-1] - pos / 2
+    return below[at], above[at]
+
+
+def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:
+    """An area, and what each row adds to it (DeLong et al. 1988)."""
+    pos, neg = w[up].sum(), w[~up].sum()
+    below, above = _placements(score, up, w)
+    area = float((w * below)[up].sum() / pos / neg)
+    return area, np.where(up, (below / neg - area) / pos, (above / pos - area) / neg)
+
+
+def _average_precision(score: Floats, up: Bools, w: Floats) -> Floats:
+    """What each row adds to an average precision.
+
+    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
+    a negative lowers it there.
+    """
+    _, at = np.unique(-score, return_inverse=True)
+    pos, rows = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, w).cumsum()
+    tp, share = pos.cumsum(), pos / pos.sum()
+    value = (share * tp / rows).sum()
+    # from the lowest score up: what a row changes at its own threshold and at all below
+    raised = (share * (rows - tp) / rows**2)[::-1].cumsum()[::-1]
+    lowered = (share * tp / rows**2)[::-1].cumsum()[::-1]
+    own: Floats = raised[at] + ((tp / rows)[at] - value) / pos.sum()
+    return np.where(up, own, -lowered[at])

@@ -1,0 +1,193 @@
+"""Are the decisions right? Those among several classes.
+
+Decisions name the class of the highest score. Averages run over the classes for which the averaged share
+exists: recall over those that occur, precision over those that are called, F1 over those that occur or
+are called. scikit-learn counts a precision that does not exist as 0. Micro averages are not measures
+of their own: with one label a row, micro precision, recall and F1 all are the accuracy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scorewise.estimate import Estimate
+from scorewise.intervals import class_formulas as formulas
+from scorewise.intervals.class_tables import (
+    Sloped,
+    class_delta,
+    mean_share,
+    occurring_or_called,
+)
+from scorewise.intervals.scales import Scale
+from scorewise.intervals.shares import wilson
+from scorewise.measures.classes._shared import counted, occurring, shares, why_one_class
+from scorewise.registry import measure
+from scorewise.tallies import ClassTally
+
+SIGNED = (-1.0, 1.0)
+
+
+@measure(group="decisions", title="Accuracy", of="several classes")
+def accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Share of rows for which the right class is named.
+
+    Wilson interval. The baseline always names the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> accuracy(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.750 [0.301, 0.954]
+    """
+    if not t.confusion.weight.any():
+        return Estimate.undefined("no rows", level)
+    w, w2 = t.confusion.weight, t.confusion.weight2
+    right = np.eye(len(w), dtype=bool)
+    hit, miss, hit2, miss2 = (float(x[at].sum()) for x in (w, w2) for at in (right, ~right))
+    value, low, high = wilson(hit, miss, hit2, miss2, level)
+    return Estimate(value, low, high, level, "Wilson", baseline=max(shares(t)))
+
+
+@measure(group="decisions", title="Balanced accuracy", of="several classes")
+def balanced_accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the recall of each class: the accuracy if all classes were equally frequent (macro recall).
+
+    Over the classes that occur. Wilson interval of as many rows as are as uncertain. Every constant, and
+    so the baseline, gets 1 / (number of classes).
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> balanced_accuracy(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.833 [0.388, 0.975]
+    """
+    if why := why_one_class(t):
+        return Estimate.undefined(why, level)
+    return _mean_share(t, 1, level, 1 / occurring(t).sum(), "occur in truth")
+
+
+@measure(group="decisions", title="Macro precision", of="several classes")
+def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean, over the classes that are called, of the share of calls that are right.
+
+    A class that is never called has no precision and is left out, which the method says; scikit-learn
+    counts it as 0. Wilson interval of as many rows as are as uncertain. The baseline always names
+    the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.833 [0.388, 0.975]
+
+    0.833 [0.388, 0.975]
+    """
+    if not t.confusion.weight.any():
+        return Estimate.undefined("no rows", level)
+    return _mean_share(t, 0, level, max(shares(t)), "are called")
+
+
+def _mean_share(t: ClassTally, axis: int, level: float, baseline: float, exists: str) -> Estimate:
+    """The mean over classes of the share of right rows along an axis of the table."""
+    w = t.confusion.weight.astype(float) * t.confusion.scale
+    w2 = t.confusion.weight2.astype(float) * t.confusion.scale**2
+    total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
+    miss = (w * ~np.eye(len(w), dtype=bool)).sum(axis)
+    used = total > 0
+    value, low, high = mean_share(hit[used], miss[used], squares[used], level)
+    method = f"Wilson, mean of {counted(t, used, exists)}"
+    return Estimate(value, low, high, level, method, baseline=baseline)
+
+
+@measure(group="decisions", title="Macro F1", of="several classes")
+def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the F1 of each class, each class counting the same.
+
+    F1 is 2 right / (rows of the class + calls of the class), over the classes that occur or are called.
+    Delta method on the logit scale. The baseline always names the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.778 [0.246, 0.891]
+    """
+    if not t.confusion.weight.any():
+        return Estimate.undefined("no rows", level)
+    most, used = max(shares(t)), occurring_or_called(t.confusion)
+    baseline = 2 * most / (1 + most) / int(occurring(t).sum())
+    method = f"delta, logit, mean of {counted(t, used, 'occur or are called')}"
+    return _delta(t, formulas.macro_f1, "logit", level, method, baseline)
+
+
+@measure(group="decisions", title="Weighted F1", of="several classes")
+def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the F1 of each class, by how frequent the class is.
+
+    Delta method on the logit scale. The baseline always names the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> weighted_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.750 [0.230, 0.892]
+
+    0.700 [-0.222, 0.827]
+    0.750 [0.230, 0.892]
+    """
+    if not t.confusion.weight.any():
+        return Estimate.undefined("no rows", level)
+    most = max(shares(t))
+    baseline = 2 * most / (1 + most) * most
+    return _delta(t, formulas.weighted_f1, "logit", level, "delta, logit", baseline)
+
+
+@measure(group="decisions", bounds=SIGNED, title="Cohen's kappa", of="several classes")
+def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Agreement of labels and decisions beyond what their margins would give by chance.
+
+    (po - pe) / (1 - pe), with the standard error of Fleiss, Cohen and Everitt (1969). Where that is 0
+    two rows are spread over the table, for the interval alone. Every constant scores 0.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.636 [0.054, 1.000]
+    """
+    if not t.confusion.weight.any():
+        return Estimate.undefined("no rows", level)
+    if occurring_or_called(t.confusion).sum() < 2:
+        return Estimate.undefined("labels and decisions are one and the same constant", level)
+    return _delta(t, formulas.kappa, "identity", level, "Fleiss-Cohen-Everitt", 0.0, SIGNED)
+
+
+@measure(group="decisions", bounds=SIGNED, title="MCC", of="several classes")
+def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Correlation of labels and decisions (R_K of Gorodkin 2004).
+
+    That of the class indicators, summed over classes; of two classes, Matthews' phi. Delta method on
+    the Fisher z scale. Every constant scores 0.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.700 [-0.222, 0.827]
+
+    0.700 [-0.222, 0.827]
+
+    0.700 [-0.222, 0.827]
+    """
+    if why := why_one_class(t):
+        return Estimate.undefined(why, level)
+    called = t.confusion.weight.sum(0) > 0
+    if called.sum() < 2:
+        only = t.classes[int(called.argmax())]
+        return Estimate.undefined(f"all rows are called {only}", level)
+    return _delta(t, formulas.mcc, "atanh", level, "delta, Fisher z", 0.0, SIGNED)
+
+
+def _delta(
+    t: ClassTally,
+    formula: Sloped,
+    scale: Scale,
+    level: float,
+    method: str,
+    baseline: float,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """The formula's value with its interval by the delta method."""
+    c, used = t.confusion, occurring_or_called(t.confusion)
+    value, _ = formula((c.weight[np.ix_(used, used)] * c.scale).astype(float))
+    low, high = class_delta(formula, c, level, scale)
+    # rounding may lead a hair beyond, and rows spread over the table beside the value
+    value = min(max(value, bounds[0]), bounds[1])
+    low, high = max(bounds[0], min(low, value)), min(bounds[1], max(high, value))
+    return Estimate(value, low, high, level, method, baseline=baseline)

@@ -1,0 +1,189 @@
+"""Is the order right? Areas of one class against the rest, and of pairs of classes.
+
+Values are exact, from all rows. Intervals know that the scores of a row for all classes go together: they
+are made of what each row adds, on all rows up to 16,384 and beyond that on a sample of so many. Classes
+that do not occur have no area and are left out of means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.estimate import Estimate
+from scorewise.intervals import class_rows
+from scorewise.intervals.placements import FEW, area, score_limits
+from scorewise.intervals.scales import Spread, effective, limits
+from scorewise.intervals.shares import wilson
+from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
+from scorewise.measures.order_retrieval import precision_area
+from scorewise.registry import measure
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.sorting import sum_cells
+
+Floats = NDArray[np.float64]
+Influence = Callable[[class_rows.Sample], Floats]
+
+
+@measure(group="order", title="Macro AUROC", of="several classes")
+def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of each class against the rest.
+
+    Over the classes that occur. The interval is DeLong's for the mean, on the logit scale; with few rows
+    or all pairs in one order, Newcombe's (2006) score interval. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    value = float(_areas(t)[occurring(t)].mean())
+    return _judged(t, value, class_rows.of_areas, level, 0.5)
+
+
+@measure(group="order", title="Weighted AUROC", of="several classes")
+def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of each class against the rest, by how frequent the class is.
+
+    The interval is DeLong's for that mean, on the logit scale, and knows that the frequencies are
+    estimates too. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = occurring(t)
+    weight = t.weight[there].astype(float)
+    value = float((weight / weight.sum() * _areas(t)[there]).sum())
+    return _judged(t, value, class_rows.of_areas_by_frequency, level, 0.5)
+
+
+@measure(group="order", title="Micro AUROC", of="several classes")
+def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Chance that the score of a row's own class exceeds one that any row gives to a class not its own.
+
+    All scores of all classes in one list: it compares scores across classes and rows, so it is no mere
+    matter of the order within a class. DeLong's interval for rows that appear once for each class. The
+    baseline gives every row the frequencies of the classes, which beats 0.5 when they are unequal.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.938 [0.315, 0.998]
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
+
+    1.000 [0.484, 1.000]
+    0.938 [0.315, 0.998]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    cells = [marks.cells(c) for c, marks in enumerate(t.each)]
+    score, sums = sum_cells(
+        np.concatenate([c[0] for c in cells]), np.concatenate([np.stack(c[1:3]) for c in cells], 1)
+    )
+    pooled = Tally(score, *sums, *sums)
+    own = t.weight.astype(float)
+    frequent, sums = sum_cells(own, np.stack([own.sum() - own, own]))
+    constant = Tally(frequent, *sums, *sums)
+    return _judged(t, area(pooled), class_rows.of_pooled_area, level, area(constant))
+
+
+@measure(group="order", title="Hand-Till M", of="several classes")
+def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of all pairs of classes: how well two classes are told apart (Hand and Till 2001).
+
+    For each pair, the mean of the areas of both classes' scores on the rows of the two; unlike the macro
+    AUROC it does not depend on how frequent classes are. The interval is DeLong's for the mean, on the
+    logit scale. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> hand_till(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = np.flatnonzero(occurring(t))
+    weight = t.weight[there].astype(float)
+    pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
+    value = float(pairs.sum()) / (len(there) * (len(there) - 1))
+    return _judged(t, value, class_rows.of_pairs, level, 0.5)
+
+
+@measure(group="order", title="Macro average precision", of="several classes")
+def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the average precision of each class against the rest.
+
+    Over the classes that occur. The interval is linearised (each row's influence on the mean) on the
+    logit scale. The baseline is the mean frequency, 1 / (number of classes).
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.484, 1.000]
+
+    1.000 [0.484, 1.000]
+
+    1.000 [0.484, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = np.flatnonzero(occurring(t))
+    value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
+    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions)
+    if known.says_something() and 0 < value < 1:
+        low, high = limits(value, known, level, "logit")
+        method = "linearised, logit"
+    else:
+        n = _worth(t)
+        _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
+        method = "Wilson on the rows"
+    method += f", {counted(t, occurring(t), 'occur')}"
+    return Estimate(value, low, high, level, method, baseline=1 / len(there))
+
+
+def _why_not(t: ClassTally) -> str:
+    return why_one_class(t) or ("" if t.each else UNKNOWN)
+
+
+def _areas(t: ClassTally) -> Floats:
+    """The area of each class against the rest; NaN where the class does not occur."""
+    own = t.weight.astype(float)
+    with np.errstate(invalid="ignore"):
+        areas: Floats = t.wins.sum(1) / own / (own.sum() - own)
+    return areas
+
+
+def _judged(
+    t: ClassTally, value: float, influence: Influence, level: float, baseline: float
+) -> Estimate:
+    """The value with DeLong's interval, or with Newcombe's where that says nothing."""
+    value = min(1.0, value)  # weights may add up to a hair above all pairs
+    half = _worth(t) / 2
+    known = Spread(0.0, 0.0)
+    if half > FEW - 1e-9 and 0 < value < 1:
+        known = class_rows.spread_of_rows(t, influence)
+    if known.says_something():
+        low, high = limits(value, known, level, "logit")
+        method = "DeLong, logit"
+    else:
+        low, high = score_limits(value, half, half, level)
+        method = "Newcombe"
+    method += f", {counted(t, occurring(t), 'occur')}"
+    return Estimate(value, low, high, level, method, baseline=baseline)
+
+
+def _worth(t: ClassTally) -> float:
+    """As many rows of equally frequent classes as say as much: classes times the harmonic mean."""
+    sizes = [effective(w, w2) for w, w2 in zip(t.weight, t.weight2, strict=True) if w]
+    return len(sizes) ** 2 / sum(1 / n for n in sizes)
