@@ -10,7 +10,7 @@ down to 0 exactly when the p-value is above (1 - level) / 2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,14 +30,30 @@ class Inverted(NamedTuple):
     p: float
 
 
-class Noise:
-    """Replicates of what chance adds to gaps that are a number of times as large as those seen."""
+class Gaps(Protocol):
+    """The gaps seen, and replicates of what they would be if they were a number of times as large."""
 
-    def __init__(self, c: Chances, replicates: int, seed: int) -> None:
+    gap: Floats
+    null: Floats
+
+    def at(self, step: float) -> Floats:
+        """Replicates of the gaps; at step 0 they are `null`."""
+        ...  # a protocol
+
+
+class Noise:
+    """Replicates of what chance adds to gaps that are a number of times as large as those seen.
+
+    `drawn` are replicates of the gaps of calibrated scores, where cells do not vary independently.
+    """
+
+    def __init__(
+        self, c: Chances, replicates: int, seed: int, *, drawn: Floats | None = None
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.total = c.total
         self.gap = c.gap / c.total
-        self.null = drawn_gaps(c, replicates, rng) / c.total
+        self.null = (drawn_gaps(c, replicates, rng) if drawn is None else drawn) / c.total
         self._cells, self._rng = c, rng
         self._more: Floats | None = None
 
@@ -61,7 +77,7 @@ class Noise:
 
 
 def inverted(
-    noise: Noise,
+    noise: Gaps,
     statistic: Statistic,
     level: float,
     *,
@@ -86,7 +102,7 @@ def inverted(
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), float(null.mean()), float(p))
 
 
-def _solve(noise: Noise, statistic: Statistic, seen: float, share: float) -> float:
+def _solve(noise: Gaps, statistic: Statistic, seen: float, share: float) -> float:
     """The step at which that quantile of the statistic is what was seen."""
 
     def above(step: float) -> float:
