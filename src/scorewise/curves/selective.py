@@ -130,7 +130,10 @@ def harmonic(x: Floats, m: Floats) -> Floats:
 
     end = x + m
     # the asymptotic series, each of its terms as a difference of its own
-    total = np.log1p(m / x) + m / (2 * x * end) + m / x / end * (1 / x + 1 / end) / 12
+    first = m / x / end
+    second = first * (1 / x + 1 / end)
+    fourth = second * (1 / x**2 + 1 / end**2)
+    total = np.log1p(m / x) + first / 2 + second / 12 - fourth / 120
     near = x < FAR
     total[near] = digamma(end[near]) - digamma(x[near])
     return np.where(m == 1, 1 / x, total)

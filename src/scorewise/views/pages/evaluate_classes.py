@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scorewise.views.pages.section import Section, hints
 from scorewise.views.words import (
     Document,
@@ -122,32 +124,47 @@ def _confused(doc: Document) -> list[Section]:
     return [Section("Most frequent confusions", head=head, rows=rows, words=words, lines=said)]
 
 
+LEGEND = (
+    "Baseline: what chance or the best constant prediction would get; under Calibration, what "
+    "calibrated scores would get on average. Skill: share of the way from there to the best value."
+)
+
+
 def _measures(doc: Document) -> list[Section]:
-    """The measures by group, in columns of one width."""
+    """The measures by group, in columns of one width; those without a value last, by the reason."""
     from scorewise.views.layout import aligned
 
-    found = doc["measures"]
-    if not found:
-        return []
+    found = [m for m in doc["measures"] if not m["why"]]
     titles = [plain(m["title"]) for m in found]
-    left = max(map(len, titles))
-    values = dict(zip([m["name"] for m in found], aligned([value(m) for m in found]), strict=True))
     ends = [" ".join(filter(None, (interval(m), bound(m)))) for m in found]
-    wide = max(map(len, ends))
+    columns = (titles, aligned([value(m) for m in found]), ends)
+    left, _, wide = (max(map(len, column), default=0) for column in columns)
+    lines = {
+        m["name"]: (title.ljust(left), said, end.ljust(wide), baseline(m), _skill(m))
+        for m, title, said, end in zip(found, *columns, strict=True)
+    }
     level = percent(doc["settings"]["level"])
     head = ("".ljust(left), "Value", f"{level} interval", "Baseline", "Skill")
-    texts = dict(zip(values, ends, strict=True))
-    sections = []
-    for title, group in grouped([doc]):
-        rows = [
-            (
-                plain(m["title"]).ljust(left), values[m["name"]],
-                m["why"] or texts[m["name"]].ljust(wide), baseline(m), _skill(m),
-            )
-            for m in group
-        ]  # fmt: skip
-        sections.append(Section(title, head=head, rows=rows, words=frozenset({head[0], head[2]})))
-    return sections
+    words = frozenset({head[0], head[2]})
+    groups = grouped([{"measures": found}])
+    sections = [
+        Section(title, head=head, rows=[lines[m["name"]] for m in group], words=words)
+        for title, group in groups
+    ]
+    return [
+        *sections[:-1],
+        *(replace(last, lines=[LEGEND]) for last in sections[-1:]),
+        *_absent(doc),
+    ]
+
+
+def _absent(doc: Document) -> list[Section]:
+    absent: dict[str, list[str]] = {}
+    for m in doc["measures"]:
+        if m["why"]:
+            absent.setdefault(m["why"], []).append(m["title"])
+    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
+    return [Section("Without a value", lines=lines)] if lines else []
 
 
 def _skill(m: Document) -> str:
