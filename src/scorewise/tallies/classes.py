@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -268,6 +269,28 @@ class ClassTally:
             self.ranked + other.ranked,
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
         )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write one Parquet file; `ClassTally.load` reads it."""
+        from scorewise.tallies.class_store import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> ClassTally:
+        """Read a saved tally of several classes."""
+        from scorewise.tallies.class_store import load
+
+        return load(Path(path))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all parts are the same; sums of losses may differ by rounding."""
+        if not isinstance(other, ClassTally):
+            return NotImplemented
+        parts = ("classes", "kind", "confusion", "top", "ranked", "each", "joint")
+        return all(getattr(self, p) == getattr(other, p) for p in parts)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         known = self.kind if self.each else "decisions with confidence"

@@ -32,10 +32,17 @@ class Joint:
     total2: float
 
     @classmethod
-    def of(cls, scores: Floats, y: NDArray[np.int64], weight: Numbers, weight2: Numbers) -> Joint:
-        """The sample of rows in any order."""
-        key = _hash(scores, y)
-        return _least(scores, y, weight, weight2, key, _sum(weight), _sum(weight2))
+    def of(
+        cls,
+        scores: Floats,
+        y: NDArray[np.int64],
+        weight: Numbers,
+        weight2: Numbers,
+        totals: tuple[float, float] | None = None,
+    ) -> Joint:
+        """The sample of rows in any order; `totals` where they are a sample already."""
+        total, total2 = totals or (_sum(weight), _sum(weight2))
+        return _least(scores, y, weight, weight2, _hash(scores, y), total, total2)
 
     @property
     def whole(self) -> bool:

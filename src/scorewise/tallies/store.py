@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-import os
-import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -13,11 +9,11 @@ from typing import Any, get_args
 import numpy as np
 
 from scorewise.door import Kind
-from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Coarse
 from scorewise.tallies.grid import Grid
 from scorewise.tallies.losses import LOSSES, Moments
 from scorewise.tallies.origin import Origin
+from scorewise.tallies.parquet import invalid, read, write
 from scorewise.tallies.tally import Tally
 
 _KEY = "scorewise.tally"
@@ -27,8 +23,6 @@ _SIDES = ("neg", "pos")
 
 def save(t: Tally, path: Path) -> None:
     """Write the tally under a temporary name and move it into place."""
-    import polars as pl
-
     columns: dict[str, Any] = {"score": t.score, "neg": t.neg, "pos": t.pos}
     if t.weighted:
         columns |= {"neg2": t.neg2, "pos2": t.pos2}
@@ -39,65 +33,22 @@ def save(t: Tally, path: Path) -> None:
             parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
             columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
-    beside = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        frame = pl.DataFrame(columns)
-        with beside.open("xb") as file:
-            frame.write_parquet(file, metadata={_KEY: json.dumps(about)})
-        beside.replace(path)
-    except OSError as e:
-        raise BadInput(f"cannot write {path.name}: {e.strerror or e}") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    write(columns, _KEY, about, path)
 
 
 def load(path: Path) -> Tally:
     """Read a tally, refusing what is not one, is damaged or comes from a later version."""
-    import polars as pl
-
-    if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
-        raise BadInput(f"no such file: {path}")
-    try:
-        data = path.read_bytes()  # polars takes brackets in a path for a glob
-        text = pl.read_parquet_metadata(io.BytesIO(data)).get(_KEY)
-        if text is None:
-            raise BadInput(
-                f"{path.name} is a Parquet file, but not a saved tally; read it with sw.tally"
-            )
-        about = json.loads(text)
-        frame = pl.read_parquet(io.BytesIO(data))
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        ValueError,
-        RecursionError,
-    ) as e:
-        if isinstance(e, BadInput):
-            raise
-        raise BadInput(
-            f"{path.name} cannot be read as a saved tally; it is damaged or cut off"
-        ) from e
-    version = about.get("version") if isinstance(about, dict) else None
-    if version != _VERSION:
-        raise BadInput(
-            f"{path.name} is a tally of version {version}, this scorewise reads "
-            f"version {_VERSION}; update scorewise or make the tally anew"
-        )
+    about, frame = read(path, _KEY, _VERSION, "read it with sw.tally")
     try:
         t = _built(about, {name: frame[name].to_numpy() for name in frame.columns})
     except (AttributeError, KeyError, TypeError, ValueError) as e:
-        raise BadInput(
-            f"{path.name} is not a valid tally: something in it is missing or wrong; make it anew"
-        ) from e
+        raise invalid(path, "something in it is missing or wrong; make it anew") from e
     weights = t.neg, t.pos, t.neg2, t.pos2
     # written so that NaN, which is what nulls become, fails
     if not np.isfinite(t.score).all():
-        raise BadInput(f"{path.name} is not a valid tally: scores must be finite")
+        raise invalid(path, "scores must be finite")
     if not (np.diff(t.score) > 0).all() or not all((w >= 0).all() for w in weights):
-        raise BadInput(
-            f"{path.name} is not a valid tally: scores must increase and weights be >= 0"
-        )
+        raise invalid(path, "scores must increase and weights be >= 0")
     return t
 
 
@@ -109,11 +60,21 @@ def _built(about: dict[str, Any], column: dict[str, Any]) -> Tally:
     score, neg, pos, neg2, pos2 = (column[c] for c in ("score", "neg", "pos", "neg2", "pos2"))
     if about["kind"] not in get_args(Kind):
         raise ValueError
-    return Tally(score, neg, pos, neg2, pos2, about["kind"], _origin(about), _coarse(about, column))
+    return Tally(
+        score,
+        neg,
+        pos,
+        neg2,
+        pos2,
+        about["kind"],
+        restored_origin(about["origin"]),
+        _coarse(about, column),
+    )
 
 
-def _origin(about: dict[str, Any]) -> Origin:
-    origin = Origin(**{**about["origin"], "sources": tuple(about["origin"]["sources"])})
+def restored_origin(stored: dict[str, Any]) -> Origin:
+    """The origin as it was stored, refused where a part of it is of another type."""
+    origin = Origin(**{**stored, "sources": tuple(stored["sources"])})
     counts = origin.negatives, origin.positives, origin.dropped
     words = origin.score, origin.positive, origin.negative, origin.rule, *origin.sources
     maybe = origin.label, origin.weight
@@ -136,11 +97,15 @@ def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:
         raise ValueError
     if cell.dtype.kind != "i" or not (np.diff(cell) > 0).all():
         raise ValueError
-    losses = {k: (_moments(neg), _moments(pos)) for k, (neg, pos) in about["losses"].items()}
+    losses = {
+        k: (restored_moments(neg), restored_moments(pos))
+        for k, (neg, pos) in about["losses"].items()
+    }
     return Coarse(about["grid"], cell, low, high, total, losses)
 
 
-def _moments(sums: list[Any]) -> Moments:
+def restored_moments(sums: list[Any]) -> Moments:
+    """Moments as they were stored."""
     if not all(type(n) in (int, float) for n in sums):
         raise TypeError
     return Moments(*sums)
