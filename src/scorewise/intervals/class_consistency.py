@@ -66,15 +66,17 @@ def drawn_class_gaps(
     """
     n, m = len(s), len(cells)
     many = replicates(n, budget=_DRAWS)
-    spread = np.bincount(cell.ravel(), (s.weight[:, None] ** 2 * s.p * (1 - s.p)).ravel(), m)
-    mean = np.bincount(cell.ravel(), (s.weight[:, None] * s.p).ravel(), m)
+    w = s.weight[:, None]
+    spread, mean = (
+        np.bincount(cell.ravel(), c.ravel(), m) for c in (w * w * s.p * (1 - s.p), w * s.p)
+    )
     labels = drawn_labels(s.p, rng.random((many, n)))
     place = cell[np.arange(n), labels] + m * np.arange(many)[:, None]
     weight = np.broadcast_to(s.weight, labels.shape)
-    drawn = np.bincount(place.ravel(), weight.ravel(), many * m).reshape(many, m) - mean
+    drawn: Any = np.bincount(place.ravel(), weight.ravel(), many * m)
     known = spread > 0
     scale = np.sqrt(np.divide(cells.noise, spread, out=np.zeros(m), where=known))
-    gaps: Floats = drawn * scale
+    gaps: Floats = (drawn.reshape(many, m) - mean) * scale
     unseen = ~known & (cells.noise > 0)
     if unseen.any():
         more = rng.standard_normal((many, int(unseen.sum())))

@@ -18,6 +18,8 @@ from scorewise.tallies.class_sample import ClassSample
 
 Floats = NDArray[np.float64]
 BANDWIDTHS = np.concatenate((np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)))  # of the authors
+_SEEN = 256
+_WIDER = 10.0
 
 
 class Kernels:
@@ -31,11 +33,11 @@ class Kernels:
         with np.errstate(divide="ignore"):
             self._weight = np.log(s.weight)
 
-    def log(self, h: float) -> Floats:
+    def log(self, h: float, first: int | None = None) -> Floats:
         """Of each row (first axis) by each other (second), with the other's weight; -inf for itself."""
         ends = self._p / h
         scale = gammaln(ends.sum(1) + ends.shape[1]) - gammaln(ends + 1).sum(1)
-        log = self._cross / h
+        log: Floats = self._cross[:first] / h
         log += scale + self._weight
         np.fill_diagonal(log, -math.inf)
         return log
@@ -50,15 +52,17 @@ class Kernels:
 
 
 def likeliest(kernels: Kernels, weight: Floats) -> float:
-    """The bandwidth under which the rows are likeliest, each seen from the others."""
-    rest = np.log1p(-weight)
+    """The bandwidth under which the rows are likeliest, each seen from the others.
+
+    Some of them, in the order of the sample, are enough to tell.
+    """
 
     def likelihood(h: float) -> float:
-        log = kernels.log(h)
+        log = kernels.log(h, _SEEN)
         top = log.max(1)
         log -= top[:, None]
-        each = top + np.log(np.exp(log, out=log).sum(1)) - rest
-        return float((weight * each).sum())
+        each = top + np.log(np.exp(log, out=log).sum(1))
+        return float((weight[:_SEEN] * each).sum())
 
     return float(max(BANDWIDTHS, key=likelihood))
 
@@ -66,35 +70,38 @@ def likeliest(kernels: Kernels, weight: Floats) -> float:
 class KernelGaps:
     """Gaps between the classes' shares and their probabilities, smoothed by kernels; see `Gaps`.
 
-    `gap` holds the smoothed y - p, class by class; `bias` what smoothing alone makes of p. At a step the
-    labels have the probabilities p + step gap; draws with the same random numbers at steps 0 and 1 are
-    joined linearly in between.
+    `gap` holds the smoothed y - p, class by class; `bias` what smoothing alone makes of p. Noise is that of
+    labels with the probabilities p at step 0; beyond, that of p and the gaps of a wider kernel, which
+    tells how certain the labels are where p does not.
     """
 
-    def __init__(self, s: ClassSample, shares: Floats, seed: int) -> None:
+    def __init__(self, s: ClassSample, kernels: Kernels, h: float, seed: int) -> None:
         n, k = s.p.shape
+        shares = kernels.shares(h)
         smooth = np.einsum("ij,jk->ik", shares, s.p)
         self.bias = (smooth - s.p).T.ravel()
-        seen = (indicator(s.y[None], k) @ shares.T).T
-        self.gap = (seen - smooth).T.ravel()
+        self.gap = (indicator(s.y[None], k) @ shares.T - smooth.T).ravel()
         chance = np.random.default_rng(seed).random((replicates(max(n * n, 8 * n * k)), n))
         # in single precision: this is noise
         light = np.ascontiguousarray(shares.T, np.float32)
         self.null = _noise(s.p, smooth, light, chance)
-        q = np.maximum(s.p + (seen - smooth), 0.0)
+        wide = kernels.shares(_WIDER * h)
+        q = s.p - np.einsum("ij,jk->ik", wide, s.p) + (indicator(s.y[None], k) @ wide.T).T
+        q = np.maximum(q, 0.0)
         q /= q.sum(1, keepdims=True)
-        self._far = _noise(q, np.einsum("ij,jk->ik", shares, q), light, chance)
+        self._noise = _noise(q, np.einsum("ij,jk->ik", shares, q), light, chance)
 
     def at(self, step: float) -> Floats:
         """Replicates of the gaps at a step."""
-        part = min(step, 1.0)
-        drawn: Floats = step * self.gap + (1 - part) * self.null + part * self._far
+        if step == 0:
+            return self.null
+        drawn: Floats = self.gap.astype(np.float32) * np.float32(step) + self._noise
         return drawn
 
 
 def _noise(p: Floats, smooth: Floats, light: NDArray[np.float32], chance: Floats) -> Floats:
     many, (n, k) = len(chance), p.shape
-    drawn = indicator(drawn_labels(p, chance), k).astype(np.float32) @ light
-    drawn = drawn.reshape(many, k * n)
+    added = indicator(drawn_labels(p, chance), k).astype(np.float32) @ light
+    drawn: Floats = added.reshape(many, k * n)
     drawn -= smooth.T.ravel()
     return drawn

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Literal, get_args
 
 import numpy as np
 
+from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.dirichlet import KernelGaps, Kernels, likeliest
-from scorewise.intervals.inversion import Floats, inverted
+from scorewise.intervals.inversion import inverted
 from scorewise.intervals.scales import z
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
+from scorewise.tallies.chances import Floats
 from scorewise.tallies.class_sample import ClassSample, pairs_of_rows, why_no_rows
+
+Smoothed = Literal["labels", "gaps"]
 
 
 @measure(
@@ -23,6 +28,7 @@ def canonical_ce(
     t: ClassTally,
     *,
     norm: float = 1,
+    smoothed: Smoothed = "labels",
     bandwidth: float | None = None,
     rows: int | None = None,
     level: float = 0.95,
@@ -32,16 +38,18 @@ def canonical_ce(
 
     (mean_i sum_k |E[y_k | p_i] - p_ik|^norm)^(1/norm), with the conditional expectation by Dirichlet
     kernels on the other rows (Popordanoska, Sayer and Blaschko 2022). The bandwidth is the likeliest,
-    leaving one out, of twenty from 1e-5 to 1. With two classes the value is twice that of one class
-    (norm=1). Few rows of many classes leave much noise and smoothing in the value: compare it with
-    `expected`. Interval by inverted tests along the smoothed gaps, `expected` and `p` by drawing labels
-    from each row's own probabilities. Above some thousand rows, or `rows=`, a sample of them is used.
+    leaving one out, of twenty from 1e-5 to 1. A wide one pulls the shares to their mean and so hides
+    scores that are too unsure: smoothed="gaps" smooths y - p instead. With two classes the value is
+    twice that of one class (norm=1). Few rows of many classes leave much noise in the value: compare it
+    with `expected`. Interval by inverted tests along the smoothed gaps, `expected` and `p` by drawing
+    labels from each row's own probabilities. Above a thousand rows, or `rows=`, a sample is used.
 
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
-    >>> e = canonical_ce(ClassTally.of(p.argmax(1), p))
+    >>> e = canonical_ce(ClassTally.of(p.argmin(1), p))
     >>> e, round(e.expected, 2), e.p
     (0.675 [0.605, 0.710], 0.22, 0.001)
     """
+    one_of("smoothed", smoothed, get_args(Smoothed))
     if not 1 <= norm < math.inf:
         raise BadInput(f"norm={norm} is not a number from 1 up; the usual are 1 and 2")
     if bandwidth is not None and not 0 < bandwidth < math.inf:
@@ -54,14 +62,21 @@ def canonical_ce(
         return Estimate.undefined("one row has no others to be compared with", level)
     kernels = Kernels(s)
     h = likeliest(kernels, s.weight) if bandwidth is None else bandwidth
-    gaps = KernelGaps(s, kernels.shares(h), seed)
+    gaps = KernelGaps(s, kernels, h, seed)
     weight = np.tile(s.weight, len(t.classes))
 
     def size(gap: Floats) -> Floats:
-        total: Floats = (weight * np.abs(gap) ** norm).sum(1) ** (1 / norm)
+        far = np.abs(gap)
+        if norm != 1:
+            far **= norm
+        far *= weight.astype(gap.dtype)
+        total: Floats = far.sum(1, dtype=float) ** (1 / norm)
         return total
 
-    e = inverted(gaps, lambda gap: size(gap + gaps.bias), level, size=size)
+    def published(gap: Floats) -> Floats:
+        return size(gap + gaps.bias.astype(gap.dtype))
+
+    e = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
     high = min(e.high, 2.0)
     how = f"inverted tests, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
     return Estimate(e.value, e.low, high, level, how, expected=e.expected, p=e.p)

@@ -1,0 +1,100 @@
+"""Do rows with like probabilities err alike? The squared kernel calibration error."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
+
+from scorewise.door.rows import one_of
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.intervals.class_consistency import drawn_labels, indicator, replicates
+from scorewise.intervals.scales import z
+from scorewise.registry import measure
+from scorewise.tallies import ClassTally
+from scorewise.tallies.class_sample import ClassSample, pairs_of_rows, why_no_rows
+from scorewise.tallies.sorting import inner
+
+Floats = NDArray[np.float64]
+Distance = Literal["total variation", "euclidean"]
+
+
+@measure(group="calibration", better="low", bounds=(-2.0, 2.0), title="SKCE", of="several classes")
+def skce(
+    t: ClassTally,
+    *,
+    distance: Distance = "total variation",
+    width: float | None = None,
+    rows: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """How alike the errors of two rows are, the more the closer their probabilities: 0 if calibrated.
+
+    The mean over pairs of rows of exp(-d(p, p') / width) (y - p)·(y' - p'), with one-hot y: the unbiased
+    quadratic estimator of the squared kernel calibration error (Widmann, Lindsten and Zachariah 2019),
+    below 0 by chance in half of all calibrated samples. The width is the median distance. Labels drawn
+    from each row's own probabilities give `p`, and with the variance of the rows' own means the interval
+    (Hoeffding's two parts). Above a thousand rows, or `rows=`, a sample of them is used.
+
+    >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
+    >>> e = skce(ClassTally.of(p.argmax(1), p))
+    >>> e, e.expected, e.p
+    (0.069 [0.051, 0.092], 0.0, 0.001)
+    """
+    one_of("distance", distance, get_args(Distance))
+    if width is not None and not width > 0:
+        raise BadInput(f"width={width} is not positive; leave it out for the median distance")
+    z(level)
+    if why := why_no_rows(t):
+        return Estimate.undefined(why, level)
+    s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
+    if len(s) < 2:
+        return Estimate.undefined("one row has no others to be compared with", level)
+    share = _likeness(s.p, distance, width) * (s.weight * s.weight[:, None])
+    np.fill_diagonal(share, 0.0)
+    share /= 1 - inner(s.weight, s.weight)
+    gap = s.gap
+    each = np.einsum("ik,jk->ij", gap, gap) * share
+    value = float(each.sum())
+    rng = np.random.default_rng(seed)
+    null = _null(s, share, rng)
+    p = (1 + np.count_nonzero(null >= value - 1e-9 * abs(value))) / (1 + len(null))
+    far = null - null.mean() + np.sqrt(_linear(each, s.weight)) * rng.standard_normal(len(null))
+    tail = (1 - level) / 2
+    high, low = (value - float(q) for q in np.quantile(far, [tail, 1 - tail]))
+    how = f"{len(null)} draws of labels{s.said}"
+    ends = min(max(low, 0.0), value), max(high, value)
+    return Estimate(value, *ends, level, how, expected=0.0, p=float(p))
+
+
+def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:
+    far = pdist(p, "cityblock") / 2 if distance == "total variation" else pdist(p)
+    scale = width or float(np.median(far)) or float(far.mean()) or 1.0
+    alike: Floats = squareform(np.exp(-far / scale))
+    return alike
+
+
+def _linear(each: Floats, weight: Floats) -> float:
+    """The variance of the sum from the rows' own means, without what the other rows add to it by chance.
+
+    `each` are the shares of pairs in the sum; a row's own mean is its sum over weight.
+    """
+    own = 2 * (each.sum(1) - weight * each.sum())
+    return max(float((own**2).sum()) - 4 * float((each**2).sum()), 0.0)
+
+
+def _null(s: ClassSample, share: Floats, rng: np.random.Generator) -> Floats:
+    """Replicates of the sum over pairs for labels drawn from the rows' probabilities."""
+    n, k = s.p.shape
+    many = replicates(max(n * n, 8 * n * k))
+    labels = drawn_labels(s.p, rng.random((many, n)))
+    drawn = indicator(labels, k).astype(np.float32) @ share.astype(np.float32)
+    met = np.take_along_axis(drawn.reshape(many, k, n), labels[:, None], axis=1)[:, 0]
+    smooth = np.einsum("ij,jk->ik", share, s.p)
+    crossed = smooth[np.arange(n), labels]
+    null: Floats = met.sum(1, dtype=float) - 2 * crossed.sum(1) + inner(smooth, s.p)
+    return null
