@@ -146,7 +146,7 @@ def _columns(
         columns = {text(c): scores[c] for c in heads}
         known: tuple[str, ...] | None = given or tuple(columns)
     else:
-        table = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+        table = _table(scores.detach().cpu() if hasattr(scores, "detach") else scores)
         if table.ndim != 2:
             raise BadInput(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
@@ -164,6 +164,18 @@ def _columns(
             f"classes= names {len(given)} classes, but there are scores for {len(columns)}"
         )
     return columns, known
+
+
+def _table(scores: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(scores)
+    except ValueError:
+        sizes = [np.size(row) for row in scores]
+        row = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+        raise BadInput(
+            f"scores have {sizes[0]} columns in row 0 and {sizes[row]} in row {row}, counting from 0; "
+            f"each row needs one score for each class"
+        ) from None
 
 
 def class_codes(

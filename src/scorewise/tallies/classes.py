@@ -28,8 +28,7 @@ from scorewise.tallies.losses_of_classes import (
     softmax,
 )
 from scorewise.tallies.marks import Marks
-from scorewise.tallies.mass import Mass
-from scorewise.tallies.origin import Origin
+from scorewise.tallies.mass import Mass, origin_of
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
@@ -122,7 +121,7 @@ class ClassTally:
         """The tally of checked rows of decisions."""
         mass = Mass.of(rows)
         right = rows.called == rows.y
-        top = mass.tally(right, rows.confidence, rows.kind, _origin(rows, name, sources))
+        top = mass.tally(right, rows.confidence, rows.kind, origin_of(rows, name, sources))
         confusion = mass.confusion(rows.y, rows.called, rows.classes)
         kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
         return cls(rows.classes, kind, confusion, top, top)
@@ -142,18 +141,10 @@ class ClassTally:
         p = softmax(scores) if rows.kind == "logit" else scores
         called = scores.argmax(1)
         right = called == y
-        origin = _origin(rows, name, sources)
+        origin = origin_of(rows, name, sources)
         surest, _ = confidence(p, "probability")
         top = mass.tally(right, surest, "probability", origin)
-        ranked = top
-        if rows.confidence is not None:
-            own = rows.confidence
-            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
-            given = replace(origin, score=rows.confidence_name)
-            ranked = mass.tally(right, own, "probability" if inside else "score", given)
-        elif rule != "max":
-            by_rule = replace(origin, score=rule)
-            ranked = mass.tally(right, *confidence(scores, rows.kind, rule), by_rule)
+        ranked = mass.ranked(rows, right, rule, origin) or top
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
         k = len(rows.classes)
@@ -295,14 +286,6 @@ class ClassTally:
     def __repr__(self) -> str:
         known = self.kind if self.each else "decisions with confidence"
         return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
-
-
-def _origin(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) -> Origin:
-    return Origin(
-        label=rows.names.label, score=name, positive="correct", negative="wrong",
-        weight=None if rows.weight is None else rows.names.weight,
-        dropped=rows.dropped, sources=sources,
-    )  # fmt: skip
 
 
 def _unlabelled(t: ClassTally) -> ClassTally:
