@@ -59,7 +59,8 @@ def load_classes(
     read, place = get(picked.all)
     rows = take_classes(
         read[picked.label],
-        {c: read[column] for c, column in columns.items()},
+        {column: read[column] for column in columns.values()},
+        classes=list(columns),
         kind=kind,
         missing=missing,
         confidence=None if confidence is None else read[confidence],
