@@ -272,6 +272,7 @@ def test_own_column_of_confidence():
         ({"predicted": [0] * 300}, "predicted= goes with one confidence a row"),
         ({"missing": "ignore"}, "missing='ignore' is not known"),
         ({"level": 2}, "level is 2"),
+        ({"clip": 0.7}, "clip=0.7 is not between 0 and 0.5"),
         ({"confidence": [0.5]}, "label has 300 rows and confidence has 1"),
         ({"weight": [1.0]}, "label has 300 rows and weight has 1"),
     ],
@@ -332,7 +333,7 @@ def test_any_input_is_judged_or_refused_in_a_sentence(y, p, kind, classes):
 
 @pytest.mark.parametrize("k", [2, 3, 10, 11, 60])
 def test_page_schema_and_markdown(k):
-    y, p = draw(n=400, k=k, seed=k)
+    y, p = draw(n=200, k=k, seed=k)
     names = [f"class {c} | *x* \x1b[1m" if c % 3 else f"動物{c}" * 9 for c in range(k)]
     e = sw.evaluate([names[c] for c in y], p, classes=names)
     doc = json.loads(e.to_json())

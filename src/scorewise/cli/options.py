@@ -45,7 +45,7 @@ Classes = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMNS",
-        help='Scores of several classes: "p_*", or "cat=p_cat,dog=p_dog".',
+        help='Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
     ),
 ]
 Predicted = Annotated[

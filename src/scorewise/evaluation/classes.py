@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.evaluation.class_document import class_document
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.registry import CLASS_MEASURES, Group, Measure
+from scorewise.registry import CLASS_MEASURES, Group
 from scorewise.tallies import ClassTally, Confusion
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
@@ -21,21 +22,21 @@ class ClassEvaluation(Shown, Mapping[str, Estimate]):
     """Each measure of several classes as an attribute and by its name: `e.accuracy`, `e["accuracy"]`.
 
     Prints as a table. `e.top` is the `Evaluation` of the confidence against whether the decision was
-    right, `e.each["cat"]` that of the scores of one class against the rest; both are made when they
-    are first asked for. The scores themselves are in `e.tally`, the decisions in `e.confusion`.
+    right, `e.each["cat"]` that of the scores of one class against the rest. All of them are made when
+    they are first asked for, because some measures of calibration take a second. The scores themselves
+    are in `e.tally`, the decisions in `e.confusion`.
     """
 
     tally: ClassTally
     settings: Settings
 
     def __init__(self, tally: ClassTally, settings: Settings) -> None:
+        if settings.clip is not None and not 0 < settings.clip < 0.5:
+            raise BadInput(f"clip={settings.clip:g} is not between 0 and 0.5; 1e-15 is usual")
         self.tally, self.settings = tally, settings
         by_group = sorted(CLASS_MEASURES.values(), key=lambda m: get_args(Group).index(m.group))
-        self._estimates = {m.name: self._judge(m) for m in by_group}
-
-    def _judge(self, m: Measure) -> Estimate:
-        s = self.settings
-        return m(self.tally, level=s.level, seed=s.seed, clip=s.clip)
+        self._measures = {m.name: m for m in by_group}
+        self._estimates: dict[str, Estimate] = {}
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -58,29 +59,30 @@ class ClassEvaluation(Shown, Mapping[str, Estimate]):
         return Each(self.tally, self.settings)
 
     def __getitem__(self, name: str) -> Estimate:
-        try:
-            return self._estimates[name]
-        except KeyError:
-            raise KeyError(_unknown(name)) from None
+        if name not in self._measures:
+            raise KeyError(_unknown(name))
+        if name not in self._estimates:
+            t, s = self.tally, self.settings
+            self._estimates[name] = self._measures[name](t, level=s.level, seed=s.seed, clip=s.clip)
+        return self._estimates[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._estimates)
+        return iter(self._measures)
 
     def __len__(self) -> int:
-        return len(self._estimates)
+        return len(self._measures)
 
     def __getattr__(self, name: str) -> Estimate:
-        try:
-            return self.__dict__["_estimates"][name]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(_unknown(name)) from None
+        if name not in self.__dict__.get("_measures", ()):
+            raise AttributeError(_unknown(name))
+        return self[name]
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._estimates]
+        return [*super().__dir__(), *self._measures]
 
     def skill(self, name: str) -> float:
         """Share of the way from a measure's baseline to its best value; NaN where there is none."""
-        return CLASS_MEASURES[name].skill(self[name])
+        return self._measures[name].skill(self[name])
 
     @cached_property
     def _document(self) -> Document:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from scorewise.door import Kind, Missing
-from scorewise.door.classes import ClassRows
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.sources.load_classes import LoadedClasses, Spec, load_classes, load_decided
+from scorewise.sources.load_classes import LoadedClasses, Spec, load_classes
+from scorewise.sources.load_decided import LoadedDecided, load_decided
 from scorewise.tallies import ClassTally
 from scorewise.tallies.confidence import Rule
 from scorewise.views.words import Document
@@ -59,7 +59,7 @@ def read_classes(
     confidence: str,
     kind: Any,
     **columns: Any,
-) -> tuple[LoadedClasses, Rule]:
+) -> tuple[LoadedClasses | LoadedDecided, Rule]:
     """The rows that the options mean, and the rule of confidence."""
     if predicted is not None:
         if confidence != "max":
@@ -67,22 +67,18 @@ def read_classes(
                 "confidence= belongs to scores of each class; with predicted=, score= names its column"
             )
         named = _listed(classes)
-        read = load_decided(
+        decided = load_decided(
             source, predicted=predicted, confidence=score, classes=named, kind=kind, **columns
         )
-        return read, "max"
+        return decided, "max"
     if classes is None:
         raise BadInput('classes= is missing; pass a pattern such as classes="p_*", or predicted=')
     if score is not None:
         raise BadInput(
             "score= is the confidence in decisions and goes with predicted=; with classes=, leave it out"
         )
-    if kind == "score":
-        raise BadInput(
-            'kind="score" is not known for several classes; pass kind="probability" or "logit"'
-        )
     own = None if confidence in get_args(Rule) else confidence
-    read = load_classes(source, classes=classes, confidence=own, kind=kind, **columns)
+    read = load_classes(source, classes, confidence=own, kind=kind, **columns)
     rule: Any = "max" if own else confidence
     return read, rule
 
@@ -100,14 +96,14 @@ def _listed(classes: Spec | None) -> Sequence[str] | None:
     return names
 
 
-def tally_of(loaded: LoadedClasses, rule: Rule) -> ClassTally:
+def tally_of(loaded: LoadedClasses | LoadedDecided, rule: Rule) -> ClassTally:
     """The tally of rows that were read."""
-    if isinstance(loaded.rows, ClassRows):
+    if isinstance(loaded, LoadedClasses):
         return ClassTally.of_rows(loaded.rows, rule=rule, sources=loaded.sources)
     return ClassTally.of_decided(loaded.rows, sources=loaded.sources)
 
 
-def judge_classes(loaded: LoadedClasses, rule: Rule, **settings: Any) -> Document:
+def judge_classes(loaded: LoadedClasses | LoadedDecided, rule: Rule, **settings: Any) -> Document:
     """The document of rows that were read."""
     rows = loaded.rows
     if not len(rows) or (rows.count is not None and not rows.count.any()):

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scorewise.door import Kind, Missing
-from scorewise.door.classes import ClassKind, ClassRows, take_classes
-from scorewise.door.decided import DecidedRows, take_decided
+from scorewise.door import Missing
+from scorewise.door.classes import ClassRows, take_classes
 from scorewise.door.labels import listed
 from scorewise.errors import BadInput
 from scorewise.sources.class_columns import class_columns
@@ -20,22 +19,23 @@ Spec = str | Sequence[str] | Mapping[str, str]
 
 @dataclass(frozen=True)
 class LoadedClasses:
-    """Checked rows, what was decided on the way, and the names of the files they came from."""
+    """Checked rows, the column of each class, what was decided on the way, and the names of files."""
 
-    rows: ClassRows | DecidedRows
+    rows: ClassRows
+    columns: dict[str, str]
     notes: list[str]
     sources: tuple[str, ...]
 
 
 def load_classes(
     source: Any,
-    *,
     classes: Spec,
+    *,
     label: str | None = None,
     confidence: str | None = None,
     weight: str | None = None,
     count: str | None = None,
-    kind: ClassKind | None = None,
+    kind: Any = None,
     missing: Missing = "refuse",
 ) -> LoadedClasses:
     """Rows of files or frames that have a column of scores for each class.
@@ -45,9 +45,13 @@ def load_classes(
     `confidence` is a further column, if one's own confidence is to be judged.
 
     >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
-    >>> load_classes(wide, classes="p_*", label="y").rows.scores.tolist()
+    >>> load_classes(wide, "p_*", label="y").rows.scores.tolist()
     [[0.7, 0.3], [0.2, 0.8]]
     """
+    if kind == "score":
+        raise BadInput(
+            'kind="score" is not known for several classes; pass kind="probability" or kind="logit"'
+        )
     names, get, sources = open_source(source)
     columns = _class_columns(names, classes)
     if confidence is not None and confidence not in names:
@@ -66,50 +70,9 @@ def load_classes(
         confidence=None if confidence is None else read[confidence],
         confidence_name=confidence or "confidence",
         place=place,
-        **_common(picked, read),
+        **further(picked, read),
     )
-    return LoadedClasses(rows, picked.notes, sources)
-
-
-def load_decided(
-    source: Any,
-    *,
-    predicted: str,
-    label: str | None = None,
-    confidence: str | None = None,
-    classes: Sequence[str] | None = None,
-    weight: str | None = None,
-    count: str | None = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-) -> LoadedClasses:
-    """Rows of files or frames that have decisions and a column of confidence in them.
-
-    >>> read = load_decided({"y": ["a", "b"], "said": ["a", "a"], "p": [0.7, 0.2]}, predicted="said")
-    >>> read.rows.called, read.notes[1]
-    (array([0, 0]), "score: column 'p' (not named; taken because of its name)")
-    """
-    names, get, sources = open_source(source)
-    check_columns(names, [predicted])
-    if predicted in (label, confidence):
-        raise BadInput(f"column '{predicted}' is given twice; name a different column for each")
-    wanted = [] if confidence is None else [confidence]
-    picked = pick([n for n in names if n != predicted], label, wanted, weight, count)
-    read, place = get([*picked.all, predicted])
-    (sure,) = picked.scores
-    rows = take_decided(
-        read[picked.label],
-        read[predicted],
-        read[sure],
-        classes=classes,
-        kind=kind,
-        missing=missing,
-        predicted_name=predicted,
-        confidence_name=sure,
-        place=place,
-        **_common(picked, read),
-    )
-    return LoadedClasses(rows, picked.notes, sources)
+    return LoadedClasses(rows, columns, picked.notes, sources)
 
 
 def _class_columns(names: Sequence[str], classes: Spec) -> dict[str, str]:
@@ -124,7 +87,7 @@ def _class_columns(names: Sequence[str], classes: Spec) -> dict[str, str]:
     return {str(name): column for name, column in chosen.items()}
 
 
-def _common(picked: Picked, read: Mapping[str, Any]) -> dict[str, Any]:
+def further(picked: Picked, read: Mapping[str, Any]) -> dict[str, Any]:
     """The columns and names that both kinds of rows have."""
     return {
         "weight": None if picked.weight is None else read[picked.weight],
