@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage labels drift recalibration docs oldest clean
+.PHONY: demo test lint types check bench coverage class-coverage labels drift recalibration docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -26,6 +26,9 @@ bench: .venv/tested
 
 coverage: .venv/tested
 	$(BIN)/python -m benchmarks.coverage
+
+class-coverage: .venv/tested
+	$(BIN)/python -m benchmarks.class_coverage
 
 labels: .venv/tested
 	$(BIN)/python -m benchmarks.labels

@@ -22,12 +22,32 @@ MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to
 
 
 class Sample(NamedTuple):
-    """Whole rows: probabilities of all classes, the true class, weights; and the classes that occur."""
+    """Whole rows: probabilities of all classes, the true class, weights that add up to 1, their squares.
+
+    `there` are the classes that occur, `known` is by what variances shrink from these rows to all.
+    """
 
     p: Floats
     y: NDArray[np.int64]
     w: Floats
+    w2: Floats
     there: NDArray[np.int64]
+    known: float = 1.0
+
+
+def sampled(t: ClassTally) -> Sample:
+    """All rows that `joint` has, or the first of them where there are very many classes."""
+    assert t.joint is not None
+    # rows are in the order of a hash of their content: the first ones are a random sample
+    rows = max(MOST // len(t.classes), 1 << 11)
+    scores, y = t.joint.scores[:rows], t.joint.y[:rows]
+    w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
+    unit, known = w.sum(), 1.0
+    w, w2 = w / unit, w2 / unit / unit
+    if len(t.joint.y) > rows or not t.joint.whole:
+        known = t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    p = softmax(scores) if t.kind == "logit" else scores
+    return Sample(p, y, w, w2, np.flatnonzero(np.bincount(y, w)), known)
 
 
 def spread_of_rows(t: ClassTally, influence: Callable[[Sample], Floats]) -> Spread:
@@ -36,24 +56,12 @@ def spread_of_rows(t: ClassTally, influence: Callable[[Sample], Floats]) -> Spre
     `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
     known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
     """
-    assert t.joint is not None
-    k, rows = len(t.classes), max(MOST // len(t.classes), 1 << 11)
-    # rows are in the order of a hash of their content: the first ones are a random sample
-    scores, y = t.joint.scores[:rows], t.joint.y[:rows]
-    w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
-    # no variance of a share depends on the unit of weight, whose squares may leave the floats
-    unit = w.sum()
-    w, w2 = w / unit, w2 / unit / unit
-    p = softmax(scores) if t.kind == "logit" else scores
-    there = np.flatnonzero(np.bincount(y, w, k))
-    added = influence(Sample(p, y, w, there))
-    parts = np.bincount(y, w2 * added * added, k)
-    sizes = [effective(*s) for s in zip(np.bincount(y, w, k), np.bincount(y, w2, k), strict=True)]
-    known = 1.0
-    if len(t.joint.y) > rows or not t.joint.whole:
-        known = t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    s = sampled(t)
+    added = influence(s)
+    parts, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added * added, s.w, s.w2))
     # the distance of a single row from its own mean, 0, says nothing; others make up for it
-    return pooled_spread(*((known * parts[c], max(sizes[c], 2.0)) for c in there))
+    sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
+    return pooled_spread(*zip(s.known * parts[s.there], sizes, strict=True))
 
 
 def of_areas(s: Sample) -> Floats:
@@ -103,6 +111,16 @@ def of_average_precisions(s: Sample) -> Floats:
     return np.asarray(added / len(s.there))
 
 
+def bias_of_average_precisions(t: ClassTally) -> float:
+    """By how much their mean is too high in small samples, because each positive finds itself.
+
+    The precision that a positive gets counts the positive; without it, it would have that of the rows
+    above. A mean over many classes makes the variance small, but not this.
+    """
+    s = sampled(t)
+    return s.known * float(np.mean([_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there]))
+
+
 def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
     """For each row: the weight of negatives below it, and of positives above it, ties half."""
     _, at = np.unique(score, return_inverse=True)
@@ -134,3 +152,14 @@ def _average_precision(score: Floats, up: Bools, w: Floats) -> Floats:
     lowered = (share * tp / rows**2)[::-1].cumsum()[::-1]
     own: Floats = raised[at] + ((tp / rows)[at] - value) / pos.sum()
     return np.where(up, own, -lowered[at])
+
+
+def _self_found(score: Floats, up: Bools, w: Floats, w2: Floats) -> float:
+    """Mean, over positives, of precision with and without the positive itself."""
+    _, at = np.unique(-score, return_inverse=True)
+    tp = np.bincount(at, np.where(up, w, 0.0)).cumsum()[at[up]]
+    rows = np.bincount(at, w).cumsum()[at[up]]
+    one = w2[up] / w[up]  # of equal rows, the weight of each
+    others = rows - one > 1e-9 * rows
+    gain = one * (rows - tp) / rows / np.where(others, rows - one, np.inf)
+    return float((w[up] * gain).sum() / w[up].sum())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import Scale, wald
+from scorewise.intervals.scales import Scale, effective, wald
 from scorewise.intervals.shares import Share, wilson
 from scorewise.tallies import Confusion
 
@@ -37,9 +36,30 @@ def mean_share(hit: Floats, miss: Floats, squares: Floats, level: float) -> Shar
     spread = float((drawn * (1 - drawn) / rows).sum()) / len(share) ** 2
     # where all shares are 0 or 1 the rows are those of equal shares in between
     even = len(share) ** 2 / float((1 / rows).sum())
-    n = mean * rest / spread if mean * rest and spread else even
-    _, low, high = wilson(mean * n, rest * n, mean * n, rest * n, level)
-    return Share(mean, low, high)
+    return _share(mean, rest, spread, even, level)
+
+
+def delta_share(f: Sloped, c: Confusion, level: float, lost: int = 0) -> Share:
+    """A formula between 0 and 1 with a Wilson interval, of as many rows as would be as uncertain.
+
+    That is by the delta method, for rows drawn at random with their decisions, on a table over which two
+    rows are spread evenly. `lost` are the rows that are used up by other estimates, one for each class.
+    """
+    table, squares = _used(c)
+    value, _ = f(table)
+    rows = effective(float(table.sum()), float(squares.sum()))
+    _, error = _error(f, *_smoothed(table, squares))
+    # one row at least is left over
+    variance = error**2 * rows / max(rows - lost, 1.0)
+    value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
+    return _share(value, 1 - value, variance, rows, level)
+
+
+def _share(value: float, rest: float, variance: float, rows: float, level: float) -> Share:
+    """Wilson's interval for a share of that variance; of so many rows, where that says nothing."""
+    n = value * rest / variance if value * rest and variance else rows
+    _, low, high = wilson(value * n, rest * n, value * n, rest * n, level)
+    return Share(value, low, high)
 
 
 def class_delta(f: Sloped, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
@@ -48,14 +68,10 @@ def class_delta(f: Sloped, c: Confusion, level: float, scale: Scale) -> tuple[fl
     Two rows of mean weight are first spread evenly over the cells of those classes that occur or are
     called, where the slope says nothing or, on a transformed scale, where a cell is empty.
     """
-    used = occurring_or_called(c)
-    at = np.ix_(used, used)
-    table, squares = (c.weight[at] * c.scale).astype(float), c.weight2[at] * c.scale**2
+    table, squares = _used(c)
     value, error = _error(f, table, squares)
     if error < 1e-12 or (scale != "identity" and (table == 0).any()):
-        mean, cells = squares.sum() / table.sum(), table.size
-        table = table + mean * SMOOTHING / cells
-        value, error = _error(f, table, squares + mean**2 * SMOOTHING / cells)
+        value, error = _error(f, *_smoothed(table, squares))
     return wald(value, error, level, scale)
 
 
@@ -65,6 +81,19 @@ def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:
     return used
 
 
-def _error(f: Sloped, table: Floats, squares: Any) -> tuple[float, float]:
+def _used(c: Confusion) -> tuple[Floats, Floats]:
+    """Weights and squared weights of those classes, in a unit near 1."""
+    used = occurring_or_called(c)
+    at = np.ix_(used, used)
+    return (c.weight[at] * c.scale).astype(float), (c.weight2[at] * c.scale**2).astype(float)
+
+
+def _smoothed(table: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """The same with two rows of mean weight spread evenly over the cells."""
+    mean, each = squares.sum() / table.sum(), SMOOTHING / table.size
+    return table + mean * each, squares + mean**2 * each
+
+
+def _error(f: Sloped, table: Floats, squares: Floats) -> tuple[float, float]:
     value, slope = f(table)
     return value, math.sqrt(float((squares * slope * slope).sum()))

@@ -15,6 +15,7 @@ from scorewise.intervals import class_formulas as formulas
 from scorewise.intervals.class_tables import (
     Sloped,
     class_delta,
+    delta_share,
     mean_share,
     occurring_or_called,
 )
@@ -98,29 +99,32 @@ def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the F1 of each class, each class counting the same.
 
     F1 is 2 right / (rows of the class + calls of the class), over the classes that occur or are called.
-    Delta method on the logit scale. The baseline always names the most frequent class.
+    Wilson interval of as many rows as are as uncertain by the delta method. The baseline always names
+    the most frequent class.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.778 [0.246, 0.891]
+    0.778 [0.142, 0.987]
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
     most, used = max(shares(t)), occurring_or_called(t.confusion)
     baseline = 2 * most / (1 + most) / int(occurring(t).sum())
-    method = f"delta, logit, mean of {counted(t, used, 'occur or are called')}"
-    return _delta(t, formulas.macro_f1, "logit", level, method, baseline)
+    value, low, high = delta_share(formulas.macro_f1, t.confusion, level, int(used.sum()))
+    method = f"delta, Wilson, mean of {counted(t, used, 'occur or are called')}"
+    return Estimate(value, low, high, level, method, baseline=baseline)
 
 
 @measure(group="decisions", title="Weighted F1", of="several classes")
 def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the F1 of each class, by how frequent the class is.
 
-    Delta method on the logit scale. The baseline always names the most frequent class.
+    Wilson interval of as many rows as are as uncertain by the delta method. The baseline always names
+    the most frequent class.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> weighted_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.750 [0.230, 0.892]
+    0.750 [0.323, 0.950]
 
     0.700 [-0.222, 0.827]
     0.750 [0.230, 0.892]
@@ -129,7 +133,8 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined("no rows", level)
     most = max(shares(t))
     baseline = 2 * most / (1 + most) * most
-    return _delta(t, formulas.weighted_f1, "logit", level, "delta, logit", baseline)
+    value, low, high = delta_share(formulas.weighted_f1, t.confusion, level)
+    return Estimate(value, low, high, level, "delta, Wilson", baseline=baseline)
 
 
 @measure(group="decisions", bounds=SIGNED, title="Cohen's kappa", of="several classes")
@@ -147,7 +152,7 @@ def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined("no rows", level)
     if occurring_or_called(t.confusion).sum() < 2:
         return Estimate.undefined("labels and decisions are one and the same constant", level)
-    return _delta(t, formulas.kappa, "identity", level, "Fleiss-Cohen-Everitt", 0.0, SIGNED)
+    return _signed(t, formulas.kappa, "identity", level, "Fleiss-Cohen-Everitt")
 
 
 @measure(group="decisions", bounds=SIGNED, title="MCC", of="several classes")
@@ -171,23 +176,15 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if called.sum() < 2:
         only = t.classes[int(called.argmax())]
         return Estimate.undefined(f"all rows are called {only}", level)
-    return _delta(t, formulas.mcc, "atanh", level, "delta, Fisher z", 0.0, SIGNED)
+    return _signed(t, formulas.mcc, "atanh", level, "delta, Fisher z")
 
 
-def _delta(
-    t: ClassTally,
-    formula: Sloped,
-    scale: Scale,
-    level: float,
-    method: str,
-    baseline: float,
-    bounds: tuple[float, float] = (0.0, 1.0),
-) -> Estimate:
-    """The formula's value with its interval by the delta method."""
+def _signed(t: ClassTally, formula: Sloped, scale: Scale, level: float, method: str) -> Estimate:
+    """The value between -1 and 1 of a formula, with its interval by the delta method."""
     c, used = t.confusion, occurring_or_called(t.confusion)
     value, _ = formula((c.weight[np.ix_(used, used)] * c.scale).astype(float))
     low, high = class_delta(formula, c, level, scale)
     # rounding may lead a hair beyond, and rows spread over the table beside the value
-    value = min(max(value, bounds[0]), bounds[1])
-    low, high = max(bounds[0], min(low, value)), min(bounds[1], max(high, value))
-    return Estimate(value, low, high, level, method, baseline=baseline)
+    value = min(max(value, -1.0), 1.0)
+    low, high = max(-1.0, min(low, value)), min(1.0, max(high, value))
+    return Estimate(value, low, high, level, method, baseline=0.0)

@@ -126,7 +126,8 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the average precision of each class against the rest.
 
     Over the classes that occur. The interval is linearised (each row's influence on the mean) on the
-    logit scale. The baseline is the mean frequency, 1 / (number of classes).
+    logit scale; its lower end starts from the value less its bias, because with few rows of a class
+    average precision is too high: each row finds itself. The baseline is 1 / (number of classes).
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
@@ -141,8 +142,9 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     there = np.flatnonzero(occurring(t))
     value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
     known = class_rows.spread_of_rows(t, class_rows.of_average_precisions)
-    if known.says_something() and 0 < value < 1:
-        low, high = limits(value, known, level, "logit")
+    less = value - class_rows.bias_of_average_precisions(t)
+    if known.says_something() and 0 < less <= value < 1:
+        low, high = limits(less, known, level, "logit")[0], limits(value, known, level, "logit")[1]
         method = "linearised, logit"
     else:
         n = _worth(t)

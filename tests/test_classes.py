@@ -1,0 +1,322 @@
+"""The tally of several classes: its parts, merging, what the door refuses, and its file."""
+
+import operator
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix
+
+import scorewise.measures as sm
+from class_cases import Case, cases, drawn, shards
+from scorewise import BadInput, ClassTally, Tally
+from scorewise.door.classes import take_classes
+from scorewise.tallies.joint import MOST, Joint
+from scorewise.tallies.losses_of_classes import CLASS_LOSSES
+
+tries = settings(max_examples=60, deadline=None)
+
+
+def assert_same(a: ClassTally, b: ClassTally, exact: bool = True) -> None:
+    """Equal parts, and equal sums of losses up to rounding."""
+    if exact:
+        assert a == b
+    np.testing.assert_allclose(a.confusion.weight, b.confusion.weight, rtol=1e-12)
+    np.testing.assert_allclose(a.confusion.weight2, b.confusion.weight2, rtol=1e-12)
+    for mine, theirs in zip(a.each, b.each, strict=True):
+        np.testing.assert_array_equal(mine.score, theirs.score)
+        np.testing.assert_array_equal(mine.true, theirs.true)
+        np.testing.assert_allclose(mine.weight, theirs.weight, rtol=1e-12)
+    np.testing.assert_array_equal(a.joint.scores, b.joint.scores)
+    np.testing.assert_allclose(a.joint.weight2, b.joint.weight2, rtol=1e-12)
+    for loss in CLASS_LOSSES:
+        np.testing.assert_allclose(a.losses[loss], b.losses[loss], rtol=1e-12, atol=1e-12)
+
+
+# parts
+
+
+def test_parts_say_what_the_rows_say():
+    c = drawn(0, 80, 4, digits=1)
+    t = c.tally
+    called = c.p.argmax(1)
+    np.testing.assert_array_equal(t.confusion.weight, confusion_matrix(c.y, called))
+    assert t.top == Tally.of(called == c.y, c.p.max(1), positive=True)
+    for k in range(4):
+        assert t.one(k) == Tally.of(c.y == k, c.p[:, k], positive=True)
+        other = (k + 1) % 4
+        two = np.isin(c.y, (k, other))
+        assert t.pair(k, other) == Tally.of(c.y[two] == k, c.p[two, k], positive=True)
+        won = [((c.p[c.y == k, k][:, None] > c.p[c.y == b, k]).sum()
+                + (c.p[c.y == k, k][:, None] == c.p[c.y == b, k]).sum() / 2) for b in range(4)]  # fmt: skip
+        won[k] = 0
+        np.testing.assert_array_equal(t.wins[k], won)
+    assert t.joint.whole
+    assert t.rows == 80
+
+
+def test_decisions_for_one_class_are_the_table_of_that_class():
+    c = drawn(1, 60, 3, "broken")
+    for k in range(3):
+        expected = confusion_matrix(c.y == k, c.p.argmax(1) == k, sample_weight=c.weight)
+        np.testing.assert_allclose(c.tally.decided(k).weight, expected, rtol=1e-12)
+        squares = confusion_matrix(c.y == k, c.p.argmax(1) == k, sample_weight=c.weight**2)
+        np.testing.assert_allclose(c.tally.decided(k).weight2, squares, rtol=1e-12)
+
+
+def test_of_equal_scores_the_first_class_is_called():
+    t = ClassTally.of([0, 1, 2], np.full((3, 3), 1 / 3), kind="probability")
+    assert t.confusion.weight.tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+
+
+def test_an_unknown_class_is_named():
+    t = drawn(2, 20, 3).tally
+    for ask in (t.one, t.decided):
+        with pytest.raises(BadInput, match="no class is named '7'; there are 0, 1, 2"):
+            ask(7)
+
+
+# merging
+
+
+@tries
+@given(data=st.data())
+def test_merged_parts_equal_the_whole(data):
+    case = data.draw(cases())
+    parts = [p.tally for p in data.draw(shards(case))]
+    assert_same(reduce(operator.add, parts), case.tally, exact=case.weight is None)
+    assert_same(reduce(operator.add, parts[::-1]), case.tally, exact=case.weight is None)
+
+
+@tries
+@given(data=st.data())
+def test_row_order_does_not_matter(data):
+    case = data.draw(cases(weighted=False))
+    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    assert_same(case.rows(order).tally, case.tally)
+
+
+@tries
+@given(data=st.data())
+def test_count_equals_repetition(data):
+    case = data.draw(cases(weighted=False))
+    n = len(case)
+    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    counted = Case(case.y, case.p, None, count).tally
+    assert_same(counted, case.rows(np.repeat(np.arange(n), count)).tally)
+
+
+def test_merging_refuses_other_classes_and_other_kinds():
+    c = drawn(3, 20, 3)
+    with pytest.raises(BadInput, match="make them with the same classes="):
+        c.tally + ClassTally.of(c.y, c.p, classes=["0", "2", "1"])
+    with pytest.raises(BadInput, match="different kinds"):
+        c.tally + ClassTally.of(c.y, np.log(c.p), kind="logit")
+
+
+def test_samples_of_parts_merge_to_the_sample_of_the_whole():
+    c = drawn(4, 3 * MOST, 3)
+    whole = c.tally.joint
+    assert (len(whole.y), whole.whole, whole.total) == (MOST, False, 3 * MOST)
+    parts = [c.rows(slice(i, None, 5)).tally.joint for i in range(5)]
+    assert reduce(operator.add, parts) == whole
+    # a sample is like the whole: class shares within four standard errors
+    share = np.bincount(whole.y) / MOST
+    np.testing.assert_allclose(share, np.bincount(c.y) / len(c), atol=4 * (0.25 / MOST) ** 0.5)
+
+
+def test_equal_rows_are_kept_once_in_the_sample():
+    p = np.tile([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], (20_000, 1))
+    joint = ClassTally.of(np.tile([0, 1], 20_000), p, classes=range(3)).joint
+    assert sorted(joint.weight.tolist()) == [20_000, 20_000]
+    assert joint.whole
+    assert isinstance(joint, Joint)
+
+
+# the door
+
+
+def test_classes_come_from_a_mapping_a_frame_or_a_list():
+    p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
+    y, names = ["a", "b", "b"], ["a", "b", "c"]
+    expected = ClassTally.of(y, p, classes=names)
+    columns = dict(zip(names, np.transpose(p), strict=True))
+    given = (columns, pd.DataFrame(columns), pl.DataFrame(columns))
+    for table in given:
+        assert ClassTally.of(y, table) == expected
+    assert (
+        ClassTally.of(pd.Series(y), torch.tensor(p, dtype=torch.float64), classes=names) == expected
+    )
+    turned = pl.DataFrame(columns).select("c", "a", "b")
+    assert ClassTally.of(y, turned).classes == ("c", "a", "b")
+    assert sm.log_loss(ClassTally.of(y, turned)).value == pytest.approx(
+        sm.log_loss(expected).value, rel=1e-15
+    )
+
+
+def test_labels_that_are_column_numbers_need_no_list():
+    t = ClassTally.of([2, 0], [[0.1, 0.2, 0.7], [0.6, 0.2, 0.2]])
+    assert t.classes == ("0", "1", "2")
+    assert t.weight.tolist() == [1, 0, 1]
+
+
+GOOD = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "options", "message"),
+    [
+        (["a", "d"], GOOD, {"classes": "abc"}, r"label is not among the classes in 1 row.*'d'.*a, b, c"),
+        (["a", "b"], GOOD, {}, "2 distinct values .* scores for 3 classes; pass classes="),
+        ([0, 1], [[0.7, 0.2, 0.2], [0.3, 0.3, 0.4]], {}, "do not add up to 1 in 1 row.*1.1.*divide"),
+        ([0, 1], [[1.7, -0.9, 0.2], [0.3, 0.3, 0.4]], {}, 'outside .0, 1. in 1 row.*kind="logit"'),
+        ([0, 1], [0.7, 0.3], {}, r"shape \(2,\); several classes need one row of K scores"),
+        ([0, 1], [[0.7], [0.3]], {}, "need two or more"),
+        ([0, 1, 2], GOOD, {}, "label has 3 rows and score of class 0 has 2"),
+        ([0, 1], GOOD, {"classes": "ab"}, "names 2 classes, but there are scores for 3"),
+        ([0, 1], GOOD, {"classes": "aab"}, "names a class twice"),
+        ([0, None], GOOD, {}, "label is missing in 1 row, row 1.*missing="),
+        ([0, 1], [[0.7, 0.2, np.nan], [0.3, 0.3, 0.4]], {}, "score of class 2 is missing in 1 row"),
+        ([0, 1], GOOD, {"kind": "score"}, "kind='score' is not known"),
+        ([0, 1], GOOD, {"weight": [1, -1]}, "weight is negative in 1 row"),
+        ([0, 1], GOOD, {"count": [1, 0.5]}, "count is not whole in 1 row"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_the_way_out(y, scores, options, message):
+    with pytest.raises(BadInput, match=message):
+        ClassTally.of(y, scores, **options)
+
+
+def test_missing_rows_are_dropped_when_asked_for():
+    p = [[0.7, 0.2, 0.1], [0.3, np.nan, 0.4], [0.2, 0.5, 0.3], [0.2, 0.5, 0.3]]
+    t = ClassTally.of([0, 1, None, 1], p, classes=range(3), missing="drop")
+    assert (t.rows, t.top.origin.dropped) == (2, 2)
+    assert t == ClassTally.of([0, 1], [p[0], p[3]], classes=range(3))
+
+
+def test_rows_may_miss_one_by_a_hundredth_and_are_used_as_given():
+    rows = take_classes([0], [[0.5, 0.3, 0.205]], classes=range(3))
+    assert rows.scores.tolist() == [[0.5, 0.3, 0.205]]
+
+
+def test_logits_without_rounding():
+    """The log loss of logits is exact where the probability itself is 0 as a float."""
+    t = ClassTally.of(
+        [0, 1], [[0.0, 900.0, 0.0], [0.0, 900.0, 0.0]], kind="logit", classes=range(3)
+    )
+    assert sm.log_loss(t).value == pytest.approx(450.0, rel=1e-12)
+
+
+# absent classes and other reasons
+
+
+def test_classes_that_do_not_occur_are_left_out_and_said_so():
+    y, p = [0, 0, 1, 1], [[0.8, 0.1, 0.1], [0.3, 0.2, 0.5], [0.3, 0.6, 0.1], [0.6, 0.4, 0.0]]
+    t = ClassTally.of(y, p)
+    assert sm.balanced_accuracy(t).value == 0.5
+    assert (
+        sm.balanced_accuracy(t).method == "Wilson, mean of the 2 of 3 classes that occur in truth"
+    )
+    assert sm.macro_precision(t).value == pytest.approx((1 / 2 + 1 + 0) / 3)
+    assert sm.macro_f1(t).value == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
+    assert sm.macro_auroc(t).value == pytest.approx((0.625 + 1) / 2)
+    assert sm.macro_auroc(t).method == "Newcombe, the 2 of 3 classes that occur"
+
+
+def test_a_class_that_is_never_called_has_no_precision():
+    t = ClassTally.of([0, 1, 2], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1]])
+    e = sm.macro_precision(t)
+    assert e.value == pytest.approx((0.5 + 1) / 2)
+    assert e.method == "Wilson, mean of the 2 of 3 classes that are called"
+
+
+def test_reasons():
+    one = ClassTally.of(["a", "a"], GOOD, classes="abc")
+    for name in ("balanced_accuracy", "mcc", "macro_auroc", "hand_till", "macro_average_precision"):
+        assert getattr(sm, name)(one).why == "all rows are of one class, a"
+    same = ClassTally.of(["a"], [GOOD[0]], classes="abc")
+    assert sm.kappa(same).why == "labels and decisions are one and the same constant"
+    sure = ClassTally.of([0, 1, 2], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], weight=[1, 2, 0.5])
+    assert "in rows of weight 2.5; pass clip=1e-15" in sm.log_loss(sure).why
+    assert sm.log_loss(sure, clip=1e-15).value == pytest.approx(-np.log(1e-15) * 2.5 / 3.5)
+    with pytest.raises(BadInput, match=r"clip=0\.7 is not between"):
+        sm.log_loss(sure, clip=0.7)
+    with pytest.raises(BadInput, match="it is 'sum' or 'half'"):
+        sm.brier(sure, convention="mean")
+
+
+# the file
+
+
+@settings(max_examples=30, deadline=None)
+@given(case=cases())
+def test_a_stored_tally_comes_back(case, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "classes.parquet"
+    t = case.tally
+    t.save(path)
+    back = ClassTally.load(path)
+    assert back == t
+    assert back.losses == t.losses
+    assert back.top.origin == t.top.origin
+    assert back.confusion.weight.dtype == t.confusion.weight.dtype
+    assert_same(back + t, t + t, exact=case.weight is None)
+
+
+def test_a_sample_comes_back_as_a_sample(tmp_path):
+    t = drawn(5, 2 * MOST, 3).tally
+    t.save(tmp_path / "t.parquet")
+    back = ClassTally.load(tmp_path / "t.parquet").joint
+    assert back == t.joint
+    assert (back.total, back.whole) == (2 * MOST, False)
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    path, t = tmp_path / "t.parquet", drawn(6, 30, 3).tally
+    t.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(BadInput, match="damaged or cut off"):
+        ClassTally.load(path)
+    t.top.save(path)
+    with pytest.raises(BadInput, match=r"not a saved tally; make it with ClassTally.of and save"):
+        ClassTally.load(path)
+    t.save(path)
+    with pytest.raises(BadInput, match="not a saved tally"):
+        Tally.load(path)
+    with pytest.raises(BadInput, match="no such file"):
+        ClassTally.load(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("class 0: score", -1.0), ("class 0: score", np.nan), ("class 1: true", 3),
+        ("class 1: weight", -1), ("confusion: weight", -1), ("joint: y", 9), ("top: score", 2.0),
+    ],
+)  # fmt: skip
+def test_impossible_values_in_a_file_are_refused(column, value, tmp_path):
+    path = tmp_path / "t.parquet"
+    drawn(7, 30, 3).tally.save(path)
+    about = pl.read_parquet_metadata(path)
+    frame = pl.read_parquet(path)
+    values = frame[column][0].to_list()
+    values[len(values) // 2] = value
+    changed = frame.with_columns(pl.Series(column, [values], frame[column].dtype))
+    changed.write_parquet(path, metadata={k: v for k, v in about.items() if "scorewise" in k})
+    with pytest.raises(BadInput, match="not a valid tally"):
+        ClassTally.load(path)
+
+
+def test_a_file_of_a_later_version_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    drawn(8, 30, 3).tally.save(path)
+    about = pl.read_parquet_metadata(path)["scorewise.class_tally"]
+    later = about.replace('"version": 1', '"version": 2')
+    pl.read_parquet(path).write_parquet(path, metadata={"scorewise.class_tally": later})
+    with pytest.raises(BadInput, match="of version 2, this scorewise reads version 1"):
+        ClassTally.load(path)

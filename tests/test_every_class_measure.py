@@ -1,0 +1,224 @@
+"""What holds for every registered measure of several classes, whatever the rows."""
+
+import math
+import operator
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import scorewise.measures
+from class_cases import Case, cases, drawn, shards
+from class_oracles import CLASS_ORACLES
+from scorewise import ClassTally, Estimate
+from scorewise.registry import CLASS_MEASURES
+
+assert scorewise.measures
+NEAR = 1e-8
+every_measure = pytest.mark.parametrize("m", CLASS_MEASURES.values(), ids=CLASS_MEASURES)
+tries = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)  # fmt: skip
+
+
+def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
+    """Value, interval, baseline, method and reason agree; to rounding unless told."""
+    assert (a.method, a.level, bool(a.why)) == (b.method, b.level, bool(b.why))
+    numbers = [(x.value, x.low, x.high, x.bound, x.baseline or 0.0) for x in (a, b)]
+    if rel:
+        np.testing.assert_allclose(*numbers, rtol=rel, atol=rel / 100)
+    else:
+        np.testing.assert_array_equal(*numbers)
+
+
+# against others
+
+
+def test_every_measure_has_an_oracle():
+    assert set(CLASS_MEASURES) == set(CLASS_ORACLES), (
+        "say in tests/class_oracles.py what a measure is checked against"
+    )
+
+
+@pytest.mark.parametrize("name", CLASS_ORACLES)
+def test_measure_agrees_with_its_oracle(name):
+    for seed in range(24):
+        weighted = ("no", "whole", "broken")[seed % 3]
+        c = drawn(seed, 20 + 2 * seed, 2 + seed % 4, weighted, digits=(1, 15)[seed % 2])
+        expected = CLASS_ORACLES[name](c.y, c.p, c.weight)
+        assert CLASS_MEASURES[name](c.tally).value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+# defined or explained
+
+
+@every_measure
+@tries
+@given(case=cases())
+def test_defined_or_explained_and_within_bounds(m, case):
+    e = m(case.tally)
+    assert bool(e.why) == (not math.isfinite(e.value))
+    assert e.bound >= 0
+    least, most = m.bounds
+    if not e.defined:
+        assert math.isnan(e.low)
+        return
+    assert least <= e.value <= most
+    assert math.isnan(e.low) == math.isnan(e.high)
+    if not math.isnan(e.low):
+        assert least <= e.low <= e.value <= e.high <= most
+        assert e.method
+
+
+@every_measure
+def test_no_rows_is_the_reason(m):
+    e = m(ClassTally.of([], np.empty((0, 3))))
+    assert math.isnan(e.value)
+    assert e.why == "no rows"
+
+
+@every_measure
+@tries
+@given(case=cases(least=1))
+def test_wider_level_contains_the_narrower(m, case):
+    narrow, usual, wide = (m(case.tally, level=level) for level in (0.8, 0.95, 0.99))
+    assert narrow.value == wide.value or not narrow.defined
+    if math.isnan(usual.low):
+        return
+    hair = 1e-12 * max(1.0, usual.high if math.isfinite(usual.high) else 1.0)
+    assert wide.low <= usual.low + hair
+    assert usual.low <= narrow.low + hair
+    assert narrow.high <= usual.high + hair
+    assert usual.high <= wide.high + hair
+    if usual.method != "no loss at all" and (narrow.low, narrow.high) != m.bounds:
+        assert (wide.low, wide.high) != (narrow.low, narrow.high)
+
+
+# what must not matter
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_merged_parts_equal_the_whole(m, data):
+    case = data.draw(cases())
+    merged = reduce(operator.add, [part.tally for part in data.draw(shards(case))])
+    assert_same(m(merged), m(case.tally))
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_row_order_does_not_matter(m, data):
+    case = data.draw(cases())
+    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    assert_same(m(case.tally), m(case.rows(order).tally))
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_count_equals_repetition(m, data):
+    case = data.draw(cases())
+    n = len(case)
+    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    again = case.rows(np.repeat(np.arange(n), count))
+    if case.weight is not None and not again.weight.any():
+        return
+    assert_same(m(Case(case.y, case.p, case.weight, count).tally), m(again.tally))
+
+
+@every_measure
+@tries
+@given(case=cases(least=1, weighted=True), factor=st.sampled_from((10.0, 0.1)))
+def test_unit_of_weight_does_not_matter(m, case, factor):
+    scaled = Case(case.y, case.p, case.weight * factor)
+    assert_same(m(case.tally), m(scaled.tally))
+
+
+@every_measure
+@tries
+@given(case=cases(least=1, weighted=False))
+def test_equal_weights_equal_no_weights(m, case):
+    weighted = Case(case.y, case.p, np.full(len(case), 3.0))
+    assert_same(m(case.tally), m(weighted.tally))
+
+
+@every_measure
+def test_logits_are_judged_as_their_softmax(m):
+    for seed, weighted in enumerate(("no", "broken")):
+        c = drawn(seed, 60, 4, weighted)
+        shift = np.random.default_rng(seed).normal(size=(60, 1))
+        t = ClassTally.of(c.y, np.log(c.p) + shift, kind="logit", weight=c.weight)
+        assert_same(m(t), m(c.tally))
+
+
+@every_measure
+def test_names_of_classes_do_not_matter(m):
+    c = drawn(3, 50, 4)
+    names = np.array(["south", "east", "west", "north"])
+    assert_same(m(ClassTally.of(names[c.y], c.p, classes=names)), m(c.tally), rel=0.0)
+
+
+@pytest.mark.parametrize("name", sorted(set(CLASS_MEASURES) - {"rps"}))
+def test_order_of_classes_does_not_matter(name):
+    c, order = drawn(4, 50, 4), np.array([2, 0, 3, 1])
+    turned = ClassTally.of(np.argsort(order)[c.y], c.p[:, order])
+    assert_same(CLASS_MEASURES[name](turned), CLASS_MEASURES[name](c.tally))
+
+
+@every_measure
+def test_huge_and_tiny_weights_do_not_matter(m):
+    c = drawn(5, 40, 3, "broken")
+    for factor in (1e-110, 1e110):
+        assert_same(m(Case(c.y, c.p, c.weight * factor).tally), m(c.tally))
+
+
+@pytest.mark.parametrize("name", sorted(set(CLASS_MEASURES) - {"rps", "log_loss", "micro_auroc"}))
+def test_a_class_that_does_not_occur_changes_no_value(name):
+    c = drawn(6, 60, 3)
+    wider = ClassTally.of(c.y, np.c_[c.p, np.zeros(60)], classes=range(4))
+    assert CLASS_MEASURES[name](wider).value == pytest.approx(CLASS_MEASURES[name](c.tally).value)
+
+
+# what the ends and the baseline mean
+
+
+@every_measure
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5, 3.0, 0.1]])
+def test_perfect_scores_reach_the_better_end(m, weight):
+    y = np.array([0, 0, 1, 1, 2])
+    assert m(ClassTally.of(y, np.eye(3)[y], weight=weight)).value == pytest.approx(
+        m.best, abs=1e-15
+    )
+
+
+@every_measure
+def test_baseline_is_reached_without_knowledge(m):
+    y = np.repeat([0, 1, 2], [25, 15, 10])
+    constant = m(ClassTally.of(y, np.tile([0.5, 0.3, 0.2], (50, 1))))
+    if m.name == "mcc":  # of a constant there is no correlation
+        assert constant.why == "all rows are called 0"
+        called = np.tile([0, 0, 1, 1, 2], 10)  # the same mixture for every class
+        constant = m(ClassTally.of(y, np.eye(3)[called]))
+    assert constant.value == pytest.approx(constant.baseline, abs=1e-12)
+
+
+@every_measure
+def test_register_says_what_is_true(m):
+    assert m.bounds[0] < m.bounds[1]
+    assert m.title
+    assert m.meaning.endswith((".", ")")), "the first line of the docstring is the meaning"
+    assert "level" in m.options
+    c = drawn(7, 40, 3).tally
+    assert_same(getattr(scorewise.measures, m.name)(c), m(c), rel=0.0)
+
+
+def test_stored_tally_gives_identical_values(tmp_path):
+    for seed, weighted in enumerate(("no", "broken")):
+        t = drawn(seed, 50, 4, weighted).tally
+        t.save(tmp_path / "t.parquet")
+        for m in CLASS_MEASURES.values():
+            assert_same(m(ClassTally.load(tmp_path / "t.parquet")), m(t), rel=0.0)
