@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types check bench coverage class-coverage labels drift recalibration docs oldest clean
+.PHONY: demo test lint types check bench coverage class-coverage labels drift recalibration class_calibration docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -38,6 +38,9 @@ drift: .venv/tested
 
 recalibration: .venv/tested
 	$(BIN)/python -m benchmarks.recalibration
+
+class_calibration: .venv/tested
+	$(BIN)/python -m benchmarks.class_calibration
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

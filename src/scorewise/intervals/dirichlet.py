@@ -77,6 +77,7 @@ class KernelGaps:
 
     def __init__(self, s: ClassSample, kernels: Kernels, h: float, seed: int) -> None:
         n, k = s.p.shape
+        self._p = s.p.T.ravel()
         shares = kernels.shares(h)
         smooth = np.einsum("ij,jk->ik", shares, s.p)
         self.bias = (smooth - s.p).T.ravel()
@@ -91,11 +92,16 @@ class KernelGaps:
         q /= q.sum(1, keepdims=True)
         self._noise = _noise(q, np.einsum("ij,jk->ik", shares, q), light, chance)
 
+    def moved(self, step: float) -> Floats:
+        """The gaps without chance: so many times those seen, within the probabilities there are."""
+        moved: Floats = np.clip(self._p + step * self.gap, 0.0, 1.0) - self._p
+        return moved
+
     def at(self, step: float) -> Floats:
         """Replicates of the gaps at a step."""
         if step == 0:
             return self.null
-        drawn: Floats = self.gap.astype(np.float32) * np.float32(step) + self._noise
+        drawn: Floats = self.moved(step).astype(np.float32) + self._noise
         return drawn
 
 

@@ -36,9 +36,13 @@ class Gaps(Protocol):
     gap: Floats
     null: Floats
 
+    def moved(self, step: float) -> Floats:
+        """The gaps without chance: so many times those seen, where possible."""
+        ...
+
     def at(self, step: float) -> Floats:
         """Replicates of the gaps; at step 0 they are `null`."""
-        ...  # a protocol
+        ...
 
 
 class Noise:
@@ -52,17 +56,34 @@ class Noise:
     ) -> None:
         rng = np.random.default_rng(seed)
         self.total = c.total
+        self.cells = c
         self.gap = c.gap / c.total
         self.null = (drawn_gaps(c, replicates, rng) if drawn is None else drawn) / c.total
-        self._cells, self._rng = c, rng
+        self._rng = rng
         self._more: Floats | None = None
+        self._at: dict[float, Floats] = {0.0: self.null}
+        # no gap at all leaves the direction open: then all rates move up, by what chance may do
+        seen = bool((np.abs(c.gap) > 1e-12 * c.weight).any())
+        self._toward = c.gap if seen else np.sqrt(np.maximum(c.noise, 0.0))
+
+    def moved(self, step: float) -> Floats:
+        """The gaps without chance, as shares of the whole: so many times those seen, where possible."""
+        c = self.cells
+        return (self._rate(step) - c.p) * c.weight / self.total
 
     def at(self, step: float) -> Floats:
         """Replicates of the gaps, as shares of the whole."""
-        if step == 0:
-            return self.null
-        c = self._cells
-        rate = np.clip(c.p + step * c.gap / c.weight, 0.0, 1.0)
+        if step not in self._at:
+            self._at[step] = self._drawn(step)
+        return self._at[step]
+
+    def _rate(self, step: float) -> Floats:
+        c = self.cells
+        rate: Floats = np.clip(c.p + step * self._toward / c.weight, 0.0, 1.0)
+        return rate
+
+    def _drawn(self, step: float) -> Floats:
+        c, rate = self.cells, self._rate(step)
         # what differing chances within a cell take off the variance of its mean chance
         within = c.squares * c.p * (1 - c.p) - c.noise
         variance = np.maximum(c.squares * rate * (1 - rate) - within, 0.0)
@@ -70,9 +91,11 @@ class Noise:
             np.divide(variance, c.noise, out=np.ones(len(c)), where=c.noise > 0).clip(0, 1)
         )
         more = np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total
+        drawn: Floats = less * self.null
+        drawn += self.moved(step)
         if self._more is None:
             self._more = self._rng.standard_normal(self.null.shape)
-        drawn: Floats = step * self.gap + less * self.null + more * self._more
+        drawn += more * self._more
         return drawn
 
 
@@ -83,47 +106,59 @@ def inverted(
     *,
     size: Statistic | None = None,
     value: float | None = None,
+    expected: float | None = None,
 ) -> Inverted:
     """The statistic of the gaps seen, with interval, expected value and p-value.
 
     `size` is the error itself, as a function of gaps without noise, where the statistic corrects for
-    noise; `value` is the statistic where it is known better than from these cells.
+    noise; `value` is the statistic where it is known better than from these cells; `expected` is what
+    calibrated scores get where that is not the mean of the statistic.
     """
     size = size or statistic
     tail = (1 - level) / 2
     seen = float(statistic(noise.gap[None])[0])
-    null = statistic(noise.null)
     # equal up to rounding counts as equal
-    p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
-    low = 0.0 if p >= tail else _solve(noise, statistic, seen, 1 - tail)
-    high = _solve(noise, statistic, seen, tail)
-    ends = [float(size(step * noise.gap[None])[0]) for step in (low, high)]
+    least = seen - 1e-9 * abs(seen) - 1e-15
+    null = statistic(noise.null)
+    known = {0.0: np.sort(null)}
+
+    def above(step: float, share: float) -> float:
+        if step not in known:
+            known[step] = np.sort(statistic(noise.at(step)))
+        return _quantile(known[step], share) - least
+
+    p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
+    low = 0.0 if p >= tail else _crossing(lambda step: above(step, 1 - tail))
+    high = _crossing(lambda step: above(step, tail))
+    ends = [float(size(noise.moved(step)[None])[0]) for step in (low, high)]
     exact = seen if value is None else value
-    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), float(null.mean()), float(p))
+    mean = float(null.mean()) if expected is None else expected
+    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
 
 
-def _solve(noise: Gaps, statistic: Statistic, seen: float, share: float) -> float:
-    """The step at which that quantile of the statistic is what was seen."""
+def _quantile(ordered: Floats, share: float) -> float:
+    """np.quantile of what is in order already."""
+    place = share * (len(ordered) - 1)
+    at = min(int(place), len(ordered) - 2)
+    return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
 
-    def above(step: float) -> float:
-        return float(np.quantile(statistic(noise.at(step)), share)) - seen
 
-    low, high = 0.0, 1.0
-    at_low = above(low)
-    if at_low >= 0:
+# fixed steps, so that a wider level never has a narrower interval
+_STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
+
+
+def _crossing(above: Callable[[float], float]) -> float:
+    """The step at which an increasing function of steps reaches 0, straight between fixed steps."""
+    low, high, middle = 0, len(_STEPS) - 1, _STEPS.index(1.0)
+    if above(_STEPS[0]) >= 0:
         return 0.0
-    at_high = above(high)
-    while at_high < 0 and high < 64:
-        low, at_low, high = high, at_high, 2 * high
-        at_high = above(high)
-    for _ in range(8):
-        # the Illinois variant of false position: the quantile is close to linear in the step
-        middle = low - at_low * (high - low) / (at_high - at_low)
-        at_middle = above(middle)
-        if abs(at_middle) <= 1e-3 * abs(seen) or high - low < 1e-3:
-            return middle
-        if at_middle < 0:
-            low, at_low, at_high = middle, at_middle, at_high / 2
+    while high - low > 1:
+        if above(_STEPS[middle]) < 0:
+            low = middle
         else:
-            high, at_high, at_low = middle, at_middle, at_low / 2
-    return (low + high) / 2
+            high = middle
+        middle = (low + high) // 2
+    a, b = above(_STEPS[low]), above(_STEPS[high])
+    if b <= a or b < 0:
+        return _STEPS[high]
+    return _STEPS[low] - a * (_STEPS[high] - _STEPS[low]) / (b - a)

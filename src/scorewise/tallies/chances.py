@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from scorewise.tallies.sorting import add_runs
 from scorewise.tallies.tally import Tally
 
 Floats = NDArray[np.float64]
+Made = TypeVar("Made")
 MOST = 1 << 16
 _PART = 1 << 10  # cells of the result that are added up at a time
 
@@ -64,24 +67,37 @@ class Chances:
 
 
 def chances(t: Tally) -> Chances:
-    """The cells of a tally of probabilities or logits.
+    """The cells of a tally of probabilities or logits; made once and kept with the tally.
 
     Up to 65,536 distinct scores each has a cell of its own; more are joined on the fixed grid of
     probabilities, whose edges contain i/B for the usual numbers of bins, with exact sums.
     """
-    if t.coarse is not None:
-        return _of_coarse(t)
+    return kept(t, "chances", lambda: _of_coarse(t) if t.coarse is not None else _of_scores(t))
+
+
+def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
+    """What was made before under that name of an immutable value, or is made now."""
+    store: dict[Hashable, Made] = owner.__dict__.setdefault("_kept", {})
+    if name not in store:
+        store[name] = make()
+    return store[name]
+
+
+def _of_scores(t: Tally) -> Chances:
     n = len(t.score)
     if n <= MOST:
-        start = np.arange(n)
-    else:
-        edges = probability_edges()
-        if t.kind == "logit":
-            with np.errstate(divide="ignore"):
-                edges = np.log(edges) - np.log1p(-edges)
-        first = np.searchsorted(t.score, edges.astype(t.score.dtype))
-        start = np.unique(first[first < n])
-    ends = np.append(start[1:], n)
+        return summed(t, np.arange(n))
+    edges = probability_edges()
+    if t.kind == "logit":
+        with np.errstate(divide="ignore"):
+            edges = np.log(edges) - np.log1p(-edges)
+    first = np.searchsorted(t.score, edges.astype(t.score.dtype))
+    return summed(t, np.unique(first[first < n]))
+
+
+def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
+    """Exact sums over the runs of an exact tally's scores that begin at `start`."""
+    ends = np.append(start[1:], len(t.score))
     parts = []
     for i in range(0, len(start), _PART):
         cell = start[i : i + _PART]

@@ -24,12 +24,17 @@ class Marks:
 
     @classmethod
     def of(cls, score: Floats, true: NDArray[np.int64], weight: Numbers, weight2: Numbers) -> Marks:
-        """Those of rows in any order.
+        """Those of rows in any order; rows without weight are left out.
 
         >>> m = Marks.of(np.array([0.5, 0.1, 0.5]), np.array([1, 0, 1]), *np.ones((2, 3), int))
         >>> m.score, m.true, m.weight
         (array([0.1, 0.5]), array([0, 1]), array([1, 2]))
         """
+        used = weight > 0
+        if not used.all():
+            squares = weight2[used]
+            score, true, weight = score[used], true[used], weight[used]
+            weight2 = weight if np.array_equal(squares, weight) else squares
         # + 0.0 folds -0.0 into 0.0
         score = score + 0.0
         order = np.argsort(score)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_consistency import drawn_class_gaps
 from scorewise.intervals.inversion import Noise, Statistic, inverted
 from scorewise.intervals.scales import z
+from scorewise.measures._calibrated import calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
+from scorewise.tallies.bins import Binning, Convention, binned, check_bins
 from scorewise.tallies.chances import Chances
 from scorewise.tallies.class_sample import ClassSample, why_no_rows
-from scorewise.tallies.marks import Marks
-from scorewise.tallies.sorting import add_runs
 
 Floats = NDArray[np.float64]
-Binning = Literal["width", "mass"]
-Closed = Literal["left", "right"]
 _ROWS = 2048  # whose labels are drawn; the value is of all rows
 
 
@@ -34,7 +30,7 @@ def classwise_ece(
     bins: int = 15,
     norm: float = 1,
     binning: Binning = "width",
-    closed: Closed = "left",
+    convention: Convention | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> Estimate:
@@ -42,40 +38,30 @@ def classwise_ece(
 
     (1/K sum_k sum_b n_kb/n |ybar_kb - pbar_kb|^norm)^(1/norm), on `bins` of equal width or mass of the
     probabilities of each class (Kull et al. 2019; norm=2: Kumar, Liang and Ma 2019). norm=inf is the
-    largest gap of all. Bins hold their left end, [a, b), or with closed="right" their right, (a, b].
-    Interval by inverted tests along the observed gaps; labels drawn from each row's own probabilities
-    give `expected` and `p`.
+    largest gap of all; `convention` cuts bins as other packages do, see `ece`. The interval inverts
+    consistency tests along the gaps seen; labels drawn from each row's own probabilities give
+    `expected` and `p`.
 
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = classwise_ece(ClassTally.of(p.argmax(1), p))
     >>> e, round(e.expected, 3), e.p
-    (0.238 [0.209, 0.243], 0.108, 0.001)
+    (0.209 [0.162, 0.215], 0.113, 0.001)
     """
-    _check(bins, norm, binning, closed)
+    check_bins(bins, binning, convention)
+    if not norm >= 1:
+        raise BadInput(f"norm={norm:g} is below 1; 1 is usual, 2 weighs large gaps, inf takes one")
     z(level)
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
-    if binning == "mass":
-        closed = "left"
-    binned = [_Binned.of(m, k, bins, binning, closed) for k, m in enumerate(t.each)]
-    cells = _stacked([b.cells for b in binned])
+    parts = [binned(t.one(c), bins, binning, convention) for c in t.classes]
+    cells = _stacked(parts)
     s = ClassSample.of(t, _ROWS)
-    first = np.concatenate(([0], np.cumsum([len(b.cells) for b in binned])))
-    cell = np.stack([first[k] + b.find(s.p[:, k]) for k, b in enumerate(binned)], axis=1)
+    first = np.concatenate(([0], np.cumsum([len(c) for c in parts])))
+    cell = np.stack([first[k] + _place(c, s.p[:, k]) for k, c in enumerate(parts)], axis=1)
     drawn = drawn_class_gaps(s, cell, cells, np.random.default_rng(seed))
-    e = inverted(Noise(cells, len(drawn), seed, drawn=drawn), _size(cells, norm), level)
-    how = f"inverted tests, {len(drawn)} draws of labels of {len(s):,} rows"
-    high = min(e.high, 1.0)
-    return Estimate(e.value, e.low, high, level, how, expected=e.expected, p=e.p)
-
-
-def _check(bins: int, norm: float, binning: str, closed: str) -> None:
-    if not isinstance(bins, int) or bins < 1:
-        raise BadInput(f"bins={bins} is no number of bins; 15 is usual")
-    if not norm >= 1:
-        raise BadInput(f"norm={norm} is below 1; the usual are 1, 2 and inf")
-    one_of("binning", binning, get_args(Binning))
-    one_of("closed", closed, get_args(Closed))
+    found = inverted(Noise(cells, len(drawn), seed, drawn=drawn), _size(cells, norm), level)
+    how = f"inverted consistency test, {len(drawn)} draws of labels of {len(s):,} rows"
+    return calibrated(found, level, how=how)
 
 
 def _size(cells: Chances, norm: float) -> Statistic:
@@ -88,41 +74,9 @@ def _size(cells: Chances, norm: float) -> Statistic:
     return lambda gaps: (share * np.abs(gaps / share) ** norm).sum(1) ** (1 / norm)
 
 
-class _Binned(NamedTuple):
-    """The bins of one class that are not empty: their sums, and the edges between them."""
-
-    cells: Chances
-    between: Floats
-    closed: Closed
-
-    @classmethod
-    def of(cls, m: Marks, k: int, bins: int, binning: Binning, closed: Closed) -> _Binned:
-        used = m.weight > 0
-        p, true = m.score[used], m.true[used]
-        w, w2 = (c[used].astype(float) for c in (m.weight, m.weight2))
-        edges = _edges(p, w, bins, binning)
-        # of equal probabilities all are in one bin
-        start = np.unique(np.concatenate(([0], np.searchsorted(p, edges, side=closed))))
-        start = start[start < len(p)]
-        sums = (w, w2, np.where(true == k, w, 0.0), w * p, w2 * p * (1 - p))
-        cells = Chances(p[start], *(add_runs(c, start) for c in sums))
-        between = p[start[1:]] if closed == "left" else p[start[1:] - 1]
-        return cls(cells, between, closed)
-
-    def find(self, p: Floats) -> NDArray[np.int64]:
-        """In which of these bins each probability lies."""
-        side: Closed = "right" if self.closed == "left" else "left"
-        return np.searchsorted(self.between, p, side=side)
-
-
-def _edges(p: Floats, w: Floats, bins: int, binning: Binning) -> Floats:
-    """The edges between bins, without the ends."""
-    inside = np.arange(1, bins) / bins
-    if binning == "width":
-        return inside
-    reached = np.cumsum(w, dtype=float)
-    at = np.searchsorted(reached, inside * reached[-1] * (1 + 1e-12), side="right")
-    return np.unique(p[np.minimum(at, len(p) - 1)])
+def _place(c: Chances, p: Floats) -> NDArray[np.int64]:
+    """In which of the bins each probability lies."""
+    return np.maximum(np.searchsorted(c.low, p, side="right") - 1, 0)
 
 
 def _stacked(parts: list[Chances]) -> Chances:

@@ -13,6 +13,7 @@ from scorewise.estimate import Estimate
 from scorewise.intervals.dirichlet import KernelGaps, Kernels, likeliest
 from scorewise.intervals.inversion import inverted
 from scorewise.intervals.scales import z
+from scorewise.measures._calibrated import calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.chances import Floats
@@ -47,7 +48,7 @@ def canonical_ce(
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = canonical_ce(ClassTally.of(p.argmin(1), p))
     >>> e, round(e.expected, 2), e.p
-    (0.675 [0.605, 0.710], 0.22, 0.001)
+    (0.842 [0.378, 0.842], 0.44, 0.001)
     """
     one_of("smoothed", smoothed, get_args(Smoothed))
     if not 1 <= norm < math.inf:
@@ -76,7 +77,6 @@ def canonical_ce(
     def published(gap: Floats) -> Floats:
         return size(gap + gaps.bias.astype(gap.dtype))
 
-    e = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
-    high = min(e.high, 2.0)
-    how = f"inverted tests, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
-    return Estimate(e.value, e.low, high, level, how, expected=e.expected, p=e.p)
+    found = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
+    how = f"inverted consistency test, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
+    return calibrated(found, level, bounds=(0.0, 2.0), how=how)

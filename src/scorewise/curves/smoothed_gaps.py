@@ -1,0 +1,117 @@
+"""Gaps between labels and probabilities smoothed by the reflected Gaussian, and their total size.
+
+On [0, 1] with reflecting ends the Gaussian is diagonal in cosines: a cosine of k half turns shrinks by
+exp(-(pi k width)^2 / 2). So gaps are dealt to the points of a grid, and one cosine transform serves
+all widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from scorewise.intervals.inversion import Statistic
+from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.sorting import first_of_runs
+
+POINTS = 3465  # their middles are edges of the fixed grid, so that no cell lies across one
+REACH = 0.8  # a row moved by d changes the total size at width s by less than REACH d / s
+
+
+def on_grid(c: Chances, points: int = POINTS) -> Floats:
+    """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
+    # the first and the last half cell reflect into the grid
+    place = np.clip(c.p * points - 0.5, 0.0, points - 1.0)
+    left = np.minimum(place.astype(np.int64), points - 2)
+    right = place - left
+    gap = c.gap / c.total
+    near, far = (np.bincount(left + k, gap * w, points) for k, w in ((0, 1 - right), (1, right)))
+    dealt: Floats = np.add(near, far, dtype=np.float64)
+    return dealt
+
+
+def sizes(gaps: Floats) -> Callable[[float], Floats]:
+    """The total size of gaps on a grid (the last axis) after smoothing, as a function of the width.
+
+    >>> gaps = np.array([[0.0, 0.2, -0.2, 0.0]])
+    >>> size = sizes(gaps)
+    >>> size(1e-9).round(3), size(0.2).round(3), size(1.0).round(3)
+    (array([0.4]), array([0.171]), array([0.]))
+    """
+    from scipy.fft import dct, idct
+
+    points = gaps.shape[-1]
+    waves = dct(gaps, axis=-1, norm="ortho")
+    turns = (np.pi * np.arange(points)) ** 2 / 2
+
+    def size(width: float) -> Floats:
+        shrunk = waves * np.exp(-turns * width * width)
+        total: Floats = np.abs(idct(shrunk, axis=-1, norm="ortho", overwrite_x=True)).sum(-1)
+        return total
+
+    return size
+
+
+def fixed_width(size: Callable[[float], Any]) -> float:
+    """The width at which the total size equals it; 0 where nothing is left of the gaps.
+
+    >>> round(fixed_width(sizes(np.array([0.0, 0.2, -0.2, 0.0]))), 4)
+    0.1808
+    """
+    low, high = 1e-9, 1.0
+    at_low, at_high = (float(size(s)) - s for s in (low, high))
+    if at_low <= 0:
+        return 0.0
+    for _ in range(60):
+        # the Illinois variant of false position
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        at_middle = float(size(middle)) - middle
+        if abs(at_middle) < 1e-14 or high - low < 1e-13:
+            break
+        if at_middle > 0:
+            low, at_low, at_high = middle, at_middle, at_high / 2
+        else:
+            high, at_high, at_low = middle, at_middle, at_low / 2
+    return middle
+
+
+def fixed_widths(gaps: Floats) -> Floats:
+    """The same for each row of gaps on a grid, straight between widths a tenth of an octave apart."""
+    size = sizes(gaps)
+    low: Floats = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
+    top = float(np.abs(gaps).sum(-1).max())
+    if top <= low.min():
+        return low
+    # the size falls as the width grows, so the widths are between these ends
+    widths = np.geomspace(max(float(low.min()), top / 64), top, 9)
+    beyond = np.stack([size(w) - w for w in widths], axis=-1)
+    at = np.clip((beyond > 0).sum(-1), 1, len(widths) - 1)
+    a, b = (np.take_along_axis(beyond, (at + k)[:, None], -1)[:, 0] for k in (-1, 0))
+    share = np.clip(np.divide(a, a - b, out=np.zeros(len(a)), where=a != b), 0.0, 1.0)
+    found: Floats = widths[at - 1] + share * (widths[at] - widths[at - 1])
+    return found
+
+
+def few_cells(c: Chances, width: float) -> tuple[Chances, int]:
+    """Equal cells a width across, joined from the others, and how many fit into [0, 1]."""
+    points = int(np.clip(np.ceil(1 / max(width, 1e-3)), 24, 512))
+    return c.joined(first_of_runs(_cell(c.p, points))), points
+
+
+def size_at(c: Chances, points: int, width: float) -> Statistic:
+    """The total size at one width, of gaps on cells that `few_cells` joined."""
+    return lambda gaps: sizes(spread_out(c, points, gaps))(width)
+
+
+def spread_out(c: Chances, points: int, gaps: Floats) -> Floats:
+    """Gaps on the cells in use put to their places among all cells."""
+    at = _cell(c.p, points)
+    full = np.zeros((*gaps.shape[:-1], points))
+    full[..., at] = gaps
+    return full
+
+
+def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.clip((p * points).astype(np.int64), 0, points - 1)

@@ -1,0 +1,117 @@
+"""How far are the scores from being probabilities? Errors that smooth gaps, without bins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scorewise.curves import smoothed_gaps as smoothed
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.intervals.inversion import Statistic, inverted
+from scorewise.measures._calibrated import calibrated, lacking, noise_of, path_noise
+from scorewise.registry import measure
+from scorewise.tallies import Tally
+from scorewise.tallies.chances import Chances, Floats, chances, kept
+from scorewise.tallies.coarse import loss_moments
+from scorewise.tallies.displacement import displacement
+
+_ENOUGH = 200  # replicates for the mean of fixed points
+
+
+@measure(group="calibration", better="low", title="smECE")
+def smece(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """Mean size of the gaps between labels and probabilities after smoothing by a fitting width.
+
+    The width s at which the gaps, smoothed by a Gaussian of that width that is reflected at 0 and 1,
+    have total size s (Błasiok and Nakkiran 2023): a distance from calibration with nothing to choose.
+    The interval inverts consistency tests along the gaps seen.
+
+    >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
+    0.199 [0.000, 0.229]
+    """
+    if why := lacking(t, level):
+        return Estimate.undefined(why, level)
+    c = chances(t)
+    value = kept(t, "smece", lambda: smoothed.fixed_width(smoothed.sizes(smoothed.on_grid(c))))
+    few, points = smoothed.few_cells(c, value)
+    noise = noise_of(few, seed)
+
+    def size(gaps: Floats) -> Floats:
+        return np.array([smoothed.fixed_width(smoothed.sizes(smoothed.spread_out(few, points, g)))
+                         for g in gaps])  # fmt: skip
+
+    # the fixed point reaches a width exactly when the size at that width does
+    at_value = smoothed.size_at(few, points, value)
+    null = smoothed.fixed_widths(smoothed.spread_out(few, points, noise.null[:_ENOUGH]))
+    found = inverted(
+        noise, at_value, level, size=size, value=value, expected=float(null.mean())
+    )  # fmt: skip
+    return calibrated(found, level, bound=_smece_bound(value, displacement(t)))
+
+
+def _smece_bound(value: float, moved: float) -> float:
+    """How far the fixed point can be off if rows lie elsewhere by that much in the mean."""
+    if not moved:
+        return 0.0
+    reach = 4 * smoothed.REACH * moved
+    above = (math.sqrt(value * value + reach) - value) / 2
+    below = value - (value + math.sqrt(value * value - reach)) / 2 if value**2 > reach else value
+    return max(above, below)
+
+
+@measure(group="calibration", better="low", bounds=(-1.0, 1.0), title="SKCE")
+def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -> Estimate:
+    """Squared kernel calibration error: how much pairs of like scores err in the same direction.
+
+    The mean over pairs of rows of (y - p)(y' - p') exp(-|p - p'| / width), without a row's pair with
+    itself (Widmann, Lindsten and Zachariah 2019): unbiased, so near 0, on either side, for calibrated
+    scores. The interval, for which nothing is below 0, inverts consistency tests along the gaps seen.
+
+    >>> skce(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
+    0.022 [0.000, 0.067]
+    """
+    if not 0.002 <= width < math.inf:
+        raise BadInput(f"width={width:g} is no width of a kernel; 0.25 is usual, 0.002 the least")
+    if why := lacking(t, level):
+        return Estimate.undefined(why, level)
+    c = chances(t)
+    total, squares = c.total, float(c.squares.sum())
+    if squares >= total * total * (1 - 1e-12):
+        return Estimate.undefined("one row makes no pair", level)
+    share = total * total / (total * total - squares)  # of pairs in all pairs of rows
+    value = kept(t, ("skce", width), lambda: _pairs(t, c, width) * share)
+    noise = path_noise(t, seed)
+    few = noise.cells
+    pairs = _kernel_sum(few.p, width)
+    # of each cell: the squares of single rows, which depend on how many of them are positive
+    turn = np.where(few.weight > 0, few.squares / few.weight, 0.0) * (1 - 2 * few.p) / total
+    own = float(few.noise.sum()) / total**2
+
+    def unbiased(gaps: Floats) -> Floats:
+        found: Floats = (pairs(gaps) - (gaps * turn).sum(-1) - own) * share
+        return found
+
+    found = inverted(noise, unbiased, level, size=pairs, value=value)
+    bound = 2 * displacement(t) / width * share
+    return calibrated(found, level, bound=bound, bounds=(-1.0, 1.0))
+
+
+def _pairs(t: Tally, c: Chances, width: float) -> float:
+    """Sum over pairs of different rows, as a share of all pairs."""
+    both = float(_kernel_sum(c.p, width)((c.gap / c.total)[None])[0])
+    losses = t.coarse.losses["brier"] if t.coarse is not None else loss_moments(t, "brier")
+    return both - sum(m.square for m in losses) / c.total**2
+
+
+def _kernel_sum(p: Floats, width: float) -> Statistic:
+    """Sum of gap x gap' x exp(-|p - p'| / width) over all pairs of cells, in one pass over them."""
+    rise, fall = np.exp(p / width), np.exp(-p / width)
+
+    def total(gaps: Floats) -> Floats:
+        below = np.cumsum(gaps * rise, axis=-1)
+        upto: Floats = 2 * (gaps * fall * below).sum(-1) - (gaps * gaps).sum(-1)
+        return upto
+
+    return total
