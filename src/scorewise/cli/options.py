@@ -41,6 +41,13 @@ ManyScores = Annotated[
         show_default=False,
     ),
 ]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help='Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
+    ),
+]
 Positive = Annotated[
     str | None, typer.Option(metavar="CLASS", help="The class that high scores stand for.")
 ]

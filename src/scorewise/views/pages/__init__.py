@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scorewise.views.pages.calibrate import calibrate
+from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
 from scorewise.views.pages.inspect import inspect_page, raters_page
 from scorewise.views.pages.section import Section
@@ -16,6 +17,7 @@ from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
     "drift": drift,
     "inspect": inspect_page,
     "raters": raters_page,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.views.schemas.calibrate import calibrate
+from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.inspect import inspect, raters
@@ -11,6 +11,7 @@ from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
     "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
     "drift": drift,
     "evaluate": evaluate,
     "inspect": inspect,
