@@ -13,7 +13,7 @@ from scorewise.intervals.scales import effective, one_row
 from scorewise.recalibrating.scale import Floats
 
 SURE = 0.99  # level at which what a map saves has to be above 0
-NEAR = 0.5  # standard errors within which a simpler map is as good
+NEAR = 0.25  # standard errors within which a simpler map is as good
 
 
 def paired(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
@@ -30,21 +30,23 @@ def paired(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
 def verdict(losses: Mapping[str, Floats], w: Floats, w2: Floats, level: float) -> tuple[str, str]:
     """The name of the map to take, and why; `losses` has the loss of each row, simple maps first.
 
-    The best is the one with the least mean loss, or the first that is worse by no more than half a
-    standard error of their paired difference. It is taken if what it saves against identity is above 0
-    at a level of 0.99, or at that asked for if it is higher.
+    The best is the one with the least mean loss, or the first that is worse by no more than a quarter
+    of the standard error of their paired difference. It is taken if what it saves against identity is
+    above 0 at a level of 0.99, or at that asked for if it is higher.
     """
     if len(losses) == 1:
-        return "identity", "too few rows of the smaller class to try anything else"
-    best = min(losses, key=lambda name: _mean(losses[name], w, w2)[0])
-    if best == "identity":
+        return "identity", "too few rows to try anything else"
+    least = min(losses, key=lambda name: _mean(losses[name], w, w2)[0])
+    if least == "identity":
         return "identity", "nothing else has a lower log loss on rows not seen"
-    best = next(n for n in losses if n != "identity" and _near(losses[n] - losses[best], w, w2))
+    best = next(n for n in losses if n != "identity" and _near(losses[n] - losses[least], w, w2))
     sure = max(level, SURE)
     if not paired(losses["identity"] - losses[best], w, w2, sure).low > 0:
         said = f"{best} saves log loss, but is not shown to help"
         return "identity", f"{said} (its {100 * sure:g}% interval reaches 0)"
-    return best, "shown to help: least log loss on rows not seen, or as good and simpler"
+    if best != least:
+        return best, f"shown to help: as good as {least} on rows not seen, and simpler"
+    return best, "shown to help: least log loss on rows not seen"
 
 
 def _near(gap: Floats, w: Floats, w2: Floats) -> bool:
