@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +10,12 @@ import numpy as np
 
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective, one_row, wald
+from scorewise.intervals.scales import effective
 from scorewise.recalibrating.cells import FEW, Cells, runs
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.scale import Floats, Points, Scale
+from scorewise.recalibrating.verdict import paired
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.sorting import add_runs, sum_cells
@@ -100,19 +100,8 @@ def losses(p: Floats, clip: float) -> Floats:
 
 
 def difference(first: Floats, second: Floats, dealt: Folds, level: float) -> Estimate:
-    """Mean loss of the first less that of the second, row by row, with its normal interval."""
-    w, w2 = dealt.rows, dealt.squares
-    total = float(w.sum())
-    n = effective(total, float(w2.sum()))
-    gap = first - second
-    mean = float((w * gap).sum() / total)
-    if one_row(n):
-        return Estimate(mean, level=level, method="none: a single row", baseline=0.0)
-    variance = float((w2 * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
-    if variance <= 1e-26:
-        return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
-    low, high = wald(mean, math.sqrt(variance), level, "identity")
-    return Estimate(mean, low, high, level, "normal, paired", "", 0.0, 0.0)
+    """Mean loss of the first less that of the second, row by row, with its t interval."""
+    return paired(first - second, dealt.rows, dealt.squares, level)
 
 
 def before(dealt: Folds, kind: Kind) -> Any:

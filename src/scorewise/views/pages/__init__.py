@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scorewise.views.pages.calibrate import calibrate
+from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
 from scorewise.views.pages.evaluate_classes import evaluate_classes
 from scorewise.views.pages.inspect import inspect_page, raters_page
@@ -17,6 +18,7 @@ from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
     "drift": drift,
     "evaluate-classes": evaluate_classes,
     "inspect": inspect_page,
