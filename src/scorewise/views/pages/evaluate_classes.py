@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from scorewise.estimate import number
 from scorewise.views.pages.section import Section, hints
 from scorewise.views.words import (
     Document,
     amount,
     baseline,
     bound,
-    chance,
     counted,
     grouped,
     interval,
@@ -124,10 +124,15 @@ def _confused(doc: Document) -> list[Section]:
     return [Section("Most frequent confusions", head=head, rows=rows, words=words, lines=said)]
 
 
-LEGEND = (
-    "Baseline: what chance or the best constant prediction would get; under Calibration, what "
-    "calibrated scores would get on average. Skill: share of the way from there to the best value."
+BASELINE = (
+    "Baseline: what chance or the best constant prediction would get. Skill: share of the way from "
+    "there to the best value."
 )
+EXPECTED = (
+    "Expected: what calibrated scores would get on average. p: the chance that they would get as much "
+    "or more."
+)
+LONGEST_TITLE = 36  # letters, so that a line of numbers fits beside it
 
 
 def _measures(doc: Document) -> list[Section]:
@@ -135,7 +140,7 @@ def _measures(doc: Document) -> list[Section]:
     from scorewise.views.layout import aligned
 
     found = [m for m in doc["measures"] if not m["why"]]
-    titles = [plain(m["title"]) for m in found]
+    titles = [_title(m) for m in found]
     ends = [" ".join(filter(None, (interval(m), bound(m)))) for m in found]
     columns = (titles, aligned([value(m) for m in found]), ends)
     left, _, wide = (max(map(len, column), default=0) for column in columns)
@@ -144,18 +149,29 @@ def _measures(doc: Document) -> list[Section]:
         for m, title, said, end in zip(found, *columns, strict=True)
     }
     level = percent(doc["settings"]["level"])
-    head = ("".ljust(left), "Value", f"{level} interval", "Baseline", "Skill")
-    words = frozenset({head[0], head[2]})
-    groups = grouped([{"measures": found}])
-    sections = [
-        Section(title, head=head, rows=[lines[m["name"]] for m in group], words=words)
-        for title, group in groups
-    ]
-    return [
-        *sections[:-1],
-        *(replace(last, lines=[LEGEND]) for last in sections[-1:]),
-        *_absent(doc),
-    ]
+    start = ("".ljust(left), "Value", f"{level} interval")
+    sections = []
+    for title, group in grouped([{"measures": found}]):
+        tested = any(m["p"] is not None for m in group)
+        last = ("Expected", "p") if tested else ("Baseline", "Skill")
+        rows = [lines[m["name"]] for m in group]
+        words = frozenset({start[0], start[2]})
+        sections.append(Section(title, head=(*start, *last), rows=rows, words=words))
+    return [*_explained(sections), *_absent(doc)]
+
+
+def _explained(sections: list[Section]) -> list[Section]:
+    """The sections, with the meaning of their columns where it is needed last."""
+    last = {section.head[-1]: i for i, section in enumerate(sections)}
+    said = {
+        last[head]: text for head, text in (("Skill", BASELINE), ("p", EXPECTED)) if head in last
+    }
+    return [replace(s, lines=[said[i]]) if i in said else s for i, s in enumerate(sections)]
+
+
+def _title(m: Document) -> str:
+    title = plain(m["title"])
+    return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
 
 
 def _absent(doc: Document) -> list[Section]:
@@ -168,9 +184,10 @@ def _absent(doc: Document) -> list[Section]:
 
 
 def _skill(m: Document) -> str:
-    if m["skill"] is None:
-        return "" if m.get("p") is None else chance(m["p"])
-    return whole_percent(m["skill"])
+    """The p-value of a measure of calibration, else the skill."""
+    if m["p"] is not None:
+        return number(m["p"])
+    return "" if m["skill"] is None else whole_percent(m["skill"])
 
 
 def _each(doc: Document) -> Section:
