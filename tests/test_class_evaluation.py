@@ -22,7 +22,7 @@ from sklearn.metrics import (
 import scorewise as sw
 from scorewise import BadInput, ClassTally, Tally
 from scorewise.estimate import Estimate
-from scorewise.registry import CLASS_MEASURES, measure
+from scorewise.registry import CLASS_MEASURES, MEASURES, measure
 from scorewise.views.schemas import document_schema
 from scorewise.views.terminal import text
 
@@ -120,6 +120,12 @@ def test_document_has_each_class_as_scikit_learn_has_it():
             "auroc": roc_auc_score(y == k, p[:, k]),
         }
         assert {name: found[name] for name in wanted} == pytest.approx(wanted)
+
+
+def test_measures_of_two_classes_keep_their_order():
+    # though a file of several classes imports that of average precision
+    names = list(MEASURES)
+    assert names.index("auroc") < names.index("average_precision")
 
 
 # from where
