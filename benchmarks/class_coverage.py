@@ -22,10 +22,10 @@ CLASSES = (3, 10)
 SIZES = (100, 1000)
 OUT = Path(__file__).parents[1] / "docs" / "tables" / "class_coverage.md"
 WHY = {
-    "macro_precision": "Classes that are never called are left out, so that few rows of rare classes say "
-    "less than the interval believes.",
-    "macro_average_precision": "With few rows of a class the average precision is biased upwards.",
-    "kappa": "The 1969 standard error is kept on its own scale, as published; it is short for few rows.",
+    "weighted_auroc": "With a few rows in each class, Welch's degrees of freedom are cautious.",
+    "micro_auroc": "With a few rows in each class, Welch's degrees of freedom are cautious.",
+    "macro_f1": "With a few rows in each class F1 is biased downwards, which the interval does not know.",
+    "macro_average_precision": "The interval reaches down by the bias, and is cautious on the other side.",
 }
 
 

@@ -1,6 +1,7 @@
 """The tally of several classes: its parts, merging, what the door refuses, and its file."""
 
 import operator
+from fractions import Fraction
 from functools import reduce
 
 import numpy as np
@@ -79,6 +80,16 @@ def test_an_unknown_class_is_named():
     for ask in (t.one, t.decided):
         with pytest.raises(BadInput, match="no class is named '7'; there are 0, 1, 2"):
             ask(7)
+
+
+def test_small_losses_keep_their_digits():
+    """Against exact arithmetic, where 1 - 2 p + p^2 would leave nothing but rounding."""
+    tiny = Fraction(1, 2**40)
+    p = np.array([[1 - float(tiny), float(tiny) / 2, float(tiny) / 2]])
+    t = ClassTally.of([0], p, classes=range(3))
+    assert sm.brier(t).value == pytest.approx(float(tiny**2 + tiny**2 / 2), rel=1e-12)
+    assert sm.spherical(t).value == pytest.approx(float(tiny**2 / 4), rel=1e-11)
+    assert sm.rps(t).value == pytest.approx(float((tiny**2 + tiny**2 / 4) / 2), rel=1e-3)
 
 
 # merging

@@ -6,6 +6,7 @@ class. Each row's influence is added up over the classes first, and then squared
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.scales import Spread, effective, pooled_spread
-from scorewise.tallies import ClassTally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses_of_classes import softmax
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
 
 
 class Sample(NamedTuple):
     """Whole rows: probabilities of all classes, the true class, weights that add up to 1, their squares.
 
-    `there` are the classes that occur, `known` is by what variances shrink from these rows to all.
+    `there` are the classes that are judged by these rows, `many` is how many occur in all, `known` is by
+    what variances shrink from these rows to all.
     """
 
     p: Floats
@@ -32,42 +35,75 @@ class Sample(NamedTuple):
     w: Floats
     w2: Floats
     there: NDArray[np.int64]
+    many: int
     known: float = 1.0
 
 
-def sampled(t: ClassTally) -> Sample:
-    """All rows that `joint` has, or the first of them where there are very many classes."""
+def sampled(t: ClassTally, few: int = FEW) -> Sample:
+    """All rows that `joint` has, or the first of them where there are very many classes.
+
+    Where that is a sample, classes of which it has few rows are left out.
+    """
     assert t.joint is not None
+    k, there = len(t.classes), t.weight > 0
     # rows are in the order of a hash of their content: the first ones are a random sample
-    rows = max(MOST // len(t.classes), 1 << 11)
+    rows = max(MOST // k, 1 << 11)
     scores, y = t.joint.scores[:rows], t.joint.y[:rows]
     w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
-    unit, known = w.sum(), 1.0
+    whole = len(t.joint.y) <= rows and t.joint.whole
+    if not whole:
+        there = np.bincount(y, minlength=k) >= max(1, min(few, len(y) / (4 * k)))
+        kept = there[y]
+        scores, y, w, w2 = scores[kept], y[kept], w[kept], w2[kept]
+    unit = w.sum()
     w, w2 = w / unit, w2 / unit / unit
-    if len(t.joint.y) > rows or not t.joint.whole:
-        known = t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    known = 1.0 if whole else t.joint.total2 / t.joint.total**2 / float(w2.sum())
     p = softmax(scores) if t.kind == "logit" else scores
-    return Sample(p, y, w, w2, np.flatnonzero(np.bincount(y, w)), known)
+    return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
 
 
-def spread_of_rows(t: ClassTally, influence: Callable[[Sample], Floats]) -> Spread:
+def spread_of_rows(
+    t: ClassTally,
+    influence: Callable[[Sample], Floats],
+    alone: Callable[[Tally], Spread] | None = None,
+    times: float = 1.0,
+) -> Spread:
     """Variance of a measure, as the sum of squared influences of rows drawn at random.
 
     `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
     known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
+
+    In a mean over classes a rare class counts as much as others. One of which the sample has few rows is
+    judged by all its rows: `alone` gives the variance of its own term, and `times` is how much more there
+    is at most if the terms of other classes depend on the same rows.
     """
-    s = sampled(t)
+    s = sampled(t, FEW if alone else 1)
+    rare = np.setdiff1d(np.flatnonzero(t.weight > 0), s.there)
+    if alone is None or not len(rare):
+        return pooled_spread(*_parts(s, influence))
+    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True)])
+    own = {c: alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(s.there) < 2])}
+    if len(s.there) < 2:
+        # all classes but one are rare: its term depends on their rows, at most wholly
+        error = sum(math.sqrt(v) for v in own.values()) / s.many
+        return pooled_spread((error**2, max(rows[rare].min(), 2.0)))
+    terms = [(times * own[c] / s.many**2, max(rows[c], 2.0)) for c in rare]
+    return pooled_spread(*_parts(s, influence), *terms)
+
+
+def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[tuple[float, float]]:
+    """The variance by the rows of each class, and how many rows that is known from."""
     added = influence(s)
-    parts, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added * added, s.w, s.w2))
+    squared, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added**2, s.w, s.w2))
     # the distance of a single row from its own mean, 0, says nothing; others make up for it
     sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
-    return pooled_spread(*zip(s.known * parts[s.there], sizes, strict=True))
+    return list(zip((s.known * squared[s.there]).tolist(), sizes, strict=True))
 
 
 def of_areas(s: Sample) -> Floats:
     """Of the mean, over classes, of the area of one class against the rest."""
     added = sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there)
-    return np.asarray(added / len(s.there))
+    return np.asarray(added / s.many)
 
 
 def of_areas_by_frequency(s: Sample) -> Floats:
@@ -102,13 +138,13 @@ def of_pairs(s: Sample) -> Floats:
         against = np.bincount(s.y, even * above)
         won = (even * below)[up].sum()
         added += np.where(up, below - won, above - against[s.y])
-    return np.asarray(added / share[s.y] / (len(s.there) * (len(s.there) - 1)))
+    return np.asarray(added / share[s.y] / (s.many * (len(s.there) - 1)))
 
 
 def of_average_precisions(s: Sample) -> Floats:
     """Of the mean, over classes, of the average precision of one class against the rest."""
     added = sum(_average_precision(s.p[:, c], s.y == c, s.w) for c in s.there)
-    return np.asarray(added / len(s.there))
+    return np.asarray(added / s.many)
 
 
 def bias_of_average_precisions(t: ClassTally) -> float:
@@ -118,7 +154,8 @@ def bias_of_average_precisions(t: ClassTally) -> float:
     above. A mean over many classes makes the variance small, but not this.
     """
     s = sampled(t)
-    return s.known * float(np.mean([_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there]))
+    found = sum(_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there)
+    return s.known * found / s.many
 
 
 def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:

@@ -49,7 +49,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         return Estimate.undefined(t.why_not_ranked, level)
     pos, neg = t.positives, t.negatives
     prevalence = pos / (pos + neg)
-    value, bound, known = precision_area(t, trapezoid), 0.0, _spread(t.pooled, trapezoid)
+    value, bound, known = precision_area(t, trapezoid), 0.0, precision_spread(t.pooled, trapezoid)
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
@@ -74,7 +74,7 @@ def precision_area(t: Tally, trapezoid: bool = False) -> float:
     return min(1.0, total / t.positives)
 
 
-def _spread(t: Tally, trapezoid: bool) -> Spread:
+def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
     """Variance, as the sum of squared influences of all rows.
 
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;

@@ -52,14 +52,17 @@ def class_charges(
         return -log + 0.0
     if loss == "log clipped":
         return np.clip(-log, -np.log1p(-clip), -np.log(clip))
-    at = p[np.arange(len(y)), y]
-    squares = (p * p).sum(1)
-    if loss == "brier":
-        distance: Floats = squares - 2 * at + 1
-        return distance
-    if loss == "spherical":
-        whole: Floats = 1 - at / np.sqrt(squares)
-        return whole
+    if loss in ("brier", "spherical"):
+        at = p[np.arange(len(y)), y]
+        others = np.where(np.arange(p.shape[1]) == y[:, None], 0.0, p)
+        rest = (others * others).sum(1)
+        if loss == "brier":
+            distance: Floats = (1 - at) ** 2 + rest
+            return distance
+        # 1 - at / norm, without the loss of digits when that is close to 0
+        norm = np.sqrt(at * at + rest)
+        angle: Floats = rest / (norm * (norm + at))
+        return angle
     below = np.cumsum(p, 1)[:, :-1]
     happened = np.arange(p.shape[1] - 1) >= y[:, None]
     total: Floats = ((below - happened) ** 2).sum(1) / (p.shape[1] - 1)

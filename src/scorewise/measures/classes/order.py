@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
-from scorewise.intervals.placements import FEW, area, score_limits
+from scorewise.intervals.placements import FEW, area, score_limits, spread
 from scorewise.intervals.scales import Spread, effective, limits
 from scorewise.intervals.shares import wilson
 from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
-from scorewise.measures.order_retrieval import precision_area
+from scorewise.measures.order_retrieval import precision_area, precision_spread
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.sorting import sum_cells
+from scorewise.tallies.sorting import Numbers, sum_cells
 
 Floats = NDArray[np.float64]
 Influence = Callable[[class_rows.Sample], Floats]
@@ -43,7 +43,7 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     value = float(_areas(t)[occurring(t)].mean())
-    return _judged(t, value, class_rows.of_areas, level, 0.5)
+    return _judged(t, value, class_rows.of_areas, level, 0.5, _of_area)
 
 
 @measure(group="order", title="Weighted AUROC", of="several classes")
@@ -89,15 +89,18 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
-    cells = [marks.cells(c) for c, marks in enumerate(t.each)]
-    score, sums = sum_cells(
-        np.concatenate([c[0] for c in cells]), np.concatenate([np.stack(c[1:3]) for c in cells], 1)
-    )
-    pooled = Tally(score, *sums, *sums)
-    own = t.weight.astype(float)
-    frequent, sums = sum_cells(own, np.stack([own.sum() - own, own]))
-    constant = Tally(frequent, *sums, *sums)
-    return _judged(t, area(pooled), class_rows.of_pooled_area, level, area(constant))
+    own = np.concatenate([marks.true == c for c, marks in enumerate(t.each)])
+    score, weight = (np.concatenate([getattr(m, x) for m in t.each]) for x in ("score", "weight"))
+    value = _area(score, np.stack([np.where(own, 0, weight), np.where(own, weight, 0)]))
+    frequent = t.weight.astype(float)
+    constant = _area(frequent, np.stack([frequent.sum() - frequent, frequent]))
+    return _judged(t, value, class_rows.of_pooled_area, level, constant)
+
+
+def _area(score: Floats, columns: Numbers) -> float:
+    """The area of scores in any order, given the weight of negatives and of positives on each."""
+    cells, (neg, pos) = sum_cells(score, columns)
+    return area(Tally(cells, neg, pos, neg, pos))
 
 
 @measure(group="order", title="Hand-Till M", of="several classes")
@@ -118,7 +121,7 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
     weight = t.weight[there].astype(float)
     pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
     value = float(pairs.sum()) / (len(there) * (len(there) - 1))
-    return _judged(t, value, class_rows.of_pairs, level, 0.5)
+    return _judged(t, value, class_rows.of_pairs, level, 0.5, _of_area, 4.0)
 
 
 @measure(group="order", title="Macro average precision", of="several classes")
@@ -141,7 +144,7 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined(why, level)
     there = np.flatnonzero(occurring(t))
     value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
-    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions)
+    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions, precision_spread)
     less = value - class_rows.bias_of_average_precisions(t)
     if known.says_something() and 0 < less <= value < 1:
         low, high = limits(less, known, level, "logit")[0], limits(value, known, level, "logit")[1]
@@ -166,15 +169,29 @@ def _areas(t: ClassTally) -> Floats:
     return areas
 
 
+def _of_area(one: Tally) -> Spread:
+    """Variance of the area of one class against the rest."""
+    seen = area(one)
+    known = spread(one, seen)
+    # of a single row no more is known than between which ends its placement lies
+    return known if known.says_something() else Spread(seen * (1 - seen), 1.0)
+
+
 def _judged(
-    t: ClassTally, value: float, influence: Influence, level: float, baseline: float
+    t: ClassTally,
+    value: float,
+    influence: Influence,
+    level: float,
+    baseline: float,
+    alone: Callable[[Tally], Spread] | None = None,
+    times: float = 1.0,
 ) -> Estimate:
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
     value = min(1.0, value)  # weights may add up to a hair above all pairs
     half = _worth(t) / 2
     known = Spread(0.0, 0.0)
     if half > FEW - 1e-9 and 0 < value < 1:
-        known = class_rows.spread_of_rows(t, influence)
+        known = class_rows.spread_of_rows(t, influence, alone, times)
     if known.says_something():
         low, high = limits(value, known, level, "logit")
         method = "DeLong, logit"
