@@ -35,6 +35,7 @@ drift: .venv/tested
 
 recalibration: .venv/tested
 	$(BIN)/python -m benchmarks.recalibration
+	$(BIN)/python -m benchmarks.recalibration_of_few
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py
