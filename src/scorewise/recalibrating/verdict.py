@@ -38,8 +38,8 @@ def verdict(
 
     The best is the one with the least mean loss, or the first that is worse by no more than a quarter
     of the standard error of their paired difference. It is taken if what it saves against identity is
-    above 0 at a level of 0.99, or if the rows are 1,000 times likelier with it (see `evidence`); both
-    are stricter at a level beyond 0.99.
+    above 0 at a level of 0.99, or if it is above its standard error and the rows are 1,000 times
+    likelier with it (see `evidence`); both are stricter at a level beyond 0.99.
     """
     if len(losses) == 1:
         return "identity", "too few rows to try anything else"
@@ -48,8 +48,7 @@ def verdict(
         return "identity", "nothing else has a lower log loss on rows not seen"
     best = next(n for n in losses if n != "identity" and _near(losses[n] - losses[least], w, w2))
     gap, sure = losses["identity"] - losses[best], max(level, SURE)
-    clear = paired(gap, w, w2, sure).low > 0
-    if not clear and evidence(gap, w, w2, fold) < math.log(max(LIKELIER, 1 / (1 - level))):
+    if not (paired(gap, w, w2, sure).low > 0 or _likelier(gap, w, w2, fold, level)):
         said = f"{best} saves log loss, but is not shown to help"
         return "identity", f"{said} (its {100 * sure:g}% interval reaches 0)"
     if best != least:
@@ -66,6 +65,12 @@ def evidence(gap: Floats, w: Floats, w2: Floats, fold: Codes) -> float:
     rows = w * (w.sum() / w2.sum())  # weights as if they were rows
     each = np.bincount(fold, rows * gap)
     return float(np.logaddexp.reduce(each) - math.log(len(each)))
+
+
+def _likelier(gap: Floats, w: Floats, w2: Floats, fold: Codes, level: float) -> bool:
+    mean, error, _ = _mean(gap, w, w2)
+    enough = math.log(max(LIKELIER, 1 / (1 - level)))
+    return mean > error and evidence(gap, w, w2, fold) >= enough
 
 
 def _near(gap: Floats, w: Floats, w2: Floats) -> bool:
