@@ -38,6 +38,7 @@ drift: .venv/tested
 
 recalibration: .venv/tested
 	$(BIN)/python -m benchmarks.recalibration
+	$(BIN)/python -m benchmarks.recalibration_of_few
 
 class_calibration: .venv/tested
 	$(BIN)/python -m benchmarks.class_calibration

@@ -20,6 +20,15 @@ HOME = Path(__file__).parents[1]
 OUT = HOME / "docs" / "tables" / "recalibration.md"
 DATA = HOME.parent / "shared" / "data" / "predictions"
 CLIP = 1e-7
+HEAD = """\
+On rows that no map has seen: the test split of resnet110, else half of the rows, mean of {splits} random
+halvings. Log loss before, after `auto`, what it chose most often (how often), and the method that in
+hindsight had the lowest mean; the expected calibration error (ECE, 15 bins; of the confidence for several
+classes) before and after; whether `auto` is within 1 % of the best, and not worse than identity by more
+than 0.5 %. Language models are the first four by name, of eleven.
+
+| scores | rows | before | auto | chosen | best | its | ECE before | after | within 1 % | not worse |
+|---|---:|---:|---:|---|---|---:|---:|---:|---|---|"""
 
 
 def data_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -149,16 +158,7 @@ def lines(splits: int):
 
 
 def main(splits: int) -> None:
-    made = [
-        f"On rows that no map has seen: the test split of resnet110, else half of the rows, mean of {splits} random",
-        "halvings. Log loss before, after `auto`, what it chose most often (how often), and the method that in",
-        "hindsight had the lowest mean; the expected calibration error (ECE, 15 bins; of the confidence for several",
-        "classes) before and after; whether `auto` is within 1 % of the best, and not worse than identity by more",
-        "than 0.5 %. Language models are the first four by name, of eleven.",
-        "",
-        "| scores | rows | before | auto | chosen | best | its log loss | ECE before | after | within 1 % | not worse |",
-        "|---|---:|---:|---:|---|---|---:|---:|---:|---|---|",
-    ]
+    made = [HEAD.format(splits=splits)]
     for row in lines(splits):
         made.append(row)
         print(row, flush=True)

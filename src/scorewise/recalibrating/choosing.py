@@ -62,7 +62,7 @@ def choose(t: Tally, method: str, *, folds: int, seed: int, clip: float, level: 
     if t.kind == "score":
         best = min(table, key=lambda row: row.log_loss.value)
         return Choice(best.method, "least log loss of all that take scores of any scale", table)
-    return Choice(*verdict(charged, dealt.rows, dealt.squares, level), table)
+    return Choice(*verdict(charged, dealt.rows, dealt.squares, dealt.fold, level), table)
 
 
 def _found(name: str, dealt: Folds) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
@@ -41,6 +42,12 @@ class Folds:
     def squares(self) -> Floats:
         """The sums of their squares."""
         return np.concatenate((self.neg2.ravel(), self.pos2.ravel()))
+
+    @property
+    def fold(self) -> NDArray[np.int64]:
+        """The folds of all rows, in that order."""
+        folds, cells = self.neg.shape
+        return np.tile(np.repeat(np.arange(folds), cells), 2)
 
 
 def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:

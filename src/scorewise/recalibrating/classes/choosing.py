@@ -46,7 +46,7 @@ def choose_classes(
     found = [tried(name, compared, fold, clip) for name in names]
     losses = {one.method: row_losses(one.p, compared, clip) for one in found}
     w, w2 = compared.w, compared.w**2
-    chosen, reason = verdict(losses, w, w2, level) if auto else (method, "asked for")
+    chosen, reason = verdict(losses, w, w2, fold, level) if auto else (method, "asked for")
     table = tuple(_judge(one, losses, compared, level) for one in found)
     strength = next(row.strength for row in table if row.method == chosen)
     return ClassChoice(chosen, strength, reason, table, len(compared))
