@@ -39,6 +39,7 @@ drift: .venv/tested
 
 recalibration: .venv/tested
 	$(BIN)/python -m benchmarks.recalibration
+	$(BIN)/python -m benchmarks.recalibration_of_few
 
 calibration: .venv/tested
 	$(BIN)/python -m benchmarks.calibration

@@ -83,6 +83,32 @@ def reliability() -> Any:
     return sw.displays.ReliabilityDisplay.from_predictions(y, 1 / (1 + np.exp(-z)))
 
 
+@cache
+def digits() -> tuple[Any, Any]:
+    """Labels and out-of-fold probabilities of naive Bayes on the digits of scikit-learn."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.naive_bayes import GaussianNB
+
+    data = load_digits()
+    model = GaussianNB(var_smoothing=0.01)
+    return data.target, cross_val_predict(model, data.data, data.target, method="predict_proba")
+
+
+def confusion() -> Any:
+    """The confusion of ten digits."""
+    return sw.displays.ConfusionDisplay.from_predictions(*digits())
+
+
+def risk_coverage() -> Any:
+    """Risk over coverage by two rules of confidence."""
+    y, p = digits()
+    t = sw.ClassTally.of(y, p)
+    drawn = sw.displays.RiskCoverageDisplay.from_tally(t, name="max")
+    margin = sw.ClassTally.of(y, p, confidence="margin")
+    return sw.displays.RiskCoverageDisplay.from_tally(margin, name="margin", ax=drawn.ax_)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "smroc.png": smroc,
     "midpoint.png": midpoint,
@@ -92,6 +118,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "drift.png": drift,
     "recalibration.png": recalibration,
     "reliability.png": reliability,
+    "confusion.png": confusion,
+    "risk_coverage.png": risk_coverage,
 }
 
 

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 from scipy.spatial.distance import cosine
+from scipy.special import digamma
 from sklearn import metrics as sk
 
 
@@ -76,6 +77,45 @@ def cuts(y, p, w):
     return np.mean(below)
 
 
+def risks(y, p, w):
+    """By falling confidence: weight and squared weight of all rows on it, and weight of the wrong ones."""
+    w = np.ones(len(y)) if w is None else w
+    sure, wrong = np.minimum(p.max(1), 1.0), p.argmax(1) != y
+    for c in sorted(set(sure[w > 0]), reverse=True):
+        at = sure == c
+        yield w[at].sum(), (w[at] ** 2).sum(), w[at & wrong].sum()
+
+
+def mean_risk(cells):
+    """The mean risk over rows; on ties, of as many equal rows as are worth as much, in random order."""
+    kept = missed = total = 0.0
+    for mass, squares, wrong in cells:
+        row = squares / mass
+        start, stop = kept / row + 1, (kept + mass) / row + 1
+        total += wrong + (missed - wrong * kept / mass) * (digamma(stop) - digamma(start))
+        kept, missed = kept + mass, missed + wrong
+    return total / kept
+
+
+def best_last(y, p, w):
+    """The cells of the same rows if all right ones came first."""
+    w = np.ones(len(y)) if w is None else w
+    right = w * (p.argmax(1) == y)
+    wrong = risks(y[right == 0], p[right == 0], w[right == 0])
+    first = [(right.sum(), (right**2).sum(), 0.0)] if right.any() else []
+    return [*first, *wrong]
+
+
+def generalised(y, p, w):
+    """By the ROC curve of confidence against correct (Traub et al. 2024)."""
+    right = p.argmax(1) == y
+    a = np.average(right, weights=w)
+    if a in (0, 1):
+        return (1 - a) / 2
+    area = sk.roc_auc_score(right, np.minimum(p.max(1), 1.0), sample_weight=w)
+    return (1 - area) * a * (1 - a) + (1 - a) ** 2 / 2
+
+
 CLASS_ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -90,6 +130,9 @@ CLASS_ORACLES = {
         None if w is None else np.repeat(w, p.shape[1]))),
     "hand_till": ordered_pairs,
     "macro_average_precision": lambda y, p, w: precisions(y, p, w)[0].mean(),
+    "aurc": lambda y, p, w: mean_risk(risks(y, p, w)),
+    "excess_aurc": lambda y, p, w: mean_risk(risks(y, p, w)) - mean_risk(best_last(y, p, w)),
+    "augrc": generalised,
     "log_loss": log_loss,
     "brier": brier,
     "spherical": angles,

@@ -290,3 +290,16 @@ def test_calibration_slope_and_in_the_large(p, y):
 def test_methods_that_need_log_odds_refuse_other_scores(method):
     with pytest.raises(BadInput, match='needs probabilities or logits; pass kind="logit"'):
         Recalibrator(method).fit([-1.0, 2.0, 3.0], [0, 1, 0])
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "quadratic", "spline"])
+def test_many_cells_are_fitted_as_exactly_as_few(method, monkeypatch):
+    from scorewise.recalibrating import logistic
+
+    p, y = draw(12, 9000, 0.6, -0.3)
+    whole = Recalibrator(method).fit(p, y).map_.parameters
+    monkeypatch.setattr(logistic, "_MANY", 1 << 10)
+    monkeypatch.setattr(logistic, "_CHUNK", 1 << 9)
+    parts = Recalibrator(method).fit(p, y).map_.parameters
+    for name, value in whole.items():
+        assert parts[name] == pytest.approx(value, abs=1e-10), name

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
     from scorewise.estimate import Estimate
-    from scorewise.evaluation import Comparison, Evaluation, compare, evaluate, tally
+    from scorewise.evaluation import (
+        ClassEvaluation,
+        Comparison,
+        Evaluation,
+        class_tally,
+        compare,
+        evaluate,
+        tally,
+    )
     from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
@@ -22,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BadInput",
+    "ClassEvaluation",
     "ClassTally",
     "Comparison",
     "Confusion",
@@ -34,6 +43,7 @@ __all__ = [
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "class_tally",
     "compare",
     "curves",
     "density",
@@ -51,6 +61,7 @@ __all__ = [
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
     "BadInput": "errors",
+    "ClassEvaluation": "evaluation",
     "ClassTally": "tallies",
     "Comparison": "evaluation",
     "Confusion": "tallies",
@@ -63,6 +74,7 @@ _HOMES = {
     "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
+    "class_tally": "evaluation",
     "compare": "evaluation",
     "density": "curves.density",
     "drift": "drifting",

@@ -49,6 +49,9 @@ def evaluate(
     files: o.Files,
     label: o.Label = None,
     score: o.ManyScores = None,
+    classes: o.Classes = None,
+    predicted: o.Predicted = None,
+    confidence: o.Confidence = None,
     positive: o.Positive = None,
     weight: o.Weight = None,
     count: o.Count = None,
@@ -66,17 +69,25 @@ def evaluate(
     Columns that are not named are guessed where only one guess makes sense, and it says so.
 
     Example: scorewise evaluate scores.csv --label outcome --score risk
+
+    Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
     """
-    from scorewise.cli import work
+    from scorewise.cli import evaluate_classes, work
 
     work.check_settings(threshold=threshold, level=level, seed=seed, clip=clip)
     work.check_outputs(files, {"--json": json, "--md": md})
-    loaded = work.read(
-        files,
-        work.columns(label, score, positive, weight, count, kind, missing),
-    )
     settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
-    doc = work.judged(loaded, settings)
+    if classes is not None or predicted is not None:
+        options = {
+            "label": label, "score": score, "classes": classes, "predicted": predicted,
+            "confidence": confidence, "positive": positive, "weight": weight, "count": count,
+            "kind": kind, "missing": missing,
+        }  # fmt: skip
+        doc = evaluate_classes.judged_classes(files, options, settings)
+    else:
+        work.refuse_confidence(confidence)
+        columns = work.columns(label, score, positive, weight, count, kind, missing)
+        doc = work.judged(work.read(files, columns), settings)
     work.deliver(doc, json=json, md=md)
 
 

@@ -30,6 +30,9 @@ class MethodName(StrEnum):
     isotonic_strict = "isotonic_strict"
     histogram = "histogram"
     venn_abers = "venn_abers"
+    vector = "vector"
+    structured = "structured"
+    dirichlet = "dirichlet"
 
 
 @calibrate.command(short_help="Learn a map and write it as JSON.")
@@ -37,6 +40,7 @@ def fit(
     files: o.Files,
     label: o.Label = None,
     score: o.Score = None,
+    classes: o.Classes = None,
     positive: o.Positive = None,
     weight: o.Weight = None,
     count: o.Count = None,
@@ -45,7 +49,8 @@ def fit(
         typer.Option(
             metavar="NAME",
             help="auto, identity, temperature, platt, beta, quadratic, spline, isotonic, "
-            "isotonic_strict, histogram or venn_abers.",
+            "isotonic_strict, histogram or venn_abers; for several classes auto, identity, "
+            "temperature, vector, structured or dirichlet.",
         ),
     ] = MethodName.auto,
     folds: Annotated[
@@ -70,6 +75,7 @@ def fit(
     With --method auto it is chosen on rows not seen in fitting, and only if it is shown to help.
 
     Example: scorewise calibrate fit scores.csv --label outcome --score risk -o map.json
+    Several classes: scorewise calibrate fit pets.csv --label pet --classes "p_*" -o map.json
     """
     from scorewise.cli import work
 
@@ -77,15 +83,14 @@ def fit(
     work.check_outputs(files, {"--out": out, "--json": json, "--md": md})
     scores = [score] if score is not None else None
     columns = work.columns(label, scores, positive, weight, count, kind, missing)
-    loaded = work.read(files, columns)
-    with work.busy(f"fitting {len(loaded.rows):,} rows"):
-        from scorewise.recalibrating import Recalibrator
-        from scorewise.tallies import Tally
-        from scorewise.views.jsontext import dumps
+    options = {"folds": folds, "seed": seed, "clip": clip, "level": level}
+    from scorewise.cli.calibrate_work import fit_classes, fit_one
+    from scorewise.views.jsontext import dumps
 
-        (name,) = loaded.rows.scores
-        made = Recalibrator(method.value, folds=folds, seed=seed, clip=clip, level=level)
-        doc = made.fit(Tally.of_rows(loaded.rows, name, loaded.sources)).to_dict()
+    if classes is None:
+        doc = fit_one(files, columns, method.value, options)
+    else:
+        doc = fit_classes(files, classes, columns, method.value, options)
     work.deliver(doc, json=json, md=md, files={out: dumps(doc).encode()} if out else None)
 
 
@@ -99,13 +104,17 @@ def apply(
         str, typer.Option("--out", "-o", metavar="PATH", help="File to write: .csv or .parquet.")
     ],
     score: o.Score = None,
+    classes: o.Classes = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Name of the new column; else SCORE_calibrated."),
+        typer.Option(
+            metavar="COLUMN",
+            help='Name of the new column, "q_*" for several classes; else COLUMN_calibrated.',
+        ),
     ] = None,
     missing: o.Missing = o.HowMissing.refuse,
 ) -> None:
-    """Write the rows of FILE with a further column, the probabilities that the map gives.
+    """Write the rows of FILE with the probabilities that the map gives, one column or one a class.
 
     All other columns and the order of the rows stay. Files may be larger than memory.
 
@@ -115,21 +124,10 @@ def apply(
     from scorewise.views.words import amount, plain
 
     work.check_outputs([map_, *files], {"--out": out})
-    with work.busy("applying"):
-        from scorewise.recalibrating import Recalibrator
-        from scorewise.recalibrating.applying import apply_files
-        from scorewise.recalibrating.methods import METHODS
+    from scorewise.cli.calibrate_work import apply_map
 
-        m = Recalibrator.load(map_).map_
-        done, notes = apply_files(m, files, out, score=score, name=name, missing=missing.value)
+    named = {"score": score, "classes": classes, "name": name}
+    done, notes = apply_map(map_, files, out, named, missing.value)
     for note in notes:
         typer.echo(f"note: {plain(note)}", err=True)
-    if done.dropped:
-        typer.echo(f"note: {amount(done.dropped)} rows without a score were left out", err=True)
-    if done.outside:
-        typer.echo(
-            f"note: {amount(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
-            f"seen in fitting; they are {METHODS[m.method].outside}",
-            err=True,
-        )
     typer.echo(f"wrote {plain(out)}: {amount(done.rows)} rows", err=True)

@@ -41,6 +41,26 @@ ManyScores = Annotated[
         show_default=False,
     ),
 ]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help='Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
+    ),
+]
+Predicted = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column with decided classes; --score is the confidence in them."
+    ),
+]
+Confidence = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Of several classes: max, margin, entropy, energy or a column; else max.",
+    ),
+]
 Positive = Annotated[
     str | None, typer.Option(metavar="CLASS", help="The class that high scores stand for.")
 ]

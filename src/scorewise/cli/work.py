@@ -29,7 +29,7 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d))?"
+    r"|replicates|reference_until|classes|predicted|confidence)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d))?"
 )
 
 
@@ -96,6 +96,12 @@ def columns(
         "kind": kind.value if kind else None,
         "missing": missing.value,
     }
+
+
+def refuse_confidence(confidence: str | None) -> None:
+    """Refuse a rule of confidence where there are two classes."""
+    if confidence is not None:
+        raise BadInput('--confidence belongs to several classes; pass --classes too, such as "p_*"')
 
 
 def midpoint_rule(word: str) -> str | float:

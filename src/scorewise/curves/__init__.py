@@ -5,6 +5,7 @@ from __future__ import annotations
 from scorewise.curves.decomposition import decompose, murphy
 from scorewise.curves.hull import calibrated
 from scorewise.curves.reliability import reliability
+from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "murphy",
     "precision_recall",
     "reliability",
+    "risk_coverage",
     "roc",
     "thresholds",
 ]

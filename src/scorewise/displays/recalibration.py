@@ -9,6 +9,7 @@ import numpy as np
 
 from scorewise.displays.canvas import BLUE, GREY, VERMILION, legend, over_grid, panels
 from scorewise.displays.display import Display
+from scorewise.displays.recalibration_of_classes import ClassRecalibrationDisplay
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
@@ -41,8 +42,14 @@ class RecalibrationDisplay(Display):
         self.tally, self.mapped, self.name, self.bins = t, mapped, name, bins
 
     @classmethod
-    def from_recalibrator(cls, r: Any, *, ax: Any = None, bins: int = BINS) -> Self:
+    def from_recalibrator(
+        cls, r: Any, *, ax: Any = None, bins: int = BINS
+    ) -> Self | ClassRecalibrationDisplay:
         """Draw a fitted `Recalibrator` on the rows that it was fitted to."""
+        if hasattr(r.map_, "classes"):
+            t = r.rows_
+            q = r.map_.of_table(t)
+            return ClassRecalibrationDisplay(t.p, q, t.y, t.w, bins=bins).plot(ax=ax)
         return cls(r.tally_, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:

@@ -46,6 +46,8 @@ class ClassRows:
     names: Names
     dropped: int
     place: Place = field(default_factory=Place)
+    confidence: Floats | None = None
+    confidence_name: str = "confidence"
 
     def __len__(self) -> int:
         return len(self.y)
@@ -59,10 +61,12 @@ def take_classes(
     kind: ClassKind | None = None,
     weight: Any = None,
     count: Any = None,
+    confidence: Any = None,
     missing: Missing = "refuse",
     label_name: str = "label",
     weight_name: str = "weight",
     count_name: str = "count",
+    confidence_name: str = "confidence",
     place: Place | None = None,
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
@@ -70,7 +74,7 @@ def take_classes(
     Classes are those of the mapping or frame; else the list given; else the K distinct labels in order,
     or 0 to K - 1 where the labels are such numbers. A label outside the list is refused; a class that
     does not occur stays. Probabilities have to lie in [0, 1] and to add up to 1, within 0.01; they are
-    used as given. Logits have to be said: kind="logit".
+    used as given. Logits have to be said: kind="logit". `confidence` is a further column, if any.
 
     >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
     >>> rows.y, rows.classes, rows.kind
@@ -81,11 +85,10 @@ def take_classes(
     names = Names(label_name, weight_name, count_name)
     place = place or Place()
     columns, known = _columns(scores, classes)
-    aligned({names.label: labels, **columns, names.weight: weight, names.count: count})
+    more = {weight_name: weight, count_name: count, confidence_name: confidence}
+    aligned({names.label: labels, **columns, **more})
     label = vector(labels, names.label)
-    further = {
-        n: vector(v, n) for n, v in ((weight_name, weight), (count_name, count)) if v is not None
-    }
+    further = {n: vector(v, n) for n, v in more.items() if v is not None}
     table = {n: vector(v, n) for n, v in columns.items()}
     same_length([(names.label, label), *table.items(), *further.items()])
     numeric = {n: numbers(v, n, place) for n, v in table.items()}
@@ -102,6 +105,10 @@ def take_classes(
     for k, (name, column) in enumerate(numeric.items()):
         values[:, k] = column.values
         in_range(values[:, k], name, place)
+    own = None
+    if confidence is not None:
+        own = extra[confidence_name].values.astype(np.float64)
+        in_range(own, confidence_name, place)
     return ClassRows(
         y=y,
         scores=values,
@@ -112,16 +119,26 @@ def take_classes(
         names=names,
         dropped=dropped,
         place=place,
+        confidence=own,
+        confidence_name=confidence_name,
     )
+
+
+def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
+    """The names of the classes, if they are given."""
+    given = None if classes is None else tuple(text(c) for c in classes)
+    if given is not None and len(set(given)) < len(given):
+        raise BadInput(f"classes={list(given)} names a class twice; give each a name of its own")
+    if given is not None and len(given) < 2:
+        raise BadInput(f"classes={list(given)} names too few classes; name two or more")
+    return given
 
 
 def _columns(
     scores: Any, classes: Sequence[Any] | None
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
-    given = None if classes is None else tuple(text(c) for c in classes)
-    if given is not None and len(set(given)) < len(given):
-        raise BadInput(f"classes={list(given)} names a class twice; give each a name of its own")
+    given = named_classes(classes)
     pandas = sys.modules.get("pandas")
     framed = pandas is not None and isinstance(scores, pandas.DataFrame)
     if isinstance(scores, Mapping) or framed or hasattr(scores, "get_columns"):
@@ -129,7 +146,7 @@ def _columns(
         columns = {text(c): scores[c] for c in heads}
         known: tuple[str, ...] | None = given or tuple(columns)
     else:
-        table = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+        table = _table(scores.detach().cpu() if hasattr(scores, "detach") else scores)
         if table.ndim != 2:
             raise BadInput(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
@@ -149,6 +166,18 @@ def _columns(
     return columns, known
 
 
+def _table(scores: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(scores)
+    except ValueError:
+        sizes = [np.size(row) for row in scores]
+        row = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+        raise BadInput(
+            f"scores have {sizes[0]} columns in row 0 and {sizes[row]} in row {row}, counting from 0; "
+            f"each row needs one score for each class"
+        ) from None
+
+
 def class_codes(
     column: Vector, name: str, known: tuple[str, ...] | None, many: int, place: Place
 ) -> tuple[Codes, tuple[str, ...]]:
@@ -157,7 +186,7 @@ def class_codes(
     >>> class_codes(vector([2, 0, 2], "y"), "y", None, 3, Place())
     (array([2, 0, 2]), ('0', '1', '2'))
     """
-    codes, words = _coded(column)
+    codes, words = coded(column)
     if known is None:
         whole = [str(k) for k in range(many)]
         known = tuple(whole) if set(words) <= set(whole) else tuple(words)
@@ -179,7 +208,7 @@ def class_codes(
     return y, known
 
 
-def _coded(column: Vector) -> tuple[Codes, list[str]]:
+def coded(column: Vector) -> tuple[Codes, list[str]]:
     """Codes into a list of words: declared categories in their order, others sorted."""
     if isinstance(column, Coded):
         words = [text(v) for v in column.values]

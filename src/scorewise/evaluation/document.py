@@ -47,11 +47,12 @@ def _model(name: str, e: Evaluation) -> Document:
             "upto": finite(cut.upto),
         },
         "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
-        "measures": [_row(MEASURES[key], estimate) for key, estimate in e.items()],
+        "measures": [measure_row(MEASURES[key], estimate) for key, estimate in e.items()],
     }
 
 
-def _row(m: Measure, e: Estimate) -> Document:
+def measure_row(m: Measure, e: Estimate) -> Document:
+    """One measure with its estimate."""
     return {
         "name": m.name,
         "title": m.title,

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.door import Kind, Missing
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.evaluation.document import document
 from scorewise.evaluation.settings import Settings
@@ -80,51 +79,6 @@ class Evaluation(Shown, Mapping[str, Estimate]):
 
 def _unknown(name: str) -> str:
     return f"no measure is named {name}; there are {', '.join(sorted(MEASURES))}"
-
-
-def evaluate(
-    y: Any,
-    p: Any = None,
-    *,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-) -> Evaluation:
-    """Every measure of labels `y` and scores `p`, or of a `Tally`.
-
-    A row is called positive when its score >= `threshold`. `weight` says how much a row matters,
-    `count` how many rows it stands for. See `Tally.of` for `positive`, `kind` and `missing`, and
-    `measures.log_loss` for `clip`.
-
-    >>> e = evaluate([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
-    >>> e.auroc
-    0.889 [0.401, 0.988]
-    >>> e["sensitivity"].value
-    1.0
-    """
-    settings = Settings(threshold, level, seed, clip)
-    if isinstance(y, Tally):
-        given = {"p": p, "weight": weight, "count": count, "positive": positive, "kind": kind}
-        if extra := [name for name, value in given.items() if value is not None]:
-            raise BadInput(
-                f"a tally has its scores and labels already; leave out {', '.join(extra)}"
-            )
-        return Evaluation(y, settings)
-    if p is None:
-        raise BadInput(
-            "scores are missing; call evaluate(y, p) with labels and scores, or evaluate(sw.tally(...)) "
-            "for files and data frames"
-        )
-    tally = Tally.of(
-        y, p, weight=weight, count=count, positive=positive, kind=kind, missing=missing
-    )
-    return Evaluation(tally, settings)
 
 
 def tally(

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 _STEPS = 200
 _MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
+_CHUNK = 1 << 15  # cells that fit into the cache
 
 
 class Fitted(NamedTuple):
@@ -48,7 +49,8 @@ def logistic(
         start = _newton(means, fewer, of_them, off, q, np.zeros(len(units))).coef
     else:
         start = np.zeros(len(units)) if start is None else start * units
-    found = _newton(scaled, neg, pos, offset, q, start)
+    found = _polished(scaled, neg, pos, offset, q, start) if len(neg) > _MANY else None
+    found = found or _newton(scaled, neg, pos, offset, q, start)
     return Fitted(
         found.coef / units, found.loss, found.curvature * np.outer(units, units), found.converged
     )
@@ -56,7 +58,7 @@ def logistic(
 
 def _few(features: list[Any], neg: Floats, pos: Floats, offset: Any) -> tuple[Any, ...]:
     """Every few neighbouring cells at their mean features: enough for a start."""
-    at = np.arange(0, len(neg), -(-len(neg) // (_MANY >> 3)))
+    at = np.arange(0, len(neg), -(-len(neg) // (_MANY >> 1)))
     mass = neg + pos
     total = add_runs(mass, at)
     means = [add_runs(f * mass, at) / total for f in features]
@@ -86,6 +88,33 @@ def _newton(
         if np.abs(coef).max() > 1e8:
             break
     return Fitted(coef, loss, curvature, False)
+
+
+def _polished(
+    features: list[Any], neg: Floats, pos: Floats, offset: Any, q: Any, coef: Floats
+) -> Fitted | None:
+    """Whole steps of Newton over all cells, chunk by chunk, from near the end; None if they go astray."""
+    off = np.broadcast_to(offset, neg.shape)
+    last = np.inf
+    for _ in range(5):
+        loss, gradient, curvature = 0.0, np.zeros(len(coef)), np.zeros((len(coef), len(coef)))
+        for begin in range(0, len(neg), _CHUNK):
+            at = slice(begin, begin + _CHUNK)
+            part, down, up = [f[at] for f in features], neg[at], pos[at]
+            more, p = _loss(_linear(part, coef, off[at]), down, up, coef, None)
+            first, second = _derivatives(part, (down + up) * p - up, (down + up) * p * (1 - p))
+            loss, gradient, curvature = loss + more, gradient + first, curvature + second
+        if q is not None:
+            loss += float(coef @ q @ coef) / 2
+            gradient, curvature = gradient + q @ coef, curvature + q
+        step = _solve(curvature, gradient)
+        size = float(np.abs(step).max())
+        if size <= TOLERANCE * (1 + np.abs(coef).max()):
+            return Fitted(coef - step, loss, curvature, True)
+        if not size < last / 2:
+            return None
+        coef, last = coef - step, size
+    return None
 
 
 def _linear(features: list[Any], coef: Floats, offset: Any) -> Any:

@@ -12,8 +12,11 @@ from scorewise.estimate import Estimate
 from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.tallies import ClassTally
 
-for _file in walk_packages(__path__, f"{__name__}."):
-    import_module(_file.name)
+# files of two classes first, so that what a file of several classes imports keeps its place
+for _name in sorted(
+    (f.name for f in walk_packages(__path__, f"{__name__}.")), key=lambda n: n.count(".")
+):
+    import_module(_name)
 
 
 def _function(name: str) -> Callable[..., Estimate]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scorewise.estimate import Estimate
@@ -18,6 +17,7 @@ from scorewise.recalibrating.crossfit import (
     scored,
 )
 from scorewise.recalibrating.scale import Floats, Scale
+from scorewise.recalibrating.verdict import verdict
 from scorewise.tallies import Tally
 
 
@@ -45,36 +45,34 @@ class Choice:
 def choose(t: Tally, method: str, *, folds: int, seed: int, clip: float, level: float) -> Choice:
     """Judge the candidates, or the method that was named, beside identity.
 
-    Of the candidates, the one with the least cross-fitted log loss is chosen, if the paired interval of
-    what it saves lies above 0; else identity is kept.
+    Of the candidates, one is chosen by its cross-fitted log loss if it is shown to help, see `verdict`;
+    else identity is kept.
     """
     dealt = deal(t, Scale.of(t, clip), folds, seed)
     auto = method == "auto"
     names = list(candidates(t)) if auto else [method]
     if t.kind != "score" and "identity" not in names:
         names.insert(0, "identity")
-    table = tuple(_judge(name, dealt, clip, level) for name in names)
+    found = {name: _found(name, dealt) for name in names}
+    table = tuple(_judge(name, p, dealt, clip, level) for name, p in found.items())
     if not auto:
         return Choice(method, "asked for", table)
-    best = min(table, key=lambda row: row.log_loss.value)
-    return Choice(*_verdict(best, table), table)
+    charged = {name: losses(p, clip) for name, p in found.items()}
+    if t.kind == "score":
+        best = min(table, key=lambda row: row.log_loss.value)
+        return Choice(best.method, "least log loss of all that take scores of any scale", table)
+    return Choice(*verdict(charged, dealt.rows, dealt.squares, dealt.fold, level), table)
 
 
-def _verdict(best: Judged, table: Sequence[Judged]) -> tuple[str, str]:
-    if best.gain.why:
-        return best.method, "least log loss of all that take scores of any scale"
-    if len(table) == 1:
-        return "identity", "too few rows of the smaller class to try anything else"
-    if best.method == "identity":
-        return "identity", "nothing else has a lower log loss on rows not seen"
-    if not best.gain.low > 0:
-        return "identity", f"{best.method} saves log loss, but it is not shown to help"
-    return best.method, "shown to help: least log loss on rows not seen"
+def _found(name: str, dealt: Folds) -> Floats:
+    """What a method says of rows that it has not seen."""
+    found: Floats = (
+        before(dealt, dealt.tally.kind) if name == "identity" else out_of_fold(name, dealt)
+    )
+    return found
 
 
-def _judge(name: str, dealt: Folds, clip: float, level: float) -> Judged:
-    t = dealt.tally
-    p = before(dealt, t.kind) if name == "identity" else out_of_fold(name, dealt)
+def _judge(name: str, p: Floats, dealt: Folds, clip: float, level: float) -> Judged:
     made = scored(p, dealt)
     return Judged(
         name,

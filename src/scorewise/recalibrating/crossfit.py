@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
 from scorewise.intervals.folds import dealt as deal_cells
-from scorewise.intervals.folds import mean_gap, others
+from scorewise.intervals.folds import others
 from scorewise.intervals.scales import effective
 from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.scale import Floats, Points, Scale
+from scorewise.recalibrating.verdict import paired
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
@@ -42,6 +44,12 @@ class Folds:
     def squares(self) -> Floats:
         """The sums of their squares."""
         return np.concatenate((self.neg2.ravel(), self.pos2.ravel()))
+
+    @property
+    def fold(self) -> NDArray[np.int64]:
+        """The folds of all rows, in that order."""
+        folds, cells = self.neg.shape
+        return np.tile(np.repeat(np.arange(folds), cells), 2)
 
 
 def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
@@ -93,8 +101,8 @@ def losses(p: Floats, clip: float) -> Floats:
 
 
 def difference(first: Floats, second: Floats, dealt: Folds, level: float) -> Estimate:
-    """Mean loss of the first less that of the second, row by row, with its normal interval."""
-    return mean_gap(first - second, dealt.rows, dealt.squares, level)
+    """Mean loss of the first less that of the second, row by row, with its t interval."""
+    return paired(first - second, dealt.rows, dealt.squares, level)
 
 
 def before(dealt: Folds, kind: Kind) -> Any:

@@ -16,23 +16,17 @@ if TYPE_CHECKING:
 
 
 def document(r: Recalibrator) -> Document:
-    """The document of a fitted map."""
+    """The document of a fitted map, but for its fingerprint."""
     choice = r.choice_
     return {
         **head("calibrate"),
-        "settings": {
-            "method": r.method,
-            "folds": int(r.folds),
-            "seed": int(r.seed),
-            "clip": float(r.clip),
-            "level": float(r.level),
-        },
+        "settings": r.settings,
         "data": data_of(r.tally_),
         "chosen": r.chosen,
         "meaning": METHODS[r.chosen].meaning,
         "outside": METHODS[r.chosen].outside,
         "reason": choice.reason,
-        "table": [_row(row) for row in choice.table],
+        "table": [_row(row) for row in choice.table if isinstance(row, Judged)],
         "map": r.map_.to_dict(),
         "hints": list(_hints(r)),
     }

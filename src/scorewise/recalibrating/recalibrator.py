@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, get_args
 
 import numpy as np
 
 from scorewise.door import Kind, Missing, take
+from scorewise.door.classes import ClassRows, take_classes
 from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.recalibrating.choosing import Choice, Judged, choose
-from scorewise.recalibrating.mapping import Map
+from scorewise.recalibrating.classes.choosing import (
+    ClassChoice,
+    ClassJudged,
+    choose_classes,
+    fixed,
+)
+from scorewise.recalibrating.classes.document import data_of_classes
+from scorewise.recalibrating.classes.mapping import ClassMap
+from scorewise.recalibrating.classes.methods import CLASS_METHODS
+from scorewise.recalibrating.classes.table import Table
+from scorewise.recalibrating.classes.taking import scores_of, several
+from scorewise.recalibrating.mapping import Map, fingerprint
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.venn_abers import both
 from scorewise.recalibrating.scale import Floats
@@ -25,6 +38,9 @@ _SETTINGS = ("method", "kind", "folds", "seed", "clip", "level")
 
 class Recalibrator(Shown):
     """A map from scores to probabilities, learned from rows whose labels are known.
+
+    Scores are one number a row, or for several classes an n x K table, a frame or a mapping from class to
+    column, which takes `identity`, `temperature`, `vector`, `structured` and `dirichlet`.
 
     `method="auto"` tries the maps that suit the data on rows that they were not fitted to, and takes the
     best if it is shown to help; `identity`, `temperature`, `platt`, `beta`, `quadratic`, `spline`,
@@ -59,9 +75,13 @@ class Recalibrator(Shown):
         *,
         count: Any = None,
         positive: Any = None,
+        classes: Sequence[Any] | None = None,
         missing: Missing = "refuse",
     ) -> Self:
-        """Learn the map from scores `p` and labels `y`, or from a `Tally`; scores come first."""
+        """Learn the map from scores `p` and labels `y`, or from a `Tally`; scores come first.
+
+        `classes` names the columns of an n x K table.
+        """
         self._check()
         if isinstance(p, Tally):
             if any(given is not None for given in (y, sample_weight, count, positive)):
@@ -69,12 +89,19 @@ class Recalibrator(Shown):
             return self._fit(p)
         if y is None:
             raise BadInput("labels are missing; call fit(p, y) with scores and labels")
-        given: dict[str, Any] = {"count": count, "positive": positive, "missing": missing}
-        return self._fit(Tally.of(y, p, weight=sample_weight, kind=self.kind, **given))
+        given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
+        if several(p):
+            if positive is not None:
+                raise BadInput("positive= is for one score a row; several classes need classes=")
+            return self.fit_rows(take_classes(y, p, classes=classes, missing=missing, **given))
+        if classes is not None:
+            raise BadInput("classes= needs a score for each class: pass an n x K table")
+        return self._fit(Tally.of(y, p, positive=positive, missing=missing, **given))
 
     def _fit(self, t: Tally) -> Self:
         if why := t.why_not_ranked:
             raise BadInput(f"no map can be learned: {why}")
+        self._suits(METHODS, "one score a row")
         if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
             fit = [m.name for m in METHODS.values() if t.kind in m.kinds]
             raise BadInput(
@@ -82,45 +109,71 @@ class Recalibrator(Shown):
                 f"or choose one of {', '.join(fit)}"
             )
         self._loaded: Document | None = None
-        self._choice: Choice | None = None
-        self.tally_ = t
+        self._choice: Choice | ClassChoice | None = None
+        self.tally_, self._several = t, False
+        self.classes_: tuple[Any, ...] = (t.origin.negative, t.origin.positive)
         chosen = self.method if self.method != "auto" else self._chose().chosen
-        self.map_ = Map.fit(chosen, t, self.clip)
+        self.map_: Any = Map.fit(chosen, t, self.clip)
+        return self
+
+    def fit_rows(self, rows: ClassRows, columns: Mapping[str, str] | None = None) -> Self:
+        """Learn the map from rows of several classes that were checked; `columns` names their columns."""
+        self._check()
+        self._suits(CLASS_METHODS, "several classes")
+        t = Table.of(rows, self.clip)
+        if t.seen.sum() < 2:
+            said = "there are no rows" if not len(t) else "all rows are of one class"
+            raise BadInput(f"no map can be learned: {said}")
+        self._loaded, self._choice = None, None
+        self.rows_, self.data_, self.classes_ = t, data_of_classes(rows, columns), rows.classes
+        self._several = True
+        chosen, strength = self.method, 1.0
+        if not fixed(self.method):
+            choice = self._chose()
+            assert isinstance(choice, ClassChoice)
+            chosen, strength = choice.chosen, choice.strength
+        self.map_ = ClassMap.fit(chosen, t, rows.classes, rows.kind, self.clip, strength)
         return self
 
     @property
-    def choice_(self) -> Choice:
+    def choice_(self) -> Choice | ClassChoice:
         """What was found of each method on rows not seen; made when first asked for."""
         self._known()
         if self._loaded is not None:
             raise BadInput("a stored map has its table in to_dict()['table'] only")
         return self._chose()
 
-    def _chose(self) -> Choice:
+    def _chose(self) -> Choice | ClassChoice:
         if self._choice is None:
             kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
-            self._choice = choose(self.tally_, self.method, **kept)
+            if self._several:
+                self._choice = choose_classes(self.rows_, self.method, **kept)
+            else:
+                self._choice = choose(self.tally_, self.method, **kept)
         return self._choice
 
     @property
     def chosen(self) -> str:
         """The method of the map."""
         self._known()
-        return self.map_.method
+        return str(self.map_.method)
 
     @property
-    def table(self) -> tuple[Judged, ...]:
+    def table(self) -> tuple[Judged, ...] | tuple[ClassJudged, ...]:
         """Each method tried: log loss and Brier on rows not seen, and what it saves against identity."""
         return self.choice_.table
 
     def transform(self, p: Any) -> Floats:
-        """The probability that each score stands for."""
+        """The probability that each score stands for; for several classes, a column for each."""
         scores = self._scores(p)
-        return self.map_(scores)
+        made: Floats = self.map_(scores)
+        return made
 
     def predict_proba(self, p: Any) -> Floats:
-        """The probabilities of both classes: negative in the first column, positive in the second."""
+        """The probabilities of each class: of two, negative in the first column, positive in the second."""
         q = self.transform(p)
+        if self._several:
+            return q
         return np.stack([1 - q, q], axis=1)
 
     def predict_interval(self, p: Any) -> Floats:
@@ -133,7 +186,9 @@ class Recalibrator(Shown):
     def outside(self, p: Any) -> int:
         """How many scores lie beyond those that the map was fitted to."""
         scores = self._scores(p)
-        return self.map_.outside(scores)
+        if self._several:
+            raise BadInput("rows of several classes have no range; this is for one score a row")
+        return int(self.map_.outside(scores))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
@@ -148,10 +203,14 @@ class Recalibrator(Shown):
 
     def to_dict(self) -> Document:
         """The document that every view renders; `save` writes it."""
+        from scorewise.recalibrating.classes.document import document as of_classes
         from scorewise.recalibrating.document import document
 
         self._known()
-        return self._loaded if self._loaded is not None else document(self)
+        if self._loaded is None:
+            doc = of_classes(self) if self._several else document(self)
+            return {**doc, "sha256": fingerprint(doc)}
+        return self._loaded
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
@@ -166,10 +225,11 @@ class Recalibrator(Shown):
         from scorewise.recalibrating.stored import read_map
 
         doc, found = read_map(path)
-        s = doc["settings"]
-        made = cls(s["method"], kind=found.scale.kind, folds=s["folds"], seed=s["seed"],
-                   clip=s["clip"], level=s["level"])  # fmt: skip
+        made = cls(kind=doc["map"]["kind"], **doc["settings"])
         made._loaded, made._choice, made.map_ = doc, None, found
+        made._several = isinstance(found, ClassMap)
+        pair = doc["data"].get("negative"), doc["data"].get("positive")
+        made.classes_ = found.classes if isinstance(found, ClassMap) else pair
         return made
 
     def plot(self, ax: Any = None) -> Any:
@@ -179,7 +239,7 @@ class Recalibrator(Shown):
         self._known()
         if self._loaded is not None:
             raise BadInput("a stored map has no rows to draw; fit it again to plot it")
-        return RecalibrationDisplay(self.tally_, self.map_, name=self.chosen).plot(ax=ax)
+        return RecalibrationDisplay.from_recalibrator(self, ax=ax)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "map_")
@@ -191,6 +251,8 @@ class Recalibrator(Shown):
 
     def _scores(self, p: Any) -> Any:
         self._known()
+        if self._several:
+            return scores_of(p, self.map_)
         column = p if hasattr(p, "__len__") else np.asarray(p)
         rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
         return take(rows, {"score": column}, kind=self.map_.scale.kind).scores["score"]
@@ -199,8 +261,24 @@ class Recalibrator(Shown):
         if not self.__sklearn_is_fitted__():
             raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
 
+    @property
+    def settings(self) -> Document:
+        """The settings that the map depends on, as JSON values."""
+        return {
+            "method": self.method,
+            "folds": int(self.folds),
+            "seed": int(self.seed),
+            "clip": float(self.clip),
+            "level": float(self.level),
+        }
+
+    def _suits(self, methods: Mapping[str, Any], what: str) -> None:
+        if self.method not in ("auto", *methods):
+            names = ", ".join(("auto", *methods))
+            raise BadInput(f"{self.method} is no method for {what}; choose one of {names}")
+
     def _check(self) -> None:
-        one_of("method", self.method, ("auto", *METHODS))
+        one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))
         one_of("kind", self.kind, (None, *get_args(Kind)))
         if not (isinstance(self.folds, int | np.integer) and self.folds >= 2):
             raise BadInput(f"folds is {self.folds}; it must be a whole number from 2 up, such as 5")

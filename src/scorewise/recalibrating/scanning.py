@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scorewise.errors import BadInput
-from scorewise.sources.columns import check_columns, pick_score
 from scorewise.sources.files import open_files
 from scorewise.sources.paths import STDIN, expand, format_of
 
@@ -23,25 +22,21 @@ class Scanned(NamedTuple):
     frame: pl.LazyFrame
 
 
-def scan(
-    files: Sequence[str | os.PathLike[str]], score: str | None, *, typed: bool
-) -> tuple[list[Scanned], str, list[str]]:
-    """The files, the column of scores and what was guessed; fields of csv stay text unless `typed`."""
+def scan(files: Sequence[str | os.PathLike[str]], *, typed: bool) -> list[Scanned]:
+    """The files, which have the same columns; fields of csv stay text unless `typed`."""
     paths = expand(files)
     if any(str(p) == STDIN for p in paths):
         raise BadInput("standard input cannot be read twice; name a file")
     tables = open_files(files)
-    score, notes = pick_score(tables[0].columns, score)
     made = []
     for path, table in zip(paths, tables, strict=True):
-        check_columns(table.columns, [score])
         if table.columns != tables[0].columns:
             raise BadInput(
                 f"{table.name} has other columns than {tables[0].name}; apply the map to each alone"
             )
         form, _ = format_of(path)
         made.append(Scanned(table.name, table.columns, _frame(path, form, typed)))
-    return made, score, notes
+    return made
 
 
 def _frame(path: Any, form: str, typed: bool) -> pl.LazyFrame:

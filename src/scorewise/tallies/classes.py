@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Missing
+from scorewise.door import Kind, Missing
 from scorewise.door.classes import ClassKind, ClassRows, take_classes
+from scorewise.door.decided import DecidedRows, take_decided
 from scorewise.door.labels import REST
 from scorewise.errors import BadInput
 from scorewise.tallies.confidence import Rule, confidence
@@ -27,8 +28,7 @@ from scorewise.tallies.losses_of_classes import (
     softmax,
 )
 from scorewise.tallies.marks import Marks
-from scorewise.tallies.mass import Mass
-from scorewise.tallies.origin import Origin
+from scorewise.tallies.mass import Mass, origin_of
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
@@ -76,13 +76,55 @@ class ClassTally:
         weight: Any = None,
         count: Any = None,
         missing: Missing = "refuse",
-        confidence: Rule = "max",
+        confidence: Rule | Any = "max",
     ) -> ClassTally:
-        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`."""
+        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
+
+        `confidence` is "max", "margin", "entropy" or "energy", or a column of one's own.
+        """
+        named = isinstance(confidence, str)
         rows = take_classes(
-            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing
-        )
-        return cls.of_rows(rows, rule=confidence)
+            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing,
+            confidence=None if named else confidence,
+        )  # fmt: skip
+        return _unlabelled(cls.of_rows(rows, rule=confidence if named else "max"))
+
+    @classmethod
+    def of_decisions(
+        cls,
+        y: Any,
+        predicted: Any,
+        confidence: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        kind: Kind | None = None,
+        weight: Any = None,
+        count: Any = None,
+        missing: Missing = "refuse",
+    ) -> ClassTally:
+        """The tally of labels and decisions with the confidence in each; see `take_decided`.
+
+        >>> t = ClassTally.of_decisions(["a", "b", "b"], ["a", "b", "c"], [0.9, 0.8, 0.4])
+        >>> t.classes, t.top
+        (('a', 'b', 'c'), <Tally: 3 rows, 2 positive, on 3 scores (probability)>)
+        """
+        rows = take_decided(
+            y, predicted, confidence,
+            classes=classes, kind=kind, weight=weight, count=count, missing=missing,
+        )  # fmt: skip
+        return _unlabelled(cls.of_decided(rows))
+
+    @classmethod
+    def of_decided(
+        cls, rows: DecidedRows, *, name: str = "confidence", sources: tuple[str, ...] = ()
+    ) -> ClassTally:
+        """The tally of checked rows of decisions."""
+        mass = Mass.of(rows)
+        right = rows.called == rows.y
+        top = mass.tally(right, rows.confidence, rows.kind, origin_of(rows, name, sources))
+        confusion = mass.confusion(rows.y, rows.called, rows.classes)
+        kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
+        return cls(rows.classes, kind, confusion, top, top)
 
     @classmethod
     def of_rows(
@@ -90,25 +132,19 @@ class ClassTally:
         rows: ClassRows,
         *,
         rule: Rule = "max",
-        name: str = "score",
+        name: str = "max",
         sources: tuple[str, ...] = (),
     ) -> ClassTally:
         """The tally of checked rows."""
         mass = Mass.of(rows)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
-        called = p.argmax(1)
+        called = scores.argmax(1)
         right = called == y
-        origin = Origin(
-            label=rows.names.label, score=name, positive="correct", negative="wrong",
-            weight=None if rows.weight is None else rows.names.weight,
-            dropped=rows.dropped, sources=sources,
-        )  # fmt: skip
+        origin = origin_of(rows, name, sources)
         surest, _ = confidence(p, "probability")
         top = mass.tally(right, surest, "probability", origin)
-        ranked = top
-        if rule != "max":
-            ranked = mass.tally(right, *confidence(scores, rows.kind, rule), origin)
+        ranked = mass.ranked(rows, right, rule, origin) or top
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
         k = len(rows.classes)
@@ -248,7 +284,14 @@ class ClassTally:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({self.kind})>"
+        known = self.kind if self.each else "decisions with confidence"
+        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
+
+
+def _unlabelled(t: ClassTally) -> ClassTally:
+    """The same without a name of the labels, which arrays do not have."""
+    top, ranked = (replace(x, origin=replace(x.origin, label=None)) for x in (t.top, t.ranked))
+    return replace(t, top=top, ranked=ranked)
 
 
 def _rows(weight: Numbers, weight2: Numbers) -> int:

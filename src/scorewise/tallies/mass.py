@@ -1,4 +1,4 @@
-"""What rows of several classes weigh, and what that adds up to."""
+"""What rows of several classes weigh, and the parts of their tally that are sums of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from scorewise.door import Kind
 from scorewise.door.classes import ClassRows
+from scorewise.door.decided import DecidedRows
+from scorewise.tallies.confidence import Rule, confidence
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.origin import Origin
@@ -29,8 +31,8 @@ class Mass:
     times: Codes | None
 
     @classmethod
-    def of(cls, rows: ClassRows) -> Mass:
-        """That of checked rows."""
+    def of(cls, rows: ClassRows | DecidedRows) -> Mass:
+        """The weights of checked rows."""
         if rows.weight is None:
             w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
             return cls(w, w, rows.count)
@@ -54,6 +56,20 @@ class Mass:
         named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
         return Tally(cells, neg, pos, neg2, pos2, kind, named)
 
+    def ranked(
+        self, rows: ClassRows, right: NDArray[np.bool_], rule: Rule, origin: Origin
+    ) -> Tally | None:
+        """The same of a confidence that is not the largest probability; none where it is."""
+        own = rows.confidence
+        if own is not None:
+            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
+            named = replace(origin, score=rows.confidence_name)
+            return self.tally(right, own, "probability" if inside else "score", named)
+        if rule == "max":
+            return None
+        values, kind = confidence(rows.scores, rows.kind, rule)
+        return self.tally(right, values, kind, replace(origin, score=rule))
+
     def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
         """Weight per true class and decision."""
         k = len(classes)
@@ -76,3 +92,12 @@ class Mass:
             w = self.w[at]
             made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
         return tuple(made)
+
+
+def origin_of(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) -> Origin:
+    """Where rows of several classes come from; their decisions are correct or wrong."""
+    return Origin(
+        label=rows.names.label, score=name, positive="correct", negative="wrong",
+        weight=None if rows.weight is None else rows.names.weight,
+        dropped=rows.dropped, sources=sources,
+    )  # fmt: skip

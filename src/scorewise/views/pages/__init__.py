@@ -1,4 +1,4 @@
-"""What the commands other than `evaluate` show, as pages that every text view renders alike.
+"""What the commands other than `evaluate` of two classes show, as pages that every text view renders alike.
 
 Each command has a file here with one function, from its document to the sections of its page.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scorewise.views.pages.calibrate import calibrate
+from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
+from scorewise.views.pages.evaluate_classes import evaluate_classes
 from scorewise.views.pages.inspect import inspect_page, raters_page
 from scorewise.views.pages.section import Section
 from scorewise.views.pages.smroc import smroc
@@ -16,7 +18,9 @@ from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
     "drift": drift,
+    "evaluate-classes": evaluate_classes,
     "inspect": inspect_page,
     "raters": raters_page,
     "smroc": smroc,

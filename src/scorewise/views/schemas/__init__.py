@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from scorewise.views.schemas.calibrate import calibrate
+from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
+from scorewise.views.schemas.evaluate_classes import evaluate_classes
 from scorewise.views.schemas.inspect import inspect, raters
 from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
     "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
     "drift": drift,
     "evaluate": evaluate,
+    "evaluate-classes": evaluate_classes,
     "inspect": inspect,
     "raters": raters,
     "smroc": smroc,

@@ -84,7 +84,7 @@ def _model() -> Schema:
             upto=or_null(number("Lowest score at or above the threshold; null when none.")),
         ),
         confusion=table("Weight per true class and decision; counts when there are no weights."),
-        measures=a_list("The measures, group by group.", _measure()),
+        measures=a_list("The measures, group by group.", measure_row()),
     )
 
 
@@ -125,7 +125,8 @@ def estimate(description: str, **further: Schema) -> Schema:
     }
 
 
-def _measure() -> Schema:
+def measure_row() -> Schema:
+    """One measure with its estimate."""
     return estimate(
         "One measure.",
         name=text("Name, as in the Python library.", least=1),

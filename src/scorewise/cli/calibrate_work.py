@@ -1,0 +1,89 @@
+"""What `calibrate fit` and `calibrate apply` do, for one score a row and for several classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import typer
+
+from scorewise.cli import work
+from scorewise.errors import BadInput
+from scorewise.recalibrating import Recalibrator
+from scorewise.recalibrating.applying import Applied, apply_files
+from scorewise.recalibrating.classes.applying import apply_class_files
+from scorewise.recalibrating.classes.mapping import ClassMap
+from scorewise.recalibrating.methods import METHODS
+from scorewise.views.words import Document, amount, plain
+
+
+def fit_one(
+    files: Sequence[str], columns: Mapping[str, Any], method: str, options: Mapping[str, Any]
+) -> Document:
+    """The document of a map from one score a row."""
+    loaded = work.read(files, columns)
+    with work.busy(f"fitting {len(loaded.rows):,} rows"):
+        from scorewise.tallies import Tally
+
+        (name,) = loaded.rows.scores
+        made = Recalibrator(method, **options)
+        return made.fit(Tally.of_rows(loaded.rows, name, loaded.sources)).to_dict()
+
+
+def fit_classes(
+    files: Sequence[str],
+    classes: str,
+    columns: Mapping[str, Any],
+    method: str,
+    options: Mapping[str, Any],
+) -> Document:
+    """The document of a map of several classes."""
+    if columns["scores"] or columns["positive"] is not None:
+        other = "--score" if columns["scores"] else "--positive"
+        raise BadInput(f"{other} is for one score a row and --classes for several; leave out one")
+    with work.busy("reading"):
+        from scorewise.sources.load_classes import load_classes
+
+        kept = ("label", "weight", "count", "kind", "missing")
+        loaded = load_classes(list(files), classes, **{name: columns[name] for name in kept})
+    for note in loaded.notes:
+        typer.echo(f"note: {plain(note)}", err=True)
+    with work.busy(f"fitting {len(loaded.rows):,} rows"):
+        made = Recalibrator(method, **options)
+        return made.fit_rows(loaded.rows, loaded.columns).to_dict()
+
+
+def apply_map(
+    path: str,
+    files: Sequence[str],
+    out: str,
+    named: Mapping[str, str | None],
+    missing: Literal["refuse", "drop"],
+) -> tuple[Applied, list[str]]:
+    """Apply a stored map to files; gives the counts and what is to be told."""
+    with work.busy("applying"):
+        r = Recalibrator.load(path)
+        m = r.map_
+        several = isinstance(m, ClassMap)
+        wrong = "score" if several else "classes"
+        if named[wrong] is not None:
+            what = "several classes; pass --classes" if several else "one score; pass --score"
+            raise BadInput(f"--{wrong} does not fit the map, which is for {what} instead")
+        name = named["name"]
+        if several:
+            data, spec = r.to_dict()["data"], named["classes"]
+            done = apply_class_files(m, data, files, out, classes=spec, name=name, missing=missing)
+            notes: list[str] = []
+        else:
+            done, notes = apply_files(
+                m, files, out, score=named["score"], name=name, missing=missing
+            )
+    if done.dropped:
+        notes = [*notes, f"{amount(done.dropped)} rows without a score were left out"]
+    if done.outside:
+        notes = [
+            *notes,
+            f"{amount(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
+            f"seen in fitting; they are {METHODS[m.method].outside}",
+        ]
+    return done, notes

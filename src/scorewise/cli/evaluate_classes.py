@@ -1,0 +1,60 @@
+"""What `evaluate` does with several classes, between its options and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from scorewise.cli.work import as_options, busy
+from scorewise.errors import BadInput
+from scorewise.views.words import Document, plain
+
+
+def judged_classes(
+    files: Sequence[str], options: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Document:
+    """The document of a model of several classes."""
+    _refuse(options, settings)
+    score = options["score"]
+    columns = {
+        k: v for k, v in options.items() if k not in ("score", "positive", "kind", "missing")
+    }
+    with busy("reading"):
+        from scorewise.evaluation.loading import judge_classes, read_classes
+
+        try:
+            loaded, rule = read_classes(
+                files[0] if len(files) == 1 else list(files),
+                score=score[0] if score else None,
+                kind=options["kind"].value if options["kind"] else None,
+                missing=options["missing"].value,
+                **{**columns, "confidence": columns["confidence"] or "max"},
+            )
+        except OSError as error:
+            where = plain(error.filename or ", ".join(files))
+            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
+    for note in loaded.notes:
+        typer.echo(f"note: {plain(note)}", err=True)
+    with busy(f"judging {len(loaded.rows):,} rows"):
+        doc = judge_classes(loaded, rule, **settings)
+    for row in (m for part in (doc, *doc["classes"]) for m in part["measures"]):
+        row["why"] = as_options(row["why"])
+    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
+    return doc
+
+
+def _refuse(options: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Refuse what means nothing for several classes."""
+    given = {
+        "--positive": options["positive"] is not None,
+        "--threshold": settings["threshold"] != 0.5,
+    }
+    if extra := [option for option, there in given.items() if there]:
+        raise BadInput(
+            f"{' and '.join(extra)} belongs to two classes; of several, the class of the highest score "
+            f"is the decision"
+        )
+    if len(options["score"] or ()) > 1:
+        raise BadInput("several classes of one model at a time; pass one --score, the confidence")

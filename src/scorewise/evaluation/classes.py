@@ -1,0 +1,134 @@
+"""Every measure of a model of several classes, overall and class by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, get_args
+
+from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.evaluation.class_document import class_document
+from scorewise.evaluation.one import Evaluation
+from scorewise.evaluation.settings import Settings
+from scorewise.registry import CLASS_MEASURES, Group
+from scorewise.tallies import ClassTally, Confusion
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+
+class ClassEvaluation(Shown, Mapping[str, Estimate]):
+    """Each measure of several classes as an attribute and by its name: `e.accuracy`, `e["accuracy"]`.
+
+    Prints as a table. `e.top` is the `Evaluation` of the confidence against whether the decision was
+    right, `e.each["cat"]` that of the scores of one class against the rest. All of them are made when
+    they are first asked for, because some measures of calibration take a second. The scores themselves
+    are in `e.tally`, the decisions in `e.confusion`.
+    """
+
+    tally: ClassTally
+    settings: Settings
+
+    def __init__(self, tally: ClassTally, settings: Settings) -> None:
+        if settings.clip is not None and not 0 < settings.clip < 0.5:
+            raise BadInput(f"clip={settings.clip:g} is not between 0 and 0.5; 1e-15 is usual")
+        self.tally, self.settings = tally, settings
+        by_group = sorted(CLASS_MEASURES.values(), key=lambda m: get_args(Group).index(m.group))
+        self._measures = {m.name: m for m in by_group}
+        self._estimates: dict[str, Estimate] = {}
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return self.tally.classes
+
+    @property
+    def confusion(self) -> Confusion:
+        """Weight per true class and decision."""
+        return self.tally.confusion
+
+    @cached_property
+    def top(self) -> Evaluation:
+        """The confidence against whether the decision was right."""
+        return Evaluation(self.tally.ranked, self.settings)
+
+    @cached_property
+    def each(self) -> Each:
+        """The scores of each class against the rest, by the name of the class."""
+        return Each(self.tally, self.settings)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self._measures:
+            raise KeyError(_unknown(name))
+        if name not in self._estimates:
+            t, s = self.tally, self.settings
+            self._estimates[name] = self._measures[name](t, level=s.level, seed=s.seed, clip=s.clip)
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name not in self.__dict__.get("_measures", ()):
+            raise AttributeError(_unknown(name))
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._measures]
+
+    def skill(self, name: str) -> float:
+        """Share of the way from a measure's baseline to its best value; NaN where there is none."""
+        return self._measures[name].skill(self[name])
+
+    @cached_property
+    def _document(self) -> Document:
+        return class_document(self)
+
+    def to_dict(self) -> Document:
+        """The document that every view renders; `scorewise schema evaluate-classes` has its schema."""
+        from copy import deepcopy
+
+        return deepcopy(self._document)
+
+    def to_frame(self) -> Any:
+        """One row per measure, as a polars frame."""
+        import polars as pl
+
+        frame = pl.DataFrame(self._document["measures"], infer_schema_length=None)
+        first = ["name", "value", "low", "high", "baseline", "skill"]
+        return frame.select(*first, pl.exclude(first))
+
+
+class Each(Mapping[str, Evaluation]):
+    """The evaluation of each class against the rest, made when it is first asked for."""
+
+    def __init__(self, tally: ClassTally, settings: Settings) -> None:
+        self._tally, self._settings = tally, settings
+        self._made: dict[str, Evaluation] = {}
+
+    def __getitem__(self, name: Any) -> Evaluation:
+        word = str(name)
+        if word not in list(self):
+            if not self._tally.each:
+                raise KeyError("only the confidence is known; scores of each class are needed")
+            raise KeyError(f"no class is named {word}; there are {', '.join(self)}")
+        if word not in self._made:
+            self._made[word] = Evaluation(self._tally.one(word), self._settings)
+        return self._made[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tally.classes if self._tally.each else ())
+
+    def __len__(self) -> int:
+        return len(self._tally.classes) if self._tally.each else 0
+
+    def __repr__(self) -> str:
+        return f"<evaluations of {', '.join(self) or 'no class'}, each against the rest>"
+
+
+def _unknown(name: str) -> str:
+    return f"no measure of several classes is named {name}; there are {', '.join(sorted(CLASS_MEASURES))}"

@@ -1,0 +1,162 @@
+"""Is the model surer where it is right? Measures of selective prediction, from confidence alone.
+
+Each takes a tally of several classes, or a tally of confidence against correct (1) or wrong (0).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.curves.selective import best_risk_area, confident, generalised_area, risk_area
+from scorewise.estimate import Estimate
+from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
+from scorewise.intervals.shares import wilson
+from scorewise.registry import measure
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.extremes import certified
+from scorewise.tallies.sorting import inner
+
+Floats = NDArray[np.float64]
+
+
+@measure(group="order", better="low", title="AURC", of="several classes")
+def aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
+    """Mean error rate of the rows kept, over all shares kept, the surest rows first.
+
+    The area under the risk-coverage curve (Geifman, Uziel and El-Yaniv 2019): the mean over k of the
+    share wrong among the k surest rows; within ties its expected value over their random orders. The
+    interval is linearised (each row's influence on the value) on the logit scale. The baseline is
+    confidence without meaning: the error rate.
+
+    >>> aurc(Tally.of([1, 1, 0, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
+    0.089 [0.006, 0.595]
+    """
+    return _judged(confident(t), _Area(risk_area, 1.0, _of_area, lambda r, _: r), level)
+
+
+@measure(group="order", better="low", title="Excess AURC", of="several classes")
+def excess_aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
+    """What AURC has beyond that of the best order, in which every wrong row is less sure.
+
+    E-AURC (Geifman, Uziel and El-Yaniv 2019): the part that the error rate does not explain. The
+    interval is linearised, on the logit scale; the baseline is confidence without meaning.
+
+    >>> excess_aurc(Tally.of([1, 0, 1, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
+    0.181 [0.009, 0.841]
+    """
+    excess = _Area(
+        lambda x: max(0.0, risk_area(x) - best_risk_area(x)), 1.0, _of_excess, lambda r, b: r - b
+    )
+    return _judged(confident(t), excess, level)
+
+
+@measure(group="order", better="low", bounds=(0.0, 0.5), title="AUGRC", of="several classes")
+def augrc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
+    """Chance that a row is wrong and kept, averaged over all shares kept, the surest rows first.
+
+    The area under the generalised risk-coverage curve (Traub et al. 2024), which counts each error
+    alike: (1 - AUROC) a (1 - a) + (1 - a)^2 / 2, where a is the accuracy and AUROC that of confidence
+    against correct. The interval is linearised, on the logit scale of twice the value; the baseline is
+    confidence without meaning, half the error rate.
+
+    >>> augrc(Tally.of([1, 0, 1, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
+    0.139 [0.009, 0.445]
+    """
+    return _judged(
+        confident(t), _Area(generalised_area, 0.5, _of_generalised, lambda r, _: r / 2), level
+    )
+
+
+class _Area(NamedTuple):
+    """An area, the most that it can be, the influence of rows on it, and its value by chance."""
+
+    value: Callable[[Tally], float]
+    most: float
+    influence: Callable[[Tally], tuple[Floats, Floats]]
+    chance: Callable[[float, float], float]
+
+
+def _judged(t: Tally, area: _Area, level: float) -> Estimate:
+    total = t.negatives + t.positives
+    if not total:
+        return Estimate.undefined("no rows", level)
+    rate = t.negatives / total
+    baseline = area.chance(rate, best_risk_area(t))
+    value, bound = certified(t, lambda x: -area.value(x))
+    share = -value / area.most
+    known = _spread(t.pooled, area.influence)
+    if 0 < share < 1 and known.says_something():
+        low, high = limits(share, Spread(known.variance / area.most**2, known.df), level, "logit")
+        method = "linearised, logit"
+    else:
+        wrong2, right2 = t.squares
+        _, low, high = wilson(t.negatives, t.positives, wrong2, right2, level)
+        low, high = min(low, share), max(high, share)
+        method = "Wilson on the error rate"
+    low, high = max(0.0, low * area.most - bound), min(1.0, high) * area.most + bound
+    return Estimate(
+        share * area.most, low, min(high, area.most), level, method, "", bound, baseline
+    )
+
+
+def _spread(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Spread:
+    """Variance as the sum of squared influences of wrong and of right rows."""
+    wrong, right = influence(t)
+    total = t.negatives + t.positives
+    squares = inner(t.neg2, wrong * wrong) + inner(t.pos2, right * right)
+    return pooled_spread((squares / total**2, effective(total, sum(t.squares))))
+
+
+def _of_area(t: Tally) -> tuple[Floats, Floats]:
+    """The influence of a wrong and of a right row of each cell on the area of risk.
+
+    A cell adds the integral of (E + e u / m) / (K + u) over u from 0 to m, its mass, where K is kept
+    and E wrong above it and e is wrong on it. A row has a share in m and e of its own cell, and in K
+    and E of every cell below.
+    """
+    total = t.negatives + t.positives
+    e, m = t.neg / total, (t.neg + t.pos) / total
+    kept, missed = _down(m) - m, _down(e) - e
+    above = kept > 0.5 * m.min()  # nothing is, but for rounding, above the surest
+    k = np.where(above, kept, 1.0)
+    log = np.where(above, np.log1p(m / k), 0.0)
+    rest = np.where(above, missed - e * (k / m), 0.0)
+    by_mass = e / m * (k / m) * log + rest / (k + m)
+    by_kept = -e / m * log - rest / k * (m / (k + m))
+    area = float((e + rest * log).sum())
+    right = by_mass + _below(by_kept) - area
+    return right + 1 - k / m * log + _below(log), right
+
+
+def _of_excess(t: Tally) -> tuple[Floats, Floats]:
+    """The same, less the influence on the best area, r + (1 - r) log(1 - r) of the error rate r."""
+    wrong, right = _of_area(t)
+    rate = t.negatives / (t.negatives + t.positives)
+    slope = -math.log1p(-rate) if rate < 1 else 0.0
+    return wrong - slope * (1 - rate), right + slope * rate
+
+
+def _of_generalised(t: Tally) -> tuple[Floats, Floats]:
+    """The same on the area of generalised risk."""
+    total = t.negatives + t.positives
+    e, m = t.neg / total, (t.neg + t.pos) / total
+    missed, below = _down(e) - e / 2, _below(m) + m / 2
+    area = inner(m, missed)
+    return missed + below - 2 * area, missed - 2 * area
+
+
+def _down(w: Floats) -> Floats:
+    """The sum from the highest score down to each cell."""
+    total: Floats = w[::-1].cumsum()[::-1]
+    return total
+
+
+def _below(w: Floats) -> Floats:
+    """The sum over all cells below each."""
+    total: Floats = w.cumsum() - w
+    return total

@@ -1,0 +1,114 @@
+"""The likeliest map of several classes: Newton's method, its steps found by conjugate gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scorewise.recalibrating.classes.linear import Linear
+from scorewise.recalibrating.classes.table import Codes
+from scorewise.recalibrating.scale import Floats
+from scorewise.tallies.sorting import inner
+
+TOLERANCE = 1e-8
+_STEPS = 100
+_DENSE = 1100  # numbers up to which the whole curvature is made
+_CHUNK = 1 << 12
+
+
+def likeliest(
+    model: Linear, y: Codes, w: Floats, *, start: Floats | None = None, exact: float = TOLERANCE
+) -> tuple[Floats, bool]:
+    """The vector that makes the classes `y` likeliest under its prior, and whether it was found.
+
+    The sum of w x log loss plus half the precision times squares is convex; steps that do not lower it
+    are halved. It is found when a step changes no number by more than `exact`.
+    """
+    theta = np.zeros(len(model.free)) if start is None else start
+    rows = np.arange(len(w))
+    loss, p = _loss(model, theta, y, w)
+    for _ in range(_STEPS):
+        g = w[:, None] * p
+        g[rows, y] -= w
+        gradient = model.back(g) + model.precision * theta
+        step = _step(model, p, w, gradient)
+        if np.abs(step).max() <= exact * (1 + np.abs(theta).max()):
+            return theta - step, True
+        for _ in range(40):
+            lower, q = _loss(model, theta - step, y, w)
+            if lower <= loss + 1e-13 * abs(loss):
+                break
+            step = step / 2
+        theta, loss, p = theta - step, lower, q
+    return theta, False
+
+
+def _loss(model: Linear, theta: Floats, y: Codes, w: Floats) -> tuple[float, Floats]:
+    """The loss, and the probabilities."""
+    z = model.x + model.ahead(theta)
+    z -= z.max(1, keepdims=True)
+    truth = z[np.arange(len(w)), y]
+    e = np.exp(z, out=z)
+    total = e.sum(1)
+    loss = inner(w, np.log(total) - truth) + inner(model.precision * theta, theta) / 2
+    return loss, np.divide(e, total[:, None], out=e)
+
+
+def _step(model: Linear, p: Floats, w: Floats, gradient: Floats) -> Floats:
+    """The gradient divided by the curvature."""
+    if model.parts.mixing is None or len(gradient) > _DENSE:
+        return _conjugate(model, p, w, gradient)
+    free = np.flatnonzero(model.free)
+    curvature = model.gathered(_curvature(model.x, p, w))[np.ix_(free, free)]
+    curvature.flat[:: len(free) + 1] += model.precision[free]
+    ridge = 1e-14 * float(np.trace(curvature))
+    curvature.flat[:: len(free) + 1] += max(ridge, 1e-300)
+    step = np.zeros_like(gradient)
+    step[free] = np.linalg.solve(curvature, gradient[free])
+    return step
+
+
+def _curvature(x: Floats, p: Floats, w: Floats) -> Floats:
+    """Second derivatives by all numbers of a K x (K + 1) matrix: weights, then the intercept."""
+    k = x.shape[1]
+    size = k * (k + 1)
+    total = np.zeros((size, size))
+    within = np.zeros((k + 1, size))
+    for begin in range(0, len(w), _CHUNK):
+        at = slice(begin, begin + _CHUNK)
+        features = np.column_stack((x[at], np.ones(len(w[at]))))
+        each = (p[at][:, :, None] * features[:, None, :]).reshape(-1, size)
+        weighted = w[at][:, None] * each
+        total -= weighted.T @ each
+        within += features.T @ weighted
+    for j in range(k):
+        block = slice(j * (k + 1), (j + 1) * (k + 1))
+        total[block, block] += within[:, block]
+    return total
+
+
+def _conjugate(model: Linear, p: Floats, w: Floats, gradient: Floats) -> Floats:
+    """The same by conjugate gradients, more exact as the gradient falls."""
+    wp = w[:, None] * p
+    unit = model.diagonal(wp * (1 - p), p, w) + model.precision
+    unit = np.maximum(unit, 1e-12 * max(unit.max(), 1e-300))
+    step = np.zeros_like(gradient)
+    left = gradient.copy()
+    towards = scaled = left / unit
+    size = begin = inner(left, scaled)
+    enough = begin * min(1e-2, begin / max(inner(w, np.ones(len(w))), 1e-300)) ** 2
+    for _ in range(4 * len(gradient)):
+        if size <= max(enough, 1e-26 * begin, 1e-300):
+            break
+        dz = model.ahead(towards)
+        dg = wp * dz
+        dg -= p * dg.sum(1)[:, None]
+        curved = model.back(dg) + np.where(model.free, model.precision * towards, 0.0)
+        bend = inner(towards, curved)
+        if bend <= 0:
+            break
+        step += size / bend * towards
+        left -= size / bend * curved
+        scaled = left / unit
+        size, old = inner(left, scaled), size
+        towards = scaled + size / old * towards
+    return step

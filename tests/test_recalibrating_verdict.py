@@ -1,0 +1,82 @@
+"""When a map is shown to help."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recalibration_cases import draw
+from scorewise import Tally
+from scorewise.recalibrating.crossfit import before, deal, losses, out_of_fold
+from scorewise.recalibrating.scale import Scale
+from scorewise.recalibrating.verdict import evidence, paired, verdict
+
+ONES = np.ones(200)
+FOLD = np.arange(200) % 5
+
+
+def noise(seed, mean, spread=1.0):
+    """Numbers with exactly that mean and standard deviation."""
+    x = np.random.default_rng(seed).normal(size=200)
+    return mean + spread * (x - x.mean()) / x.std(ddof=1)
+
+
+def test_the_interval_is_that_of_the_t_test():
+    gap = noise(1, 0.3)
+    found = paired(gap, ONES, ONES, 0.99)
+    want = stats.ttest_1samp(gap, 0).confidence_interval(0.99)
+    assert (found.low, found.high) == pytest.approx((want.low, want.high), rel=1e-9)
+
+
+def test_evidence_is_the_mean_of_the_likelihood_ratios():
+    gap = noise(2, 0.05, 0.1)
+    each = [np.exp(gap[k == FOLD].sum()) for k in range(5)]
+    assert evidence(gap, ONES, ONES, FOLD) == pytest.approx(np.log(np.mean(each)))
+    heavy = evidence(gap, 7 * ONES, 49 * ONES, FOLD)
+    assert heavy == pytest.approx(np.log(np.mean(each)))
+    assert evidence(1e4 * gap**2, ONES, ONES, FOLD) > 700  # without overflow
+
+
+def test_calibrated_scores_hardly_ever_have_evidence_against_them():
+    strong = []
+    for seed in range(200):
+        p, y = draw(seed, 80, spread=3.0)
+        t = Tally.of(y, p)
+        dealt = deal(t, Scale.of(t, 1e-7), 5, 0)
+        gap = losses(before(dealt, t.kind), 1e-7) - losses(out_of_fold("platt", dealt), 1e-7)
+        strong.append(evidence(gap, dealt.rows, dealt.squares, dealt.fold) >= np.log(10))
+    assert np.mean(strong) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("gains", "chosen", "why"),
+    [
+        ({}, "identity", "too few rows"),
+        ({"platt": -0.1}, "identity", "nothing else has a lower log loss"),
+        ({"platt": 0.001}, "identity", "not shown to help"),
+        ({"platt": 0.5}, "platt", "least log loss"),
+        ({"platt": 0.5, "spline": 0.8}, "spline", "least log loss"),
+        (
+            {"platt": 0.5, "spline": 0.51},
+            "platt",
+            "as good as spline on rows not seen, and simpler",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_taken(gains, chosen, why):
+    made = {"identity": np.full(200, 2.0)}
+    for seed, (name, gain) in enumerate(gains.items()):
+        made[name] = 2.0 - noise(seed, gain)
+    name, reason = verdict(made, ONES, ONES, FOLD, 0.95)
+    assert name == chosen
+    assert why in reason
+
+
+def test_few_rows_that_were_certain_and_wrong_are_evidence_enough():
+    """The losses are so skewed that the interval of their mean reaches 0."""
+    before_ = np.full(200, 0.01)
+    before_[:5] = 16.0
+    after = np.full(200, 0.1)
+    after[:5] = 2.0
+    assert paired(before_ - after, ONES, ONES, 0.99).low < 0
+    assert verdict({"identity": before_, "platt": after}, ONES, ONES, FOLD, 0.95)[0] == "platt"
