@@ -260,6 +260,8 @@ def test_wider_spread_of_weights_widens_every_interval():
     y, s = rows(6, 200)
     w = np.tile([0.1, 1.9], 100)
     for name, measure in MEASURES.items():
+        if measure.group == "calibration":  # whose values move too; see test_calibration.py
+            continue
         results = []
         for weight in (np.ones(200), w):
             t = Tally.of(y, 1 / (1 + np.exp(-s)), weight=weight)

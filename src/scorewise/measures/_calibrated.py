@@ -9,7 +9,7 @@ from scorewise.tallies import Tally
 from scorewise.tallies.bins import equal_mass
 from scorewise.tallies.chances import Chances, chances, kept, why_not_probable
 
-REPLICATES = 500
+REPLICATES = 300
 METHOD = "inverted consistency test"
 _CELLS = 100
 

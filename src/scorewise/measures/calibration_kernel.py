@@ -16,6 +16,7 @@ from scorewise.tallies import Tally
 from scorewise.tallies.chances import Chances, Floats, chances, kept
 from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.displacement import displacement
+from scorewise.tallies.sorting import inner
 
 _ENOUGH = 200  # replicates for the mean of fixed points
 
@@ -101,8 +102,16 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
 def _pairs(t: Tally, c: Chances, width: float) -> float:
     """Sum over pairs of different rows, as a share of all pairs."""
     both = float(_kernel_sum(c.p, width)((c.gap / c.total)[None])[0])
-    losses = t.coarse.losses["brier"] if t.coarse is not None else loss_moments(t, "brier")
-    return both - sum(m.square for m in losses) / c.total**2
+    return both - _single(t, c) / c.total**2
+
+
+def _single(t: Tally, c: Chances) -> float:
+    """Sum of w^2 (y - p)^2 over rows: their pairs with themselves."""
+    if t.coarse is not None:
+        return sum(m.square for m in t.coarse.losses["brier"])
+    if t.weighted:
+        return sum(m.square for m in loss_moments(t, "brier"))
+    return inner(c.gap, 1 - 2 * c.p) + float(c.noise.sum())
 
 
 def _kernel_sum(p: Floats, width: float) -> Statistic:

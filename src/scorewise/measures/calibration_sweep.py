@@ -9,7 +9,7 @@ from scorewise.intervals.inversion import inverted
 from scorewise.measures._calibrated import METHOD, calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.bins import Ints, equal_mass
+from scorewise.tallies.bins import Ints
 from scorewise.tallies.chances import Chances, Floats, chances, kept
 from scorewise.tallies.displacement import displacement
 
@@ -67,7 +67,10 @@ def _upto(x: Floats) -> Floats:
 
 
 def _edges(c: Chances, bins: int) -> Ints:
-    return kept(c, ("edges", bins), lambda: np.append(equal_mass(c, bins), len(c)))
+    """Where bins of equal mass begin, as `equal_mass` says, and the end."""
+    middle = kept(c, "middle", lambda: (c.weight.cumsum() - c.weight / 2) / c.total)
+    start = np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins)
+    return np.unique(np.append(start[start < len(c)], len(c)))
 
 
 def _rising(pos: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

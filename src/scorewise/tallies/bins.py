@@ -60,8 +60,9 @@ def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None
         return c.joined(equal_mass(c, bins))
     index = bin_index(bins, convention, t.score.dtype)
     apart = t.coarse is not None or len(t.score) <= MOST
-    if apart or (convention is None and EQUAL_CELLS % bins == 0):
-        # scores of 32 bits are told apart from edges of 64
+    # edges are rounded for logits and for scores of 32 bits, and cells then lie across those of bins
+    exact = t.kind == "probability" and t.score.dtype == np.float64
+    if apart or (exact and convention is None and EQUAL_CELLS % bins == 0):
         at = c.p if t.coarse is not None else c.low
         return c.joined(first_of_runs(index(at)))
     start = _starts(t, index)
