@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.isotonic import IsotonicRegression
 
 import scorewise as sw
@@ -61,6 +62,21 @@ def test_the_confidence_band_holds_the_true_curve(slope, shift, simultaneous):
         assert (c.low <= c.y).all()
         assert (c.y <= c.high).all()
     assert np.mean(np.array(held) == 1 if simultaneous else held) >= 0.95
+
+
+def test_limits_are_exact_intervals_of_stretches():
+    """Clopper and Pearson's, of scipy: the level is shared by two lengths, and by the cells."""
+    t = Tally.of(np.repeat([1, 0, 1, 0], [1, 9, 8, 2]), np.repeat([0.2, 0.7], 10))
+    for simultaneous, shared in ((False, 2), (True, 4)):
+        c = reliability(t, bands="confidence", simultaneous=simultaneous)
+
+        def exact(hits, rows, level=1 - 0.05 / shared):
+            return binomtest(hits, rows).proportion_ci(level, "exact")
+
+        high = min(exact(1, 10).high, exact(9, 20).high), exact(8, 10).high
+        low = exact(1, 10).low, max(exact(8, 10).low, exact(9, 20).low)
+        np.testing.assert_allclose(c.high, high, rtol=1e-9)
+        np.testing.assert_allclose(c.low, low, rtol=1e-9)
 
 
 def test_bands_narrow_with_rows_and_widen_with_the_level():

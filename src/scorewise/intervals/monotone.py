@@ -23,7 +23,7 @@ def rising_limits(
 
     >>> c = Chances(*np.array([[0.2, 0.7], [10, 10], [10, 10], [1, 8], [2, 7], [1.6, 2.1]], float))
     >>> [x.round(2) for x in rising_limits(c, 0.95, simultaneous=False, single=True)]
-    [array([0.  , 0.25]), array([0.58, 1.  ])]
+    [array([0. , 0.4]), array([0.49, 0.98])]
     """
     cells = len(c)
     lengths = 2 ** np.arange(int(np.log2(cells)) + 1, dtype=np.int64)

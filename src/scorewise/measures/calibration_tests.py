@@ -74,7 +74,7 @@ def _exact_excess(t: Tally) -> tuple[float, float]:
 def _joined_excess(t: Tally) -> tuple[float, float]:
     """The same of very many counts: the sum is exact, the variance that of joined cells."""
     c = chances(t)
-    brier = sum(side.first for side in moments(t, "brier"))
+    brier = sum(side.first for side in moments(t, "brier", None))
     return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2)
 
 
@@ -86,7 +86,7 @@ def _excess(t: Tally) -> tuple[float, float, float]:
     """
     assert t.coarse is not None
     row = _row(t)
-    brier = sum(side.first for side in moments(t, "brier"))
+    brier = sum(side.first for side in moments(t, "brier", None))
     of_neg, of_pos = t.coarse.sum.sum(1).tolist()
     squares = brier - t.positives + 2 * of_pos
     above = t.positives - 2 * of_pos - (of_neg + of_pos) + 2 * squares

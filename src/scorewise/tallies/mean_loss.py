@@ -12,7 +12,7 @@ from scorewise.tallies.tally import Tally
 
 
 @once
-def moments(t: Tally, loss: Loss, clip: float | None = None) -> tuple[Moments, Moments]:
+def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
     """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies."""
     if t.coarse is None:
         return loss_moments(t, loss) if clip is None else loss_moments(t, loss, clip=clip)
