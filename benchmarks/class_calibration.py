@@ -1,6 +1,6 @@
 """Simulated calibration of several classes: how often tests reject, and intervals hold.
 
-`python -m benchmarks.class_calibration [runs]` or `make class_calibration` prints the table and writes
+`python -m benchmarks.class_calibration [runs]` or `make class-calibration` prints the table and writes
 docs/tables/class_calibration.md. Logits are normal; labels are drawn from their softmax, and the
 probabilities judged are those of logits 1 (calibrated), 1.3 (too sure) or 0.75 (too unsure) times as large.
 """
