@@ -48,8 +48,7 @@ def test_torchmetrics_example():
     assert ece(t, bins=2).value == pytest.approx(0.29, abs=1e-12)
     assert ece(t, bins=2, norm=2).value == pytest.approx(0.2918, abs=5e-5)
     assert max_ce(t, bins=2).value == pytest.approx(0.3167, abs=5e-5)
-    # relplot cuts its kernel at half the unit, which matters for so wide a one: 0.198962
-    assert smece(t).value == pytest.approx(0.198962, abs=2e-3)
+    assert smece(t, convention="relplot").value == pytest.approx(0.198962, abs=1e-6)
 
 
 def test_one_bin_for_each_value():

@@ -1,6 +1,7 @@
 """Bins as other packages cut them: their own figures, on scores that lie on edges and beside them."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,9 @@ import pytest
 import torch
 from sklearn.calibration import calibration_curve
 
-from scorewise import Tally
+from scorewise import ClassTally, Tally
 from scorewise.errors import BadInput
-from scorewise.measures import ece, max_ce
+from scorewise.measures import ece, max_ce, smece
 from scorewise.tallies.bins import binned
 
 netcal = pytest.importorskip("netcal.metrics")
@@ -69,6 +70,33 @@ def test_relplot(seed):
         assert of(y, p, bins, "relplot") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(0, CASES, 20))
+def test_smooth_error_of_relplot(seed):
+    for k in range(seed, seed + 20):
+        y, p, _ = drawn(k)
+        t = Tally.of(y, p, positive=1, kind="probability")
+        found = smece(t, convention="relplot").value
+        assert found == pytest.approx(relplot.smECE(p, y), abs=1e-12)
+
+
+def test_upper_edges():
+    """The example that the metric jordyvl/ece of the Hugging Face hub gives, in its 32 bits."""
+    p = np.array([[0.6, 0.2, 0.2], [0, 0.95, 0.05], [0.7, 0.1, 0.2]], np.float32)
+    e = ece(ClassTally.of([0, 1, 2], p), bins=10, convention="jordyvl")
+    assert e.value == pytest.approx(0.1333333333333334, abs=1e-15)
+
+
+def test_upper_edges_by_a_loop():
+    y, p, bins = drawn(3)
+    edges = np.linspace(0, 1, bins + 1)
+    expected = 0.0
+    for k, (low, high) in enumerate(pairwise(edges)):
+        inside = (p >= low) & ((p < high) | (k == bins - 1))
+        if inside.any():
+            expected += inside.mean() * abs(y[inside].mean() - high)
+    assert of(y, p, bins, "jordyvl") == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(0, CASES, 10))
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_torchmetrics(seed, precision):
@@ -115,7 +143,9 @@ def test_one_data_set_under_every_convention():
         assert max_ce(t, **options).value == pytest.approx(case[name]["max"], abs=1e-6)
 
 
-@pytest.mark.parametrize("convention", [None, "sklearn", "netcal", "torchmetrics", "relplot"])
+@pytest.mark.parametrize(
+    "convention", [None, "sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
+)
 @pytest.mark.parametrize("kind", ["probability", "logit"])
 def test_many_scores_are_binned_as_few(convention, kind):
     """Beyond 65,536 distinct scores, bins are found by halving and added up in parts."""

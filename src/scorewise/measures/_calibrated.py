@@ -7,9 +7,11 @@ from scorewise.intervals.inversion import Inverted, Noise
 from scorewise.intervals.scales import z
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import equal_mass
-from scorewise.tallies.chances import Chances, chances, kept, why_not_probable
+from scorewise.tallies.chances import Chances, chances, why_not_probable
+from scorewise.tallies.once import kept
 
-REPLICATES = 300
+REPLICATES = 1000
+FEWER = 300  # for measures of a hundred cells, each of which takes long
 METHOD = "inverted consistency test"
 _CELLS = 100
 
@@ -20,16 +22,16 @@ def lacking(t: Tally, level: float) -> str:
     return why_not_probable(t)
 
 
-def noise_of(c: Chances, seed: int) -> Noise:
+def noise_of(c: Chances, seed: int, replicates: int = REPLICATES) -> Noise:
     """Replicates of the gaps of these cells, drawn once and kept with them."""
-    return kept(c, ("noise", seed), lambda: Noise(c, REPLICATES, seed))
+    return kept(c, ("noise", seed, replicates), lambda: Noise(c, replicates, seed))
 
 
 def path_noise(t: Tally, seed: int) -> Noise:
     """Replicates on about a hundred cells of equal mass, for measures that need no bins."""
     c = chances(t)
     few = kept(t, "path", lambda: c.joined(equal_mass(c, _CELLS)))
-    return noise_of(few, seed)
+    return noise_of(few, seed, FEWER)
 
 
 def calibrated(

@@ -13,8 +13,9 @@ from scorewise.intervals.inversion import Noise, Statistic, inverted
 from scorewise.measures._calibrated import calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import Floats, chances, kept
+from scorewise.tallies.chances import Floats, chances
 from scorewise.tallies.losses import unit
+from scorewise.tallies.once import kept
 
 Form = Callable[[float, float], float]  # of the lowest and the highest point
 _OVERSHOOT = 0.5826  # how far Brownian motion goes beyond its steps, in steps (Siegmund 1985)

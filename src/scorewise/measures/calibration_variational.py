@@ -9,13 +9,14 @@ import numpy as np
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import inverted
-from scorewise.measures._calibrated import METHOD, calibrated, lacking, noise_of
+from scorewise.measures._calibrated import FEWER, METHOD, calibrated, lacking, noise_of
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Ints, equal_mass
-from scorewise.tallies.chances import Chances, Floats, chances, kept
+from scorewise.tallies.chances import Chances, Floats, chances
 from scorewise.tallies.displacement import displacement
 from scorewise.tallies.folds import dealt
+from scorewise.tallies.once import kept
 from scorewise.tallies.sorting import add_runs, first_of_runs
 
 _CELLS = 20
@@ -42,7 +43,7 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
         return Estimate.undefined(why, level)
     fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))
     value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
-    found = inverted(noise_of(few.cells, seed), few.error, level, size=few.size, value=value)
+    found = inverted(noise_of(few.cells, seed, FEWER), few.error, level, size=few.size, value=value)
     how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
     return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
 

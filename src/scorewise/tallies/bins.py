@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
-from scorewise.tallies.chances import MOST, Chances, Floats, chances, kept, summed
+from scorewise.tallies.chances import MOST, Chances, Floats, chances, summed
 from scorewise.tallies.grid import EQUAL_CELLS
 from scorewise.tallies.losses import unit
+from scorewise.tallies.once import kept
 from scorewise.tallies.sorting import first_of_runs
 from scorewise.tallies.tally import Tally
 
 Binning = Literal["width", "mass", "value"]
-Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot"]
+Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
 Ints = NDArray[np.int64]
 Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
 _PART = 1 << 15
@@ -83,13 +84,22 @@ def bin_index(bins: int, convention: Convention | None, dtype: np.dtype[np.float
     if convention == "sklearn":
         inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
         return lambda p: np.searchsorted(inner, p, side="left")
-    if convention == "netcal":
+    if convention in ("netcal", "jordyvl"):
         inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
         return lambda p: np.searchsorted(inner, p, side="right")
     if convention == "relplot":
         return lambda p: (p / (1.0 / bins)).astype(np.int64)
     edges = _torch_edges(bins, dtype)[1:]
     return lambda p: np.searchsorted(edges, p, side="right")
+
+
+def beyond_mean(t: Tally, c: Chances, bins: int, convention: Convention | None) -> Floats:
+    """What the convention takes off the gap of each bin: jordyvl compares with its upper edge."""
+    if convention != "jordyvl":
+        return np.zeros(len(c))
+    at = c.p if t.coarse is not None else c.low
+    upper = np.linspace(0.0, 1.0, bins + 1)[bin_index(bins, convention, t.score.dtype)(at) + 1]
+    return upper * c.weight - c.sum
 
 
 def _torch_edges(bins: int, dtype: np.dtype[np.floating]) -> NDArray[np.floating]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +73,7 @@ def chances(t: Tally) -> Chances:
     Up to 65,536 distinct scores each has a cell of its own; more are joined on the fixed grid of
     probabilities, whose edges contain i/B for the usual numbers of bins, with exact sums.
     """
-    return kept(t, "chances", lambda: _of_coarse(t) if t.coarse is not None else _of_scores(t))
-
-
-def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
-    """What was made before under that name of an immutable value, or is made now."""
-    store: dict[Hashable, Made] = owner.__dict__.setdefault("_kept", {})
-    if name not in store:
-        store[name] = make()
-    return store[name]
+    return _of_coarse(t) if t.coarse is not None else _of_scores(t)
 
 
 def _of_scores(t: Tally) -> Chances:
@@ -104,12 +95,13 @@ def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
     for i in range(0, len(start), _PART):
         cell = start[i : i + _PART]
         at = slice(cell[0], ends[i : i + _PART][-1])
-        p = unit(t.score[at], t.kind)
-        neg, pos, neg2, pos2 = (c[at] for c in (t.neg, t.pos, t.neg2, t.pos2))
-        w, w2, chance = neg + pos, neg2 + pos2, p * (1 - p)
-        sums = (w, w2, pos, w * p, w2 * chance)
-        inside = cell - cell[0]
-        parts.append(np.stack([p[inside], *(add_runs(c.astype(float), inside) for c in sums)]))
+        p, inside = unit(t.score[at], t.kind), cell - cell[0]
+        pos = t.pos[at]
+        w = t.neg[at] + pos
+        # counts are their own squares
+        w2 = t.neg2[at] + t.pos2[at] if t.weighted else w
+        sums = (w, w2, pos, w * p, w2 * (p * (1 - p)))
+        parts.append(np.stack([p[inside], *(add_runs(c, inside) for c in sums)]))
     columns = np.concatenate(parts, axis=1) if parts else np.empty((6, 0))
     low, weight, squares, positives, total, noise = columns
     return Chances(low, weight, squares, positives, total, noise, t.weighted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from scorewise.estimate import Estimate
-from scorewise.measures import calibration as two
-from scorewise.measures import calibration_kernel, calibration_sweep
+from scorewise.measures import calibration_bins as two
+from scorewise.measures import calibration_bins_swept, calibration_kernel
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.bins import Binning, Convention
@@ -39,7 +39,7 @@ def ece(
 @measure(
     group="calibration",
     better="low",
-    title="Max. calibration error of the confidence",
+    title="Max. CE of the confidence",
     of="several classes",
 )
 def max_ce(
@@ -65,7 +65,7 @@ def max_ce(
 @measure(
     group="calibration",
     better="low",
-    title="Debiased L2 error of the confidence",
+    title="Debiased L2 of the confidence",
     of="several classes",
 )
 def ce_l2_debiased(
@@ -96,11 +96,11 @@ def smece(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
 
 @measure(
-    group="calibration", better="low", title="ECE of the confidence, sweep", of="several classes"
+    group="calibration", better="low", title="ECE sweep of the confidence", of="several classes"
 )
 def ece_sweep(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """ECE of the confidence on as many bins as keep the share of right decisions increasing.
 
     The binary `ece_sweep` of the confidence (Roelofs et al. 2022).
     """
-    return calibration_sweep.ece_sweep(t.top, level=level, seed=seed)
+    return calibration_bins_swept.ece_sweep(t.top, level=level, seed=seed)

@@ -83,7 +83,7 @@ def brier(
     return _mean(t, scaled, level, unit * baseline, 2 * unit)
 
 
-@measure(group="probability", better="low", title="Spherical score", of="several classes")
+@measure(group="probability", better="low", title="Spherical loss", of="several classes")
 def spherical(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of 1 - cosine of the angle between the probabilities and what happened.
 

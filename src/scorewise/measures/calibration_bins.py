@@ -12,7 +12,7 @@ from scorewise.intervals.inversion import Statistic, inverted
 from scorewise.measures._calibrated import calibrated, lacking, noise_of
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.bins import Binning, Convention, binned, check_bins
+from scorewise.tallies.bins import Binning, Convention, beyond_mean, binned, check_bins
 from scorewise.tallies.chances import Chances, Floats
 from scorewise.tallies.split_bins import debiased_limits, error_limits
 
@@ -33,7 +33,8 @@ def ece(
     (sum n_b/n |ybar_b - pbar_b|^norm)^(1/norm) over bins of equal "width", equal "mass", or one for each
     "value"; the largest distance where norm is inf. Chance alone makes it larger than 0: compare it with
     `expected`, what calibrated scores get. `convention` cuts bins as "sklearn", "netcal",
-    "torchmetrics" or "relplot" do. The interval inverts consistency tests along the gaps seen.
+    "torchmetrics" or "relplot" do, or as the metric jordyvl/ece of the Hugging Face hub, which takes the
+    upper edge of a bin for its probability. The interval inverts consistency tests along the gaps seen.
 
     >>> ece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
     0.290 [0.000, 0.290]
@@ -44,7 +45,8 @@ def ece(
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = binned(t, bins, binning, convention)
-    error = _error(c, norm)
+    plain, off = _error(c, norm), beyond_mean(t, c, bins, convention) / c.total
+    error = (lambda gaps: plain(gaps - off)) if off.any() else plain
     found = inverted(noise_of(c, seed), error, level)
     least, most = error_limits(t, c, bins, binning, convention, norm)
     return calibrated(found, level, bound=max(0.0, found.value - least, most - found.value))

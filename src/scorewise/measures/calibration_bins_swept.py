@@ -10,8 +10,9 @@ from scorewise.measures._calibrated import METHOD, calibrated, lacking, path_noi
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Ints
-from scorewise.tallies.chances import Chances, Floats, chances, kept
+from scorewise.tallies.chances import Chances, Floats, chances
 from scorewise.tallies.displacement import displacement
+from scorewise.tallies.once import kept
 
 MOST_BINS = 1000
 
