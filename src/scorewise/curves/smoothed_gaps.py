@@ -54,21 +54,26 @@ def sizes(gaps: Floats) -> Callable[[float], Floats]:
     return size
 
 
-def fixed_width(size: Callable[[float], Any]) -> float:
+def fixed_width(size: Callable[[float], Any], within: float = 1e-14) -> float:
     """The width at which the total size equals it; 0 where nothing is left of the gaps.
 
     >>> round(fixed_width(sizes(np.array([0.0, 0.2, -0.2, 0.0]))), 4)
     0.199
     """
+    # the size falls as the width grows: from that at the least width to that at the largest
     low, high = 1e-9, 1.0
-    at_low, at_high = (float(size(s)) - s for s in (low, high))
-    if at_low <= 0:
+    most, least = float(size(low)), float(size(high))
+    if most <= low:
         return 0.0
+    low, high = max(low, least), min(high, most)
+    at_low, at_high = (float(size(s)) - s for s in (low, high))
+    if at_low <= 0 or at_high >= 0:
+        return low if at_low <= 0 else high
     for _ in range(60):
         # the Illinois variant of false position
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = float(size(middle)) - middle
-        if abs(at_middle) < 1e-14 or high - low < 1e-13:
+        if abs(at_middle) < within or high - low < 10 * within:
             break
         if at_middle > 0:
             low, at_low, at_high = middle, at_middle, at_high / 2

@@ -13,6 +13,7 @@ from scorewise.tallies.bins import Ints
 from scorewise.tallies.chances import Chances, Floats, chances
 from scorewise.tallies.displacement import displacement
 from scorewise.tallies.once import kept
+from scorewise.tallies.sorting import first_of_runs
 
 MOST_BINS = 1000
 
@@ -53,11 +54,19 @@ def _swept(c: Chances, gaps: Floats) -> Floats:
     for bins in range(2, min(MOST_BINS, len(c)) + 1):
         edges = _edges(c, bins)
         rises = _rising(np.diff(pos_upto[left[:, None], edges]), np.diff(mass[edges]))
-        left = left[rises]
+        over, left = left[~rises], left[rises]
+        if bins > 2 and len(over):
+            found[over] = _total(gap_upto[over], _edges(c, bins - 1))
         if not len(left):
-            break
-        found[left] = np.abs(np.diff(gap_upto[left[:, None], edges])).sum(-1)
+            return found
+    if len(c) > 1:
+        found[left] = _total(gap_upto[left], edges)
     return found
+
+
+def _total(upto: Floats, edges: Ints) -> Floats:
+    total: Floats = np.abs(np.diff(upto[:, edges])).sum(-1)
+    return total
 
 
 def _upto(x: Floats) -> Floats:
@@ -69,9 +78,13 @@ def _upto(x: Floats) -> Floats:
 
 def _edges(c: Chances, bins: int) -> Ints:
     """Where bins of equal mass begin, as `equal_mass` says, and the end."""
+    return kept(c, ("edges", bins), lambda: _made_edges(c, bins))
+
+
+def _made_edges(c: Chances, bins: int) -> Ints:
     middle = kept(c, "middle", lambda: (c.weight.cumsum() - c.weight / 2) / c.total)
-    start = np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins)
-    return np.unique(np.append(start[start < len(c)], len(c)))
+    start = np.append(np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins), len(c))
+    return start[first_of_runs(start)]
 
 
 def _rising(pos: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -22,7 +22,7 @@ from scorewise.tallies.displacement import displacement
 from scorewise.tallies.once import kept
 from scorewise.tallies.sorting import inner
 
-_ENOUGH = 200  # replicates for the mean of fixed points
+_ENOUGH = 100  # replicates for the mean of fixed points
 
 
 @measure(group="calibration", better="low", title="smECE")
@@ -48,13 +48,15 @@ def smece(
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)
-    value = kept(t, "smece", lambda: smoothed.fixed_width(smoothed.sizes(smoothed.on_grid(c))))
+    value = kept(
+        t, "smece", lambda: smoothed.fixed_width(smoothed.sizes(smoothed.on_grid(c)), 1e-10)
+    )
     few, points = smoothed.few_cells(c, value)
     noise = noise_of(few, seed, FEWER)
 
     def size(gaps: Floats) -> Floats:
-        return np.array([smoothed.fixed_width(smoothed.sizes(smoothed.spread_out(few, points, g)))
-                         for g in gaps])  # fmt: skip
+        each = (smoothed.sizes(smoothed.spread_out(few, points, g)) for g in gaps)
+        return np.array([smoothed.fixed_width(s, within=1e-6) for s in each])
 
     # the fixed point reaches a width exactly when the size at that width does
     at_value = smoothed.size_at(few, points, value)

@@ -20,6 +20,7 @@ from scorewise.tallies.once import kept
 from scorewise.tallies.sorting import add_runs, first_of_runs
 
 _CELLS = 20
+_MOST = 1 << 12  # cells on which f is constant, at the most
 _CERTAIN = 1e-4  # logits end here
 
 
@@ -29,10 +30,10 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
 
     E[f(p) (y - p)] with |f| <= 1 is at most the L1 calibration error, and reaches it for the right f.
     Here f is the sign of a logistic recalibration's correction (one step of Newton from the scores as
-    they are), fitted on the other folds. No row judges itself, so the value is about 0, on
-    either side, for calibrated scores, and otherwise rather too small. Rows are dealt to folds by `seed`,
-    whatever their order; scores with broken weights are dealt as a whole. The interval inverts
-    consistency tests along the gaps seen.
+    they are), fitted on the other folds; beyond 4,096 distinct scores it is constant on so many cells. No
+    row judges itself, so the value is about 0, on either side, for calibrated scores, and otherwise
+    rather too small. Rows are dealt to folds by `seed`, whatever their order; scores with broken weights
+    are dealt as a whole. The interval inverts consistency tests along the gaps seen.
 
     >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.290 [0.000, 0.290]
@@ -87,6 +88,8 @@ class Parts:
 def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
     """All cells dealt to folds, for the value, and a few of equal mass, for replicates."""
     c = chances(t)
+    if len(c) > _MOST:
+        c = c.joined(equal_mass(c, _MOST))
     share, pos = dealt(c, folds, seed)
     columns = [share * x for x in (c.weight, c.squares)]
     columns += [pos, *(share * x for x in (c.sum, c.noise))]

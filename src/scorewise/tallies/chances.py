@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scorewise.tallies.grid import probability_edges
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import once
-from scorewise.tallies.sorting import add_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs
 from scorewise.tallies.tally import Tally
 
 Floats = NDArray[np.float64]
 Made = TypeVar("Made")
 MOST = 1 << 16
-_PART = 1 << 10  # cells of the result that are added up at a time
+_PART = 1 << 16  # scores that are added up at a time
 
 
 @dataclass(frozen=True)
@@ -85,23 +85,31 @@ def _of_scores(t: Tally) -> Chances:
         with np.errstate(divide="ignore"):
             edges = np.log(edges) - np.log1p(-edges)
     first = np.searchsorted(t.score, edges.astype(t.score.dtype))
-    return summed(t, np.unique(first[first < n]))
+    first = first[first < n]
+    return summed(t, first[first_of_runs(first)])
 
 
 def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
     """Exact sums over the runs of an exact tally's scores that begin at `start`."""
     ends = np.append(start[1:], len(t.score))
-    parts = []
-    for i in range(0, len(start), _PART):
-        cell = start[i : i + _PART]
-        at = slice(cell[0], ends[i : i + _PART][-1])
-        p, inside = unit(t.score[at], t.kind), cell - cell[0]
-        pos = t.pos[at]
-        w = t.neg[at] + pos
-        # counts are their own squares
-        w2 = t.neg2[at] + t.pos2[at] if t.weighted else w
-        sums = (w, w2, pos, w * p, w2 * (p * (1 - p)))
-        parts.append(np.stack([p[inside], *(add_runs(c, inside) for c in sums)]))
+    size = max(1, _PART * len(start) // max(len(t.score), 1))  # cells at a time
+    alone = not t.weighted and t.origin.rows == len(t.score)  # a row on each score
+
+    def part(first: int) -> Floats:
+        cell, end = start[first : first + size], ends[first : first + size]
+        at, inside = slice(cell[0], end[-1]), cell - cell[0]
+        p, pos = unit(t.score[at], t.kind), t.pos[at]
+        if alone:
+            sums = [end - cell, *(add_runs(c, inside) for c in (pos, p, p * (1 - p)))]
+        else:
+            w = t.neg[at] + pos
+            # counts are their own squares
+            w2 = t.neg2[at] + t.pos2[at] if t.weighted else w
+            sums = [add_runs(c, inside) for c in (w, pos, w * p, w2 * (p * (1 - p)))]
+        squares = add_runs(w2, inside) if t.weighted else sums[0]
+        return np.stack([p[inside], sums[0], squares, *sums[1:]])
+
+    parts = [part(i) for i in range(0, len(start), size)]
     columns = np.concatenate(parts, axis=1) if parts else np.empty((6, 0))
     low, weight, squares, positives, total, noise = columns
     return Chances(low, weight, squares, positives, total, noise, t.weighted)

@@ -85,7 +85,8 @@ def pool(t: Tally, cells: int) -> Tally:
         inside = wanted[(wanted > below) & (wanted <= mass[-1])]
         edges.append(first + np.searchsorted(mass, inside))
         first += len(mass)
-    start = np.unique(np.concatenate(edges))
+    start = np.concatenate(edges)
+    start = start[first_of_runs(start)]
     return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
 
 
