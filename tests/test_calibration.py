@@ -142,7 +142,7 @@ def test_interval_reaches_zero_as_the_test_says(m):
     for seed in range(12):
         e = m(tally(*rows(seed, n=300, bend=1 + seed / 30)))
         assert (e.low <= 0) == (e.p >= 0.025)
-        assert 1 / 301 <= e.p <= 1
+        assert 1 / 1001 <= e.p <= 1
 
 
 @every_error

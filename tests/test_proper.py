@@ -133,7 +133,7 @@ def test_miscalibration_is_found_and_its_interval_holds_the_truth():
     truth = np.mean((p - q) ** 2)
     found = [m.mcb(Tally.of(*bold(400, seed))) for seed in range(30)]
     assert sum(e.low <= truth <= e.high for e in found) >= 26
-    assert all(e.p < 0.01 for e in found)
+    assert sum(e.p < 0.01 for e in found) >= 28
     assert np.mean([e.value - truth for e in found]) > 0  # on the same rows it is too large
     # what the fit costs on rows not seen has to be earned first: more rows are needed
     crossed = [m.mcb_crossfit(Tally.of(*bold(1000, seed))) for seed in range(30)]

@@ -10,7 +10,7 @@ from scipy.special import logit
 from recalibration_cases import draw, expit
 from scorewise import Recalibrator, Tally
 from scorewise.errors import BadInput
-from scorewise.recalibrating import calibration
+from scorewise.measures import calibration_intercept, calibration_slope
 from scorewise.recalibrating.methods import METHODS
 
 CASES = [draw(1, 400, 0.6, -0.5), draw(2, 3000, 1.7, 0.4, digits=2), draw(3, 200, 0.3)]
@@ -279,8 +279,8 @@ def test_calibration_slope_and_in_the_large(p, y):
     slope = sm.GLM(y, sm.add_constant(z), sm.families.Binomial()).fit(cov_type="HC0", tol=1e-12)
     large = sm.GLM(y, np.ones(len(y)), sm.families.Binomial(), offset=z).fit(cov_type="HC0")
     for got, want in (
-        (calibration.slope(t, 1e-7), slope),
-        (calibration.in_the_large(t, 1e-7), large),
+        (calibration_slope(t, clip=1e-7), slope),
+        (calibration_intercept(t, clip=1e-7), large),
     ):
         assert got.value == pytest.approx(want.params[-1], abs=1e-6)
         assert [got.low, got.high] == pytest.approx(want.conf_int()[-1], abs=1e-5)
@@ -294,7 +294,7 @@ def test_methods_that_need_log_odds_refuse_other_scores(method):
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "beta", "quadratic", "spline"])
 def test_many_cells_are_fitted_as_exactly_as_few(method, monkeypatch):
-    from scorewise.recalibrating import logistic
+    from scorewise.intervals import logistic
 
     p, y = draw(12, 9000, 0.6, -0.3)
     whole = Recalibrator(method).fit(p, y).map_.parameters

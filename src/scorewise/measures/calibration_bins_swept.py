@@ -88,6 +88,7 @@ def _made_edges(c: Chances, bins: int) -> Ints:
 
 
 def _rising(pos: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    share = pos / weight * weight.sum()
+    # a weight that vanishes beside the others has no share
+    share = np.divide(pos, weight, out=np.zeros(pos.shape), where=weight > 0) * weight.sum()
     rises: np.ndarray[tuple[int], np.dtype[np.bool_]] = (np.diff(share) >= -1e-12).all(-1)
     return rises
