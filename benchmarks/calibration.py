@@ -103,14 +103,19 @@ def null_lines(
     for j, name in enumerate(names):
         for n in SIZES:
             seen = found[n, "calibrated"][:, j]
-            ks = stats.kstest(seen[:, 4], "uniform")
-            share = 100 * (seen[:, 4] < 0.05).mean()
-            mean, expected = seen[:, 0].mean(), seen[:, 3].mean()
-            lines.append(
-                f"| {name} | {n:,} | {ks.statistic:.3f} | {ks.pvalue:.2g} | {share:.1f} | "
-                f"{inside(seen, truth[j]):.1f} | {expected:.3g} | {mean:.3g} |"
-            )
+            lines.append(f"| {name} | {n:,} | {null_cells(seen, truth[j])} |")
     return lines
+
+
+def null_cells(seen: np.ndarray, truth: float) -> str:
+    """Of runs of one measure on calibrated scores: KS distance and its p, p < .05, coverage, means."""
+    ks = stats.kstest(seen[:, 4], "uniform")
+    share = 100 * (seen[:, 4] < 0.05).mean()
+    mean, expected = seen[:, 0].mean(), seen[:, 3].mean()
+    return (
+        f"{ks.statistic:.3f} | {ks.pvalue:.2g} | {share:.1f} | {inside(seen, truth):.1f} | "
+        f"{expected:.3g} | {mean:.3g}"
+    )
 
 
 def coverage_lines(

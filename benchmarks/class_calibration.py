@@ -1,4 +1,4 @@
-"""Simulated calibration of several classes: how often tests reject, and intervals hold.
+"""Simulated calibration of several classes: are p-values uniform, how often do tests find what is there?
 
 `python -m benchmarks.class_calibration [runs]` or `make class-calibration` prints the table and writes
 docs/tables/class_calibration.md. Logits are normal; labels are drawn from their softmax, and the
@@ -15,6 +15,7 @@ import numpy as np
 from rich.progress import track
 
 import scorewise as sw
+from benchmarks.calibration import null_cells
 from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
 
@@ -22,6 +23,7 @@ assert sw.measures
 SIZES = (200, 1000, 10_000)
 CLASSES = (3, 10)
 SHARPER = (1.0, 1.3, 0.75)
+PARTS = 10
 NAMES = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 OUT = Path(__file__).parents[1] / "docs" / "tables" / "class_calibration.md"
 
@@ -38,65 +40,74 @@ def draw(rng: np.random.Generator, n: int, classes: int, sharper: float) -> tupl
     return y, p, softmax(sharper * z)
 
 
-def rejected(job: tuple[int, int, float, int, int]) -> list[tuple[str, int, int]]:
-    """For each measure: how often p is at most .05, and how often the interval holds the truth."""
+def judged(job: tuple[int, int, float, int, int]) -> np.ndarray:
+    """For each run and measure: value, low, high, expected, p, and the true value."""
     n, classes, sharper, runs, seed = job
     rng = np.random.default_rng([seed, n, classes, int(100 * sharper)])
-    seen = {name: [0, 0] for name in NAMES}
-    for _ in range(runs):
+    found = np.empty((runs, len(NAMES), 6))
+    for i in range(runs):
         y, p, said = draw(rng, n, classes, sharper)
         truth = {"canonical_ce": np.abs(p - said).sum(1).mean()}
         t = ClassTally.of(y, said, classes=range(classes))
-        for name in NAMES:
-            e = CLASS_MEASURES[name](t)
-            seen[name][0] += e.p <= 0.05
-            seen[name][1] += e.low <= truth.get(name, 0.0) <= e.high
-    return [(name, *counts) for name, counts in seen.items()]
+        for j, name in enumerate(NAMES):
+            e = CLASS_MEASURES[name](t, seed=int(rng.integers(1 << 31)))
+            found[i, j] = e.value, e.low, e.high, e.expected, e.p, truth.get(name, 0.0)
+    return found
 
 
-def simulate(runs: int) -> dict[tuple[str, int, int, float], np.ndarray]:
-    settings = [(n, k, s) for k in CLASSES for n in SIZES for s in SHARPER]
-    jobs = [(*s, runs // 2, seed) for s in settings for seed in range(2)]
-    total: dict[tuple[str, int, int, float], np.ndarray] = {}
-    with ProcessPoolExecutor() as pool:
-        for job, seen in track(zip(jobs, pool.map(rejected, jobs), strict=True), total=len(jobs)):
-            for name, *counts in seen:
-                key = (name, *job[:3])
-                total[key] = total.get(key, np.zeros(2)) + np.array(counts) / (runs // 2 * 2)
-    return total
+Found = dict[tuple[int, int, float], np.ndarray]
 
 
-def markdown(total: dict[tuple[str, int, int, float], np.ndarray], runs: int) -> str:
+def simulate(runs: int) -> Found:
+    """Calibrated data sets, and a fifth as many of the others."""
+    settings = [(n, k, s) for s in SHARPER for k in CLASSES for n in SIZES]
+    each = {s: max(1, (runs if s == 1 else runs // 5) // PARTS) for s in SHARPER}
+    jobs = [(n, k, s, each[s], seed) for n, k, s in settings for seed in range(PARTS)]
+    found: dict[tuple[int, int, float], list[np.ndarray]] = {s: [] for s in settings}
+    with ProcessPoolExecutor(2) as pool:
+        done = zip(jobs, pool.map(judged, jobs), strict=True)
+        for job, part in track(done, "simulating", len(jobs)):
+            found[job[:3]].append(part)
+    return {s: np.concatenate(parts) for s, parts in found.items()}
+
+
+def markdown(found: Found) -> str:
     columns = [(k, n) for k in CLASSES for n in SIZES]
-    head = " | ".join(f"K = {k}, n = {n:,}" for k, n in columns)
+    runs = [len(found[SIZES[0], CLASSES[0], s]) for s in SHARPER[:2]]
     lines = [
-        f"How often, in percent of {runs:,} simulated data sets, p was at most .05.",
+        f"Calibrated logits, {runs[0]:,} data sets each: how far p-values are from uniform",
+        "(Kolmogorov-Smirnov), how many of them in percent are below .05, how many of the 95 % intervals",
+        "contain 0, and the expected value beside the mean of the values.",
         "",
-        f"| logits | measure | {head} |",
-        f"|---|---|{'---:|' * len(columns)}",
+        "| measure | K | n | KS distance | its p | p < .05 | contain truth | expected | mean value |",
+        f"|---|{'---:|' * 8}",
     ]
-    words = {1.0: "calibrated", 1.3: "too sure (1.3)", 0.75: "too unsure (0.75)"}
-    for sharper, word in words.items():
-        for name in NAMES:
-            cells = [f"{100 * total[name, n, k, sharper][0]:.0f}" for k, n in columns]
-            lines.append(f"| {word} | {name} | {' | '.join(cells)} |")
+    for j, name in enumerate(NAMES):
+        for k, n in columns:
+            cells = null_cells(found[n, k, 1.0][:, j], 0.0)
+            lines.append(f"| {name} | {k} | {n:,} | {cells} |")
     lines += [
         "",
-        "How often, in percent, the 95 % interval contained the truth: none for calibrated logits, and",
-        "the canonical error of the others.",
+        f"Other logits, {runs[1]:,} data sets each: how often, in percent, p was below .05; for the",
+        "canonical error also how often the 95 % interval contained the truth.",
         "",
-        f"| logits | measure | {head} |",
+        f"| logits | measure | {' | '.join(f'K = {k}, n = {n:,}' for k, n in columns)} |",
         f"|---|---|{'---:|' * len(columns)}",
     ]
-    shown = [(1.0, name) for name in NAMES[:3]] + [(s, "canonical_ce") for s in SHARPER[1:]]
-    for sharper, name in shown:
-        cells = [f"{100 * total[name, n, k, sharper][1]:.0f}" for k, n in columns]
-        lines.append(f"| {words[sharper]} | {name} | {' | '.join(cells)} |")
+    for sharper, word in ((1.3, "too sure (1.3)"), (0.75, "too unsure (0.75)")):
+        for j, name in enumerate(NAMES):
+            seen = [found[n, k, sharper][:, j] for k, n in columns]
+            cells = [f"{100 * (x[:, 4] < 0.05).mean():.0f}" for x in seen]
+            lines.append(f"| {word} | {name} | {' | '.join(cells)} |")
+            if name == "canonical_ce":
+                held = [(x[:, 1] <= x[:, 5]) & (x[:, 5] <= x[:, 2]) for x in seen]
+                cells = [f"{100 * h.mean():.0f}" for h in held]
+                lines.append(f"| {word} | {name}, interval | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main(runs: int) -> None:
-    text = markdown(simulate(runs), runs)
+    text = markdown(simulate(runs))
     OUT.write_text(text)
     print(text)
 
