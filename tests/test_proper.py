@@ -138,13 +138,13 @@ def test_miscalibration_is_found_and_its_interval_holds_the_truth():
     # what the fit costs on rows not seen has to be earned first: more rows are needed
     crossed = [m.mcb_crossfit(Tally.of(*bold(1000, seed))) for seed in range(30)]
     assert np.mean([e.value - truth for e in crossed]) < 0
-    assert np.mean([e.p < 0.05 for e in crossed]) > 0.8
+    assert np.mean([e.low > 0 for e in crossed]) > 0.7
 
 
 def test_cross_fitting_saves_nothing_of_calibrated_scores():
     found = [m.mcb_crossfit(Tally.of(*bold(400, seed, 1.0, 0.0))) for seed in range(30)]
     assert np.mean([e.value for e in found]) < 0
-    assert np.mean([e.p < 0.05 for e in found]) < 0.1
+    assert np.mean([e.low > 0 for e in found]) < 0.1
     assert np.isfinite(m.mcb_crossfit(Tally.of(*bold()), loss="log").value)
     assert m.mcb_crossfit(Tally.of(*bold(19))).why == "fewer than 20 rows, for 10 folds"
 

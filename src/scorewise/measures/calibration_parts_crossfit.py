@@ -15,7 +15,7 @@ from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.folds import dealt, mean_gap, others
-from scorewise.intervals.scales import effective, z
+from scorewise.intervals.scales import effective
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import Chances, chances, why_not_probable
@@ -46,9 +46,9 @@ def mcb_crossfit(
     """What isotonic recalibration saves of the loss of rows that it was not fitted to.
 
     The loss of the scores less that of the isotonic fit to the other folds, row by row, so that nothing
-    is flattered: for calibrated scores it is a little below 0. Paired normal interval; `p` is one-sided,
-    of saving nothing. Beyond 4,096 distinct scores neighbours are joined first. For log loss the score
-    itself counts as one more row of the fit, which is then never 0 or 1.
+    is flattered: for calibrated scores it is a little below 0. Paired normal interval. Beyond 4,096
+    distinct scores neighbours are joined first. For log loss the score itself counts as one more row of
+    the fit, which is then never 0 or 1.
 
     >>> p = np.repeat(np.arange(1, 10) / 10, 20)
     >>> mcb_crossfit(Tally.of(np.tile([0, 0, 0, 1], 45), p))
@@ -73,8 +73,7 @@ def mcb_crossfit(
     e = mean_gap(np.where(weight > 0, gap, 0.0), weight, np.stack((rows.neg2, rows.pos2)), level)
     if not e.high > e.low:
         return replace(e, baseline=None, low=math.nan, high=math.nan)
-    se = (e.high - e.low) / 2 / z(level)
-    return replace(e, baseline=None, p=math.erfc(e.value / se / math.sqrt(2)) / 2)
+    return replace(e, baseline=None)
 
 
 class _Rows(NamedTuple):

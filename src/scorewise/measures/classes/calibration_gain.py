@@ -35,13 +35,14 @@ def calibration_gain(
     The canonical calibration error of log loss is what the best of all maps from rows of probabilities to
     rows of probabilities would save; any one map bounds it from below. Here it is softmax(log p / T), with
     T fitted on the other folds (Guo et al. 2017; the bound: Perez-Lebel, Le Morvan and Varoquaux 2023).
-    Probabilities are clipped at 1e-15. Student's interval of what each row saves; labels drawn from
-    each row's own probabilities give `expected`, a little below 0, and `p`.
+    Probabilities are clipped at 1e-15. Labels drawn from each row's own probabilities give `expected`, a
+    little below 0, and `p`. Student's interval of what each row saves, whose upper end is higher by as
+    much as calibrated scores lose.
 
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = calibration_gain(ClassTally.of(p.argmax(1), p))
     >>> e, round(e.expected, 3), e.p
-    (0.498 [0.456, 0.539], -0.007, 0.001)
+    (0.498 [0.456, 0.546], -0.007, 0.001)
     """
     if not isinstance(folds, int) or folds < 2:
         raise BadInput(f"folds={folds} cannot be left out one by one; 5 are usual")
@@ -65,7 +66,9 @@ def calibration_gain(
     low = high = value
     if known.says_something():
         low, high = limits(value, known, level, "identity")
-    return Estimate(value, low, high, level, how, expected=float(null.mean()), p=float(p))
+    expected = float(null.mean())
+    high += max(0.0, -expected)
+    return Estimate(value, low, high, level, how, expected=expected, p=float(p))
 
 
 class _Tables:
