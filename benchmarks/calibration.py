@@ -113,9 +113,13 @@ def null_cells(seen: np.ndarray, truth: float) -> str:
     share = 100 * (seen[:, 4] < 0.05).mean()
     mean, expected = seen[:, 0].mean(), seen[:, 3].mean()
     return (
-        f"{ks.statistic:.3f} | {ks.pvalue:.2g} | {share:.1f} | {inside(seen, truth):.1f} | "
+        f"{ks.statistic:.3f} | {ks.pvalue:.2g} | {share:.1f} | {_percent(inside(seen, truth))} | "
         f"{expected:.3g} | {mean:.3g}"
     )
+
+
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else f"{share:.1f}"
 
 
 def coverage_lines(
@@ -130,7 +134,8 @@ def coverage_lines(
             cells.append(f"{truth[q][j]:.3g}")
             for n in SIZES:
                 share = inside(found[n, q][:, j], truth[q][j])
-                cells.append(f"{share:.1f}" if 93 <= share <= 97 else f"**{share:.1f}**")
+                text = _percent(share)
+                cells.append(f"**{text}**" if text and not 93 <= share <= 97 else text)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 

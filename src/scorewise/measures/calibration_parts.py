@@ -27,6 +27,7 @@ from scorewise.tallies.sorting import runs
 
 Floats = NDArray[np.float64]
 REPLICATES, RESAMPLES, CELLS = 500, 200, 128
+FINE, ENOUGH = 1 << 11, 30  # cells and replicates of the expected value, which finer cells raise
 SCORES = ("brier", "log", "spherical")
 
 
@@ -45,7 +46,7 @@ def mcb(
     0 on finite rows, so compare it with `expected`, its mean for calibrated scores by consistency
     resampling, which also gives `p`. The interval, by the bootstrap of cells, reaches down by twice the
     bias seen there, and to 0 unless `p` is small. Beyond 128 distinct scores replicates are drawn on as
-    many joined cells.
+    many joined cells, and those of `expected` on up to 2,048.
 
     >>> mcb(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
     0.127 [0.000, 0.323]
@@ -65,7 +66,12 @@ def mcb(
     seen = float(saved(c.pos[None])[0])
     # equal up to rounding counts as equal
     p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
-    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=float(null.mean()), p=float(p))
+    expected = float(null.mean())
+    if len(chances(t)) > CELLS:
+        fine = few(t, FINE)
+        drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed))
+        expected = float(_saved(fine, loss, clip)(fine.pos - fine.gap + drawn).mean())
+    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=float(p))
     low, high = _reach(c, saved, parts.mcb, level, seed)
     if not high - low > 1e-12:  # no more than rounding
         return replace(e, method="none: resampling does not move it")
@@ -86,10 +92,10 @@ def _reach(
     return min(value - 2 * max(bias, 0.0) - reach, value), value + reach
 
 
-def few(t: Tally) -> Chances:
+def few(t: Tally, cells: int = CELLS) -> Chances:
     """The probabilities of a tally on few cells of about equal mass, for replicates alone."""
     c = chances(t)
-    return c.joined(runs(c.weight, CELLS))
+    return c.joined(runs(c.weight, cells))
 
 
 def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[..., Floats]:
