@@ -52,7 +52,7 @@ def test_apply_adds_a_column_for_each_class(files, capsys, ending, to):
     assert capsys.readouterr() == ("", f"wrote new.{to}: 900 rows\n")
     made = pl.read_csv("new.csv") if to == "csv" else pl.read_parquet("new.parquet")
     old = pl.read_parquet("old.parquet")
-    new = [f"p_{c}_calibrated" for c in NAMES]
+    new = [f"calibrated_p_{c}" for c in NAMES]
     assert made.columns == [*old.columns, *new]
     assert made["id"].to_list() == old["id"].to_list()
     want = sw.Recalibrator.load("map.json").transform(old.select("^p_.*$").to_numpy())
@@ -79,7 +79,7 @@ def test_many_batches_keep_their_order(files):
     made = pl.read_parquet("out.parquet")
     assert (made["n"].to_numpy() == np.arange(len(p))).all()
     want = sw.Recalibrator.load("map.json").transform(p)
-    assert (made.select("^.*_calibrated$").to_numpy() == want).all()
+    assert (made.select("^calibrated_.*$").to_numpy() == want).all()
 
 
 def test_missing_scores(files, capsys):

@@ -77,9 +77,10 @@ def evaluate(
     work.check_settings(threshold=threshold, level=level, seed=seed, clip=clip)
     work.check_outputs(files, {"--json": json, "--md": md})
     settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
-    if classes is not None or predicted is not None:
+    spec = work.only("--classes", classes)
+    if spec is not None or predicted is not None:
         options = {
-            "label": label, "score": score, "classes": classes, "predicted": predicted,
+            "label": label, "score": score, "classes": spec, "predicted": predicted,
             "confidence": confidence, "positive": positive, "weight": weight, "count": count,
             "kind": kind, "missing": missing,
         }  # fmt: skip

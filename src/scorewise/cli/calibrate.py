@@ -87,10 +87,11 @@ def fit(
     from scorewise.cli.calibrate_work import fit_classes, fit_one
     from scorewise.views.jsontext import dumps
 
-    if classes is None:
+    spec = work.only("--classes", classes)
+    if spec is None:
         doc = fit_one(files, columns, method.value, options)
     else:
-        doc = fit_classes(files, classes, columns, method.value, options)
+        doc = fit_classes(files, spec, columns, method.value, options)
     work.deliver(doc, json=json, md=md, files={out: dumps(doc).encode()} if out else None)
 
 
@@ -109,7 +110,7 @@ def apply(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help='Name of the new column, "q_*" for several classes; else COLUMN_calibrated.',
+            help="Name of the new column; else COLUMN_calibrated, calibrated_COLUMN for several classes.",
         ),
     ] = None,
     missing: o.Missing = o.HowMissing.refuse,
@@ -126,7 +127,7 @@ def apply(
     work.check_outputs([map_, *files], {"--out": out})
     from scorewise.cli.calibrate_work import apply_map
 
-    named = {"score": score, "classes": classes, "name": name}
+    named = {"score": score, "classes": work.only("--classes", classes), "name": name}
     done, notes = apply_map(map_, files, out, named, missing.value)
     for note in notes:
         typer.echo(f"note: {plain(note)}", err=True)

@@ -42,7 +42,7 @@ ManyScores = Annotated[
     ),
 ]
 Classes = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="COLUMNS",
         help='Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',

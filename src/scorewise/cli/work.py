@@ -29,7 +29,7 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until|classes|predicted|confidence)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d))?"
+    r"|replicates|reference_until|classes|predicted|confidence)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=(\S)))?"
 )
 
 
@@ -40,8 +40,19 @@ def as_options(sentence: str) -> str:
     ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
     """
     return _KEYWORD.sub(
-        lambda m: f"--{m[1].replace('_', '-')} {m[2] or m[3] or m[4] or ''}".rstrip(), sentence
+        lambda m: (
+            f"--{m[1].replace('_', '-')} {m[2] or m[3] or m[4] or ''}".rstrip()
+            + " " * (m[5] is not None)
+        ),
+        sentence,
     )
+
+
+def only(option: str, given: Sequence[str] | None) -> str | None:
+    """What an option that can be said once was given."""
+    if given and len(given) > 1:
+        raise BadInput(f"{option} is given {len(given)} times; give it once")
+    return given[0] if given else None
 
 
 def check_settings(*, threshold: float, level: float, seed: int, clip: float | None) -> None:

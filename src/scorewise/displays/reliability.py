@@ -26,6 +26,7 @@ from scorewise.tallies import Tally
 
 Axis = Literal["linear", "logit"]
 BINS = 40
+PARTS = "parts"
 
 
 class ReliabilityDisplay(PredictionDisplay):
@@ -86,6 +87,8 @@ class ReliabilityDisplay(PredictionDisplay):
             axes[0].get_gridspec().set_height_ratios([5, 1])
         self._curve(axes[0], axis, band, line)
         self.histogram_ = self._histogram(axes[1], axis) if len(axes) > 1 else None
+        if len(axes) > 1:
+            axes[1].set_xlim(axes[0].get_xlim())
         return self._drew(axes)
 
     def _curve(self, ax: Any, axis: Axis, band: bool, line: dict[str, Any]) -> None:
@@ -96,9 +99,11 @@ class ReliabilityDisplay(PredictionDisplay):
         if not any(drawn.get_gid() == CHANCE for drawn in ax.get_lines()):
             ends = [0, 1] if axis == "linear" else [1e-6, 1 - 1e-6]
             ax.plot(ends, ends, ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label="calibrated")
+        # of several curves on one axes each has its own place for its parts
+        below = 0.03 + 0.16 * sum(text.get_gid() == PARTS for text in ax.texts)
         self.text_ = ax.text(
-            0.97, 0.03, self._parts(), transform=ax.transAxes, ha="right", va="bottom",
-            fontsize="small", linespacing=1.4,
+            0.97, below, self._parts(), transform=ax.transAxes, ha="right", va="bottom", gid=PARTS,
+            fontsize="small", linespacing=1.4, color=self.line_.get_color() if below > 0.1 else None,
         )  # fmt: skip
         over_grid(ax, "probability", "share of positives")
         self._scale(ax, axis)

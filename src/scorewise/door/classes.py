@@ -189,7 +189,13 @@ def class_codes(
     codes, words = coded(column)
     if known is None:
         whole = [str(k) for k in range(many)]
-        known = tuple(whole) if set(words) <= set(whole) else tuple(words)
+        counted = set(words) <= set(whole)
+        if counted and many > 10 and isinstance(column, Coded):
+            raise BadInput(
+                f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass classes= with "
+                f"the classes in the order of the scores"
+            )
+        known = tuple(whole) if counted else tuple(words)
         if len(known) != many:
             raise BadInput(
                 f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
@@ -239,7 +245,8 @@ def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place
     apart: Mask = np.abs(total - 1) > SLACK
     if apart.any():
         raise BadInput(
-            f"the probabilities of the {len(names)} classes do not add up to 1 {place.rows(apart)} "
-            f'({total[apart.argmax()]:.6g}); divide each row by its sum, or pass kind="logit" for logits'
+            f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 "
+            f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, divide each "
+            f'row by its sum, or pass kind="logit" for logits'
         )
     return "probability"

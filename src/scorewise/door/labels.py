@@ -226,7 +226,7 @@ def listed(words: list[str]) -> str:
 def _too_many(name: str, words: list[str]) -> str:
     return (
         f"{name} has {len(words)} distinct values ({listed(words)}), not two; "
-        f"pass positive= to set one of them against the rest"
+        f"pass positive= to set one of them against the rest, or a score for each class"
     )
 
 

@@ -83,9 +83,25 @@ def _hints(e: ClassEvaluation) -> Iterator[str]:
         yield f"{_named(t, absent)} occurs in no row; averages over classes leave out what occurs nowhere"
     if never.any():
         yield f"{_named(t, never)} occurs, but is never the decision; it has no precision"
+    a = e.accuracy
+    if a.defined and a.baseline is not None and a.value < a.baseline:
+        yield (
+            f"decisions are worse than always saying the most frequent class: are the scores in the order "
+            f"of the classes, {named(list(t.classes), 5)}? classes= gives theirs"
+        )
     yield from _ties(t)
     if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:
         yield "confidence is higher where the decision is wrong: keeping the surest rows raises the risk"
+    if e.canonical_ce.p is not None and e.canonical_ce.p > 0.95:
+        yield (
+            "the canonical error is below what calibrated scores get: its wide kernel hides scores that "
+            "are too unsure; measures.canonical_ce with smoothed='gaps' sees them"
+        )
+    if len(t.classes) == 2 and t.each:
+        yield (
+            "these are two classes: evaluate one column alone for the measures of two classes, such as the "
+            "ROC curve's and Brier's of one"
+        )
     if t.kind == "logit" and t.joint is not None and _like_probabilities(t.joint.scores):
         yield "the scores are said to be logits, but are from 0 to 1 and add up to 1, as probabilities do"
 

@@ -85,5 +85,5 @@ def _constant(t: Tally, loss: Loss) -> float:
 
 def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | None) -> Estimate:
     sums = moments(t, loss, clip)
-    most = 1.0 if loss in ("brier", "spherical") else math.inf
+    most = 1.0 if loss in ("brier", "spherical") else math.inf if clip is None else -math.log(clip)
     return mean_loss(sums, (t.negatives, t.positives), t.squares, level, baseline, most)

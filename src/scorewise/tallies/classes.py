@@ -237,6 +237,15 @@ class ClassTally:
             raise BadInput(f"no class is named {word!r}; there are {', '.join(self.classes)}")
         return self.classes.index(word)
 
+    def __getattr__(self, name: str) -> Any:
+        """What only a tally of two classes has: told, because measures of two classes ask for it."""
+        if name in Tally.__dataclass_fields__ or (name in Tally.__dict__ and name[0] != "_"):
+            raise BadInput(
+                "this is for two classes, and the tally has several; take .top for the confidence, or "
+                ".one(class) for a class against the rest"
+            )
+        raise AttributeError(f"ClassTally has no attribute {name}")
+
     def __add__(self, other: ClassTally) -> ClassTally:
         """The tally of the rows of both; classes and kind must be the same."""
         if self.classes != other.classes:

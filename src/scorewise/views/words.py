@@ -234,10 +234,15 @@ def baseline(measure: Document) -> str:
 def chance(p: float) -> str:
     """A p-value in words.
 
-    >>> chance(0.03), chance(0.0)
-    ('p = 0.030', 'p < 1e-300')
+    >>> chance(0.03), chance(0.000999), chance(0.0)
+    ('p = 0.030', 'p = 0.001', 'p < 1e-300')
     """
-    return f"p = {number(p)}" if p > 1e-300 else "p < 1e-300"
+    return f"p = {chance_digits(p)}" if p > 1e-300 else "p < 1e-300"
+
+
+def chance_digits(p: float) -> str:
+    """A p-value, to three decimals where that says enough."""
+    return f"{p:.3f}" if p >= 0.00095 else number(p)
 
 
 def differences(doc: Document, mark: Callable[[object], str]) -> list[str]:

@@ -21,6 +21,10 @@ from scorewise.tallies.sorting import inner
 Floats = NDArray[np.float64]
 Distance = Literal["total variation", "euclidean"]
 
+_NARROW = (
+    0.05  # a narrower kernel, of scores that are nearly all certain, sees no two rows as alike
+)
+
 
 @measure(group="calibration", better="low", bounds=(-2.0, 2.0), title="SKCE", of="several classes")
 def skce(
@@ -74,7 +78,7 @@ def skce(
 
 def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:
     far = pdist(p, "cityblock") / 2 if distance == "total variation" else pdist(p)
-    scale = width or float(np.median(far)) or float(far.mean()) or 1.0
+    scale = width or max(float(np.median(far)), _NARROW)
     alike: Floats = squareform(np.exp(-far / scale))
     return alike
 

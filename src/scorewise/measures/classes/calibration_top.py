@@ -12,7 +12,7 @@ from scorewise.tallies import ClassTally
 from scorewise.tallies.bins import Binning, Convention
 
 
-@measure(group="calibration", better="low", title="ECE of the confidence", of="several classes")
+@measure(group="calibration", better="low", title="Top-label ECE", of="several classes")
 def ece(
     t: ClassTally,
     *,
@@ -39,7 +39,7 @@ def ece(
 @measure(
     group="calibration",
     better="low",
-    title="Max. CE of the confidence",
+    title="Top-label max. CE",
     of="several classes",
 )
 def max_ce(
@@ -65,7 +65,7 @@ def max_ce(
 @measure(
     group="calibration",
     better="low",
-    title="Debiased L2 of the confidence",
+    title="Top-label debiased L2",
     of="several classes",
 )
 def ce_l2_debiased(
@@ -86,7 +86,7 @@ def ce_l2_debiased(
     )
 
 
-@measure(group="calibration", better="low", title="smECE of the confidence", of="several classes")
+@measure(group="calibration", better="low", title="Top-label smECE", of="several classes")
 def smece(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """Distance of right decisions from confidence after smoothing, at a width of the same size.
 
@@ -95,9 +95,7 @@ def smece(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     return calibration_kernel.smece(t.top, level=level, seed=seed)
 
 
-@measure(
-    group="calibration", better="low", title="ECE sweep of the confidence", of="several classes"
-)
+@measure(group="calibration", better="low", title="Top-label ECE, sweep", of="several classes")
 def ece_sweep(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """ECE of the confidence on as many bins as keep the share of right decisions increasing.
 

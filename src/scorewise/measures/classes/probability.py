@@ -103,7 +103,7 @@ def spherical(t: ClassTally, *, level: float = 0.95) -> Estimate:
     return _mean(t, _sums(t, "spherical"), level, baseline, 1.0)
 
 
-@measure(group="probability", better="low", title="Ranked probability score", of="several classes")
+@measure(group="probability", better="low", title="RPS, of ordered classes", of="several classes")
 def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Squared distance of cumulative probabilities from what happened, for classes that have an order.
 
@@ -113,10 +113,6 @@ def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"]))
-    0.073 [0.028, 0.189]
-
-    0.073 [0.028, 0.189]
-
     0.073 [0.028, 0.189]
     """
     if why := _why_not(t):

@@ -34,7 +34,7 @@ def apply_class_files(
     """Write the rows of the files with the probabilities in new columns.
 
     `classes` says which columns hold the scores; else they are those that the map was fitted to. `name`
-    is a pattern for the new columns, its star being the class; else they are COLUMN_calibrated.
+    is a pattern for the new columns, its star being the class; else they are calibrated_COLUMN.
     """
     place, ending = place_of(out)
     scanned = scan(files, typed=ending == ".parquet")
@@ -81,7 +81,7 @@ def _columns(
 
 def _names(m: ClassMap, columns: Mapping[str, str], name: str | None) -> list[str]:
     if name is None:
-        return [f"{columns[c]}_calibrated" for c in m.classes]
+        return [f"calibrated_{columns[c]}" for c in m.classes]
     if name.count("*") != 1:
         raise BadInput(f'name={name} needs one star, which stands for the class; write "q_*"')
     return [name.replace("*", c) for c in m.classes]

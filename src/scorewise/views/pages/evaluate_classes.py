@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scorewise.estimate import number
 from scorewise.views.pages.section import Section, hints
 from scorewise.views.words import (
     Document,
     amount,
     baseline,
     bound,
+    chance_digits,
     counted,
     grouped,
     interval,
@@ -143,7 +143,7 @@ def _measures(doc: Document) -> list[Section]:
     titles = [_title(m) for m in found]
     ends = [" ".join(filter(None, (interval(m), bound(m)))) for m in found]
     columns = (titles, aligned([value(m) for m in found]), ends)
-    left, _, wide = (max(map(len, column), default=0) for column in columns)
+    left, _, wide = (min(max(map(len, column), default=0), 40) for column in columns)
     lines = {
         m["name"]: (title.ljust(left), said, end.ljust(wide), baseline(m), _skill(m))
         for m, title, said, end in zip(found, *columns, strict=True)
@@ -186,7 +186,7 @@ def _absent(doc: Document) -> list[Section]:
 def _skill(m: Document) -> str:
     """The p-value of a measure of calibration, else the skill."""
     if m["p"] is not None:
-        return number(m["p"])
+        return chance_digits(m["p"])
     return "" if m["skill"] is None else whole_percent(m["skill"])
 
 
@@ -211,4 +211,11 @@ def _short(name: str) -> str:
     from rich.cells import cell_len, chop_cells
 
     word = plain(name)
-    return word if cell_len(word) <= LONGEST else chop_cells(word, LONGEST - 1)[0] + "…"
+    if cell_len(word) <= LONGEST:
+        return word
+    # names of a kind often differ at their ends
+    start, end = (
+        chop_cells(word, LONGEST // 2)[0],
+        chop_cells(word[::-1], LONGEST // 2 - 1)[0][::-1],
+    )
+    return f"{start}…{end}"

@@ -40,7 +40,7 @@ def _table(section: Section, width: int) -> list[Text]:
 
 def _folded(columns: list[Column], long: int, room: int) -> list[Text]:
     """The table with one column folded to the room that is left."""
-    parts = [fold(cell.plain, room) for cell in columns[long].cells]
+    parts = [fold(cell.plain.rstrip(), room) or [""] for cell in columns[long].cells]
     narrow = list(columns)
     widest = max(cell_len(part) for folded in parts for part in folded)
     heading = [h[:room] for h in columns[long].heading]
