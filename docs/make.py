@@ -21,7 +21,7 @@ from _examples import refreshed
 
 import scorewise as sw
 from scorewise.cli.demo_data import screening_csv
-from scorewise.registry import MEASURES
+from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.views.picture import svg
 from scorewise.views.words import TITLES
 
@@ -82,19 +82,26 @@ def table() -> str:
     e = evaluation()
     parts = []
     for group, title in TITLES.items():
-        lines = [
-            f"## {title}",
-            "",
-            "| Measure | Name | Meaning | Better | From, to | Interval |",
-            "|---|---|---|---|---|---|",
-        ]
-        for m in (m for m in MEASURES.values() if m.group == group):
-            ends = ", ".join(_end(x) for x in m.bounds)
-            meaning = m.meaning.replace("|", "\\|")
-            method = e[m.name].method
-            lines.append(f"| {m.title} | `{m.name}` | {meaning} | {m.better} | {ends} | {method} |")
-        parts.append("\n".join(lines))
+        mine = [m for m in MEASURES.values() if m.group == group]
+        lines = [_line(m, f" {e[m.name].method} |") for m in mine]
+        parts.append("\n".join([f"## {title}", "", *_head(" Interval |", "---|"), *lines]))
+    several = [_line(m) for m in CLASS_MEASURES.values()]
+    said = "`sw.evaluate(y, table)` gives these, see [Several classes](classes.md)."
+    parts.append("\n".join(["## Several classes", "", said, "", *_head(), *several]))
     return "\n\n".join(parts)
+
+
+def _head(more: str = "", rule: str = "") -> list[str]:
+    return [
+        "| Measure | Name | Meaning | Better | From, to |" + more,
+        "|---|---|---|---|---|" + rule,
+    ]
+
+
+def _line(m: Measure, more: str = "") -> str:
+    ends = ", ".join(_end(x) for x in m.bounds)
+    meaning = m.meaning.replace("|", "\\|")
+    return f"| {m.title} | `{m.name}` | {meaning} | {m.better} | {ends} |{more}"
 
 
 def _end(x: float) -> str:
