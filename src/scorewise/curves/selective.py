@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.curves.thresholds import Curve
+from scorewise.errors import BadInput
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
@@ -24,10 +25,12 @@ class RiskCoverage(Curve):
 
     def at(self, coverage: float) -> float:
         """The risk at a coverage; within ties, what keeping some of them at random gives on average."""
+        if not isinstance(coverage, int | float | np.number) or not 0 < coverage <= 1:
+            raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
+        if not len(self.x):
+            raise BadInput("there are no rows, and so no risk")
         kept = np.concatenate(([0.0], self.x))
         wrong = np.concatenate(([0.0], self.x * self.y))
-        if not 0 < coverage <= 1 or not len(self.x):
-            return float("nan")
         return float(np.interp(coverage, kept, wrong) / coverage)
 
 

@@ -83,7 +83,7 @@ def fixed_width(size: Callable[[float], Any], within: float = 1e-14) -> float:
 
 
 def fixed_widths(gaps: Floats) -> Floats:
-    """The same for each row of gaps on a grid, straight between widths a tenth of an octave apart."""
+    """The same for each row of gaps on a grid, straight between nine widths."""
     size = sizes(gaps)
     low: Floats = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
     top = float(np.abs(gaps).sum(-1).max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -30,6 +30,7 @@ from scorewise.errors import BadInput
 ClassKind: TypeAlias = Literal["probability", "logit"]
 Codes: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+LARGEST = 1e100  # beyond which sums of logits leave the floats
 SLACK = 0.01  # how far from 1 the probabilities of a row may add up
 
 
@@ -68,13 +69,15 @@ def take_classes(
     count_name: str = "count",
     confidence_name: str = "confidence",
     place: Place | None = None,
+    in_order: bool = False,
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
 
     Classes are those of the mapping or frame; else the list given; else the K distinct labels in order,
     or 0 to K - 1 where the labels are such numbers. A label outside the list is refused; a class that
     does not occur stays. Probabilities have to lie in [0, 1] and to add up to 1, within 0.01; they are
-    used as given. Logits have to be said: kind="logit". `confidence` is a further column, if any.
+    used as given. Logits have to be said: kind="logit". `confidence` is a further column, if any. With
+    `in_order` named columns are those of the classes in their order, whatever their names.
 
     >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
     >>> rows.y, rows.classes, rows.kind
@@ -84,7 +87,7 @@ def take_classes(
     one_of("missing", missing, get_args(Missing))
     names = Names(label_name, weight_name, count_name)
     place = place or Place()
-    columns, known = _columns(scores, classes)
+    columns, known = _columns(scores, classes, in_order)
     more = {weight_name: weight, count_name: count, confidence_name: confidence}
     aligned({names.label: labels, **columns, **more})
     label = vector(labels, names.label)
@@ -126,6 +129,10 @@ def take_classes(
 
 def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
     """The names of the classes, if they are given."""
+    if classes is not None and hasattr(classes, "tolist"):
+        classes = classes.tolist()
+    if isinstance(classes, str) or not isinstance(classes, Iterable | None):
+        raise BadInput(f"classes={classes!r} is no list; name the classes, such as ['cat', 'dog']")
     given = None if classes is None else tuple(text(c) for c in classes)
     if given is not None and len(set(given)) < len(given):
         raise BadInput(f"classes={list(given)} names a class twice; give each a name of its own")
@@ -135,18 +142,29 @@ def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
 
 
 def _columns(
-    scores: Any, classes: Sequence[Any] | None
+    scores: Any, classes: Sequence[Any] | None, in_order: bool
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
     given = named_classes(classes)
     pandas = sys.modules.get("pandas")
     framed = pandas is not None and isinstance(scores, pandas.DataFrame)
+    if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
+        scores = scores.collect()
     if isinstance(scores, Mapping) or framed or hasattr(scores, "get_columns"):
         heads = list(scores.columns) if hasattr(scores, "columns") else list(scores)
         columns = {text(c): scores[c] for c in heads}
+        if len(columns) < len(heads):
+            raise BadInput("two columns of scores have the same name; give each a name of its own")
         known: tuple[str, ...] | None = given or tuple(columns)
+        if given is not None and len(given) == len(columns) and not in_order:
+            if set(given) != set(columns):
+                raise BadInput(
+                    f"classes= names {listed(list(given))}, but the columns are {listed(list(columns))}; "
+                    f"the names of the columns have to be those of the classes"
+                )
+            columns = {c: columns[c] for c in given}
     else:
-        table = _table(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+        table = as_table(scores)
         if table.ndim != 2:
             raise BadInput(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
@@ -166,7 +184,13 @@ def _columns(
     return columns, known
 
 
-def _table(scores: Any) -> NDArray[Any]:
+def as_table(scores: Any) -> Any:
+    """Rows of scores as numpy; what is masked stays so."""
+    if hasattr(scores, "detach"):
+        scores = scores.detach().cpu()
+        scores = scores.float() if str(scores.dtype) == "torch.bfloat16" else scores
+    if isinstance(scores, np.ma.MaskedArray):
+        return scores
     try:
         return np.asarray(scores)
     except ValueError:
@@ -231,6 +255,13 @@ def coded(column: Vector) -> tuple[Codes, list[str]]:
 
 
 def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place) -> ClassKind:
+    if kind == "logit" and len(values):
+        huge: Any = (np.abs(values) > LARGEST).any(1)
+        if huge.any():
+            raise BadInput(
+                f"logits are beyond {LARGEST:g} {place.rows(huge)}; logits of some hundred are certain "
+                f"already, so scale them down"
+            )
     if kind == "logit" or not len(values):
         return kind or "probability"
     outside: Any = ((values < 0) | (values > 1)).any(1)

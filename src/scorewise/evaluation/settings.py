@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from scorewise.errors import BadInput
 
 
@@ -18,6 +20,11 @@ class Settings:
     clip: float | None = None
 
     def __post_init__(self) -> None:
+        for name, x in (("threshold", self.threshold), ("level", self.level), ("clip", self.clip)):
+            if not isinstance(x, int | float | np.number) and not (name == "clip" and x is None):
+                raise BadInput(f"{name} is {x!r}; it must be a number")
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
         if not math.isfinite(self.threshold):
             raise BadInput(
                 f"threshold is {self.threshold}; it must be a finite number, such as 0.5"

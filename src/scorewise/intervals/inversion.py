@@ -1,10 +1,11 @@
 """How large a calibration error may be, given what was seen: tests inverted along the observed gaps.
 
 A plug-in calibration error is never 0, even for calibrated scores: noise alone makes gaps between
-labels and probabilities. So a bootstrap around it covers badly. Instead, the gaps are supposed to be
-`step` times those seen, less what noise has put into them; noise is drawn anew, and the interval holds
-the steps under which the value seen is not extreme. At step 0 that is consistency resampling, which gives
-the p-value: the interval reaches down to 0 exactly when the p-value is above (1 - level) / 2.
+labels and probabilities. So a bootstrap around it covers badly. Instead, the gaps are supposed to be a
+number of times those seen, noise is drawn anew, and the interval holds the steps under which the value
+seen is not extreme. At step 0 that is consistency resampling, which gives the p-value: the interval
+reaches down to 0 exactly when the p-value is above (1 - level) / 2. Its upper end is that of a usual
+value where the one seen is below it. Only one direction is tried, so that the level is approximate.
 """
 
 from __future__ import annotations
@@ -145,14 +146,16 @@ def inverted(
     null = statistic(noise.null)
     known = {0.0: np.sort(null)}
 
-    def above(step: float, share: float) -> float:
+    def quantile(step: float, share: float) -> float:
         if step not in known:
             known[step] = np.sort(statistic(noise.at(step)))
-        return _quantile(known[step], share) - least
+        return _quantile(known[step], share)
 
     p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
-    low = 0.0 if p >= tail else _crossing(lambda step: above(step, 1 - tail))
-    high = _crossing(lambda step: above(step, tail))
+    low = 0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least)
+    # a value below what chance alone gives is luck, and hides as much as a usual one
+    usual = max(least, quantile(0.0, 0.5))
+    high = _crossing(lambda step: quantile(step, tail) - usual)
     ends = [_largest(noise, size, step) for step in (low, high)]
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected

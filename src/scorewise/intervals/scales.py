@@ -39,7 +39,8 @@ def effective(total: float, squares: float) -> float:
     >>> effective(4.0, 4.0), effective(40.0, 400.0)
     (4.0, 4.0)
     """
-    return total**2 / squares if squares else 0.0
+    # of counts beyond 2**31 the square is beyond integers
+    return float(total) ** 2 / float(squares) if squares else 0.0
 
 
 def one_row(rows: float) -> bool:

@@ -101,12 +101,10 @@ def ce_l2_debiased(
     plain = _error(c, 2.0)
     size = (lambda gaps: plain(gaps) ** 2) if squared else plain
     raw, root = _debiased(c), _root if not squared else float
-    found = inverted(noise_of(c, seed), raw, level, size=size)
-    expected = (
-        root(found.expected) if squared else float(_roots(raw(noise_of(c, seed).null)).mean())
-    )
-    found = found._replace(value=root(found.value), expected=expected)
-    found = found._replace(low=min(found.low, found.value), high=max(found.high, found.value))
+    noise = noise_of(c, seed)
+    value = root(float(raw(noise.gap[None])[0]))
+    expected = None if squared else float(_roots(raw(noise.null)).mean())
+    found = inverted(noise, raw, level, size=size, value=value, expected=expected)
     least, most = (root(x) for x in debiased_limits(t, c, bins, binning))
     bound = max(0.0, found.value - least, most - found.value)
     return calibrated(found, level, bound=bound, bounds=(-1.0 if squared else 0.0, 1.0))

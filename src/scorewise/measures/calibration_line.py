@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.cox import LARGEST, Coefficient, LogOdds, in_the_large, log_odds, slope
-from scorewise.intervals.scales import wald
+from scorewise.intervals.scales import Spread, effective, limits
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import why_not_probable
@@ -17,7 +17,7 @@ from scorewise.tallies.extremes import why_open
 from scorewise.tallies.mean_loss import check_clip
 
 EVERYWHERE = (-math.inf, math.inf)
-METHOD = "normal, sandwich"
+METHOD = "Student, sandwich"
 
 
 @measure(group="calibration", better="near", target=1.0, bounds=EVERYWHERE, title="Slope")
@@ -25,11 +25,12 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     """By what the log-odds should be multiplied: 1 is right, below 1 they are too bold.
 
     The slope of the logistic regression of the labels on the log-odds, beside an intercept (Cox 1958).
-    Normal interval and `p` (of slope 1) by the sandwich. Beyond 65,536 distinct scores rows are joined
+    Interval and `p` (of slope 1) by the sandwich, with as many degrees of freedom as the rarer class has
+    rows, less one. Beyond 65,536 distinct scores rows are joined
     on a fixed grid.
 
     >>> calibration_slope(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
-    1.070 [-0.403, 2.543]
+    1.070 [-2.164, 4.304]
     """
     if why := _why_not(t, clip) or why_open(t):
         return Estimate.undefined(why, level)
@@ -39,7 +40,7 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     found = slope(cells)
     if found is None:
         return Estimate.undefined("a threshold tells the classes apart, no slope is enough", level)
-    return _judged(found, level, 1.0)
+    return _judged(found, level, 1.0, _rarer(t))
 
 
 @measure(group="calibration", better="near", target=0.0, bounds=EVERYWHERE, title="Intercept")
@@ -47,11 +48,11 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     """What all log-odds lack: 0 is right, above 0 the probabilities are too low on the whole.
 
     Calibration in the large: the intercept of the logistic regression of the labels with the log-odds
-    as offset, of slope 1 (Cox 1958). Normal interval and `p` (of intercept 0) by the sandwich. Beyond
+    as offset, of slope 1 (Cox 1958). Interval and `p` (of intercept 0) as for the slope. Beyond
     65,536 distinct scores rows are joined on a fixed grid.
 
     >>> calibration_intercept(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
-    0.087 [-1.740, 1.914]
+    0.087 [-3.923, 4.097]
     """
     if why := _why_not(t, clip):
         return Estimate.undefined(why, level)
@@ -61,7 +62,7 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     found = in_the_large(cells)
     if found is None:
         return Estimate.undefined("no intercept is large enough", level)
-    e = _judged(found, level, 0.0)
+    e = _judged(found, level, 0.0, _rarer(t))
     if not why_open(t):
         return e
     bound = _left_open(t, clip, cells, e.value)
@@ -98,9 +99,18 @@ def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
     return max(ends)
 
 
-def _judged(c: Coefficient, level: float, right: float) -> Estimate:
-    low, high = wald(c.value, c.se, level, "identity")
-    p = math.erfc(abs(c.value - right) / c.se / math.sqrt(2)) if c.se > 0 else math.nan
+def _rarer(t: Tally) -> float:
+    """How many rows of the rarer class there are, which is what a sandwich learns from."""
+    sides = zip((t.negatives, t.positives), t.squares, strict=True)
+    return min(effective(w, w2) for w, w2 in sides)
+
+
+def _judged(c: Coefficient, level: float, right: float, rows: float) -> Estimate:
+    from scipy.special import stdtr
+
+    df = max(rows - 1, 1.0)
+    low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
+    p = 2 * float(stdtr(df, -abs(c.value - right) / c.se)) if c.se > 0 else math.nan
     return Estimate(
         c.value, low, high, level, METHOD, expected=right, p=None if math.isnan(p) else p
     )

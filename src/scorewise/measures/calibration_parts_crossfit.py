@@ -56,8 +56,8 @@ def mcb_crossfit(
     """
     one_of("loss", loss, ("brier", "log", "spherical"))
     check_clip(clip)
-    if folds < 2:
-        raise BadInput(f"folds={folds} is less than 2; 10 is usual")
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
+        raise BadInput(f"folds={folds!r} is no number of folds; 10 is usual, 2 the least")
     if why := why_not_probable(t) or why_open(t):
         return Estimate.undefined(why, level)
     if effective(t.negatives + t.positives, sum(t.squares)) < 2 * folds - 1e-6:

@@ -10,6 +10,8 @@ import numpy as np
 from scorewise.door.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.consistency import REPLICATES, drawn_gaps
+from scorewise.intervals.scales import z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import MOST, chances, why_not_probable
@@ -98,23 +100,25 @@ def _excess(t: Tally) -> tuple[float, float, float]:
 
 @measure(group="calibration", better="low", bounds=(0.0, math.inf), title="Hosmer-Lemeshow")
 def hosmer_lemeshow(
-    t: Tally, *, groups: int = 10, rows: Seen = "new", level: float = 0.95
+    t: Tally, *, groups: int = 10, rows: Seen = "new", level: float = 0.95, seed: int = 0
 ) -> Estimate:
     """How far the shares of positives in groups of like scores are from their mean probabilities.
 
     The sum over groups of (positives - expected)^2 / (n p (1 - p)), with groups of about equal mass that
     split no tied scores (Hosmer and Lemeshow 1980). On new rows it is chi-squared with as many degrees
     of freedom as groups if the scores are calibrated, on the rows that a logistic model was fitted to
-    (rows="training") with two fewer: that is `expected`, and gives `p`. No interval. Beyond 65,536
-    distinct scores the groups begin at edges of a fixed grid.
+    (rows="training") with two fewer: that is `expected`, and gives `p`. Where a group expects fewer than
+    five rows of a class, that does not hold, and on new rows `p` comes from labels drawn anew. No
+    interval. Beyond 65,536 distinct scores the groups begin at edges of a fixed grid.
 
     >>> e = hosmer_lemeshow(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.2, 0.9]), groups=2)
     >>> e, round(e.p, 3)
-    (0.501, 0.778)
+    (0.501, 1.0)
     """
     one_of("rows", rows, get_args(Seen))
-    if groups < 2:
-        raise BadInput(f"groups={groups} is less than 2; 10 is usual")
+    z(level)
+    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or groups < 2:
+        raise BadInput(f"groups={groups!r} is no number of groups; 10 is usual, 2 the least")
     if why := why_not_probable(t) or why_open(t):
         return Estimate.undefined(why, level)
     c = chances(t)
@@ -131,4 +135,9 @@ def hosmer_lemeshow(
     from scipy.special import chdtrc
 
     p = float(chdtrc(df, value)) if df else 1.0
-    return Estimate(value, level=level, expected=float(df), p=p)
+    size = g.weight**2 / g.squares
+    if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
+        drawn = drawn_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
+        null = (drawn**2 / variance[free]).sum(1)
+        p = (1 + np.count_nonzero(null >= value * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    return Estimate(value, level=level, expected=float(df), p=float(p))

@@ -59,8 +59,10 @@ def verdict(
 def evidence(gap: Floats, w: Floats, w2: Floats, fold: Codes) -> float:
     """Log of how many times likelier the rows of a fold are with a map fitted to the others, mean of all.
 
-    If the scores are calibrated, chance makes it log(1000) or more in at most one of 1,000 samples
-    (Wasserman, Ramdas and Balakrishnan 2020), however few rows there are and however skewed their losses.
+    If the scores are calibrated and rows are split without regard to labels, chance makes it log(1000) or
+    more in at most one of 1,000 samples (Wasserman, Ramdas and Balakrishnan 2020), however few rows there
+    are and however skewed their losses. Here folds are dealt class by class and one of several maps is
+    chosen, so that this is a guide and no guarantee.
     """
     rows = w * (w.sum() / w2.sum())  # weights as if they were rows
     each = np.bincount(fold, rows * gap)

@@ -65,6 +65,7 @@ def load_classes(
         read[picked.label],
         {column: read[column] for column in columns.values()},
         classes=list(columns),
+        in_order=True,
         kind=kind,
         missing=missing,
         confidence=None if confidence is None else read[confidence],

@@ -26,7 +26,7 @@ _PART = 1 << 15
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
     """Refuse what names no bins."""
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 0 < bins <= 10**6:
         raise BadInput(f"bins={bins!r} is no number of bins; 10, 15 and 20 are usual")
     if binning not in get_args(Binning):
         raise BadInput(f"unknown binning {binning!r}; known are {', '.join(get_args(Binning))}")

@@ -37,7 +37,7 @@ class ClassSample:
 
         A distinct row stands for as many as its weights are worth (Kish).
         """
-        if most < 2:
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2:
             raise BadInput(f"rows={most} has no pairs of rows; leave it out, or give some hundred")
         assert t.joint is not None
         j = t.joint
@@ -70,6 +70,11 @@ class ClassSample:
     def said(self) -> str:
         """What of the rows was used, for the method; nothing where all were."""
         return "" if len(self) >= self.rows else f", on {len(self):,} of {self.rows:,} rows"
+
+    def shuffled(self, seed: int) -> ClassSample:
+        """The rows in an order of chance, so that neighbours have nothing in common."""
+        order = np.random.default_rng([seed, 1]).permutation(len(self))
+        return ClassSample(self.p[order], self.y[order], self.weight[order], self.rows)
 
     def __len__(self) -> int:
         return len(self.y)

@@ -248,6 +248,8 @@ class ClassTally:
 
     def __add__(self, other: ClassTally) -> ClassTally:
         """The tally of the rows of both; classes and kind must be the same."""
+        if not isinstance(other, ClassTally):
+            return NotImplemented
         if self.classes != other.classes:
             raise BadInput(
                 f"cannot merge tallies of the classes {self.classes} and {other.classes}; "

@@ -30,7 +30,10 @@ def why_one_class(t: ClassTally) -> str:
     there = occurring(t)
     if not there.any():
         return "no rows"
-    return f"all rows are of one class, {t.classes[int(there.argmax())]}" if there.sum() < 2 else ""
+    if there.sum() < 2:
+        return f"all rows are of one class, {t.classes[int(there.argmax())]}"
+    weight = t.weight[there].astype(float)
+    return "a class is too rare for floating point" if weight.min() < 1e-12 * weight.sum() else ""
 
 
 def counted(t: ClassTally, used: Any, which: str) -> str:

@@ -34,7 +34,7 @@ def calibration_gain(
 
     The canonical calibration error of log loss is what the best of all maps from rows of probabilities to
     rows of probabilities would save; any one map bounds it from below. Here it is softmax(log p / T), with
-    T fitted on the other folds (Guo et al. 2017; the bound: Perez-Lebel, Le Morvan and Varoquaux 2023).
+    T fitted on the other folds (Guo et al. 2017).
     Probabilities are clipped at 1e-15. Labels drawn from each row's own probabilities give `expected`, a
     little below 0, and `p`. Student's interval of what each row saves, whose upper end is higher by as
     much as calibrated scores lose.
@@ -50,7 +50,7 @@ def calibration_gain(
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     k = len(t.classes)
-    s = ClassSample.of(t, int(np.clip((1 << 17) // k, 512, 4096)))
+    s = ClassSample.of(t, int(np.clip((1 << 17) // k, 512, 4096))).shuffled(seed)
     if len(s) < folds:
         return Estimate.undefined(f"{len(s)} rows are fewer than the {folds} folds", level)
     tables = _Tables(s, folds)
@@ -81,7 +81,6 @@ class _Tables:
     def __init__(self, s: ClassSample, folds: int) -> None:
         self._log = np.log(np.maximum(s.p, CLIP))
         self._weight = s.weight
-        # rows are in the order of hashes, so neighbours are as good as random
         self._start = np.arange(folds) * len(s) // folds
         size, slope = (np.empty((len(_GRID), folds)) for _ in range(2))
         for i, b in enumerate(_GRID):

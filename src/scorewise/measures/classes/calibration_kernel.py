@@ -47,7 +47,7 @@ def skce(
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = skce(ClassTally.of(p.argmax(1), p))
     >>> e, e.expected, e.p
-    (0.017 [0.008, 0.025], 0.0, 0.001)
+    (0.017 [0.008, 0.026], 0.0, 0.001)
     """
     one_of("distance", distance, get_args(Distance))
     if width is not None and not width > 0:
@@ -68,9 +68,13 @@ def skce(
     null = _null(s, share, rng)
     # equal up to the rounding of single precision counts as equal
     p = (1 + np.count_nonzero(null >= value - 1e-7)) / (1 + len(null))
-    far = null - null.mean() + np.sqrt(_linear(each, s.weight)) * rng.standard_normal(len(null))
-    tail = (1 - level) / 2
-    high, low = (value - float(q) for q in np.quantile(far, [tail, 1 - tail]))
+    own, noise = _linear(each, s.weight)
+    normal, tail = rng.standard_normal(len(null)), (1 - level) / 2
+    # upwards nothing is taken off, so that what is not seen to vary may still
+    far = [null - null.mean() + np.sqrt(v) * normal for v in (own, max(own - noise, 0.0))]
+    high, low = (
+        value - float(np.quantile(f, q)) for f, q in zip(far, (tail, 1 - tail), strict=True)
+    )
     how = f"{len(null)} draws of labels{s.said}"
     ends = min(max(low, 0.0), value), max(high, value)
     return Estimate(value, *ends, level, how, expected=0.0, p=float(p))
@@ -83,13 +87,13 @@ def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:
     return alike
 
 
-def _linear(each: Floats, weight: Floats) -> float:
-    """The variance of the sum from the rows' own means, without what the other rows add to it by chance.
+def _linear(each: Floats, weight: Floats) -> tuple[float, float]:
+    """The variance of the sum from the rows' own means, and what of it other rows add by chance.
 
     `each` are the shares of pairs in the sum; a row's own mean is its sum over weight.
     """
     own = 2 * (each.sum(1) - weight * each.sum())
-    return max(float((own**2).sum()) - 4 * float((each**2).sum()), 0.0)
+    return float((own**2).sum()), 4 * float((each**2).sum())
 
 
 def _null(s: ClassSample, share: Floats, rng: np.random.Generator) -> Floats:

@@ -74,8 +74,6 @@ def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.833 [0.388, 0.975]
-
-    0.833 [0.388, 0.975]
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
@@ -125,9 +123,6 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> weighted_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.750 [0.323, 0.950]
-
-    0.700 [-0.222, 0.827]
-    0.750 [0.230, 0.892]
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
@@ -164,10 +159,6 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.700 [-0.222, 0.827]
-
-    0.700 [-0.222, 0.827]
-
     0.700 [-0.222, 0.827]
     """
     if why := why_one_class(t):

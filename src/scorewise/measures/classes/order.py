@@ -37,8 +37,6 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     1.000 [0.356, 1.000]
-
-    1.000 [0.356, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
@@ -55,10 +53,6 @@ def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.356, 1.000]
-
-    1.000 [0.484, 1.000]
-    0.938 [0.315, 0.998]
     1.000 [0.356, 1.000]
     """
     if why := _why_not(t):
@@ -79,12 +73,6 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.938 [0.315, 0.998]
-
-    1.000 [0.484, 1.000]
-    0.938 [0.315, 0.998]
-
-    1.000 [0.484, 1.000]
     0.938 [0.315, 0.998]
     """
     if why := _why_not(t):
@@ -134,10 +122,6 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.484, 1.000]
-
-    1.000 [0.484, 1.000]
-
     1.000 [0.484, 1.000]
     """
     if why := _why_not(t):

@@ -33,12 +33,9 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.653 [0.258, 1.651]
-
-    0.653 [0.258, 1.651]
     >>> log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]]))
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
 
-    0.653 [0.258, 1.651]
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
     """
     if clip is not None and not 0 < clip < 0.5:
@@ -92,9 +89,6 @@ def spherical(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> spherical(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.192 [0.034, 1.000]
-
-    0.073 [0.028, 0.189]
     0.192 [0.034, 1.000]
     """
     if why := _why_not(t):

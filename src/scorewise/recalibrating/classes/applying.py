@@ -58,7 +58,9 @@ def apply_class_files(
         return pl.DataFrame({n: q[:, k] for k, n in enumerate(made)}).to_struct()
 
     new = pl.struct(each).map_batches(mapped, return_dtype=kind, is_elementwise=True)
-    hidden = f"{made[0]} and further"
+    hidden = made[0]
+    while hidden in {*frame.collect_schema().names(), *made}:
+        hidden += " "
     write(frame.with_columns(new.alias(hidden)).unnest(hidden), place, ending)
     return applied
 

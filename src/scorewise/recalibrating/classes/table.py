@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door.classes import ClassKind, ClassRows
+from scorewise.errors import BadInput
 from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.losses_of_classes import softmax
 
 Codes = NDArray[np.int64]
+MOST = 10**7
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Table:
         kept = np.flatnonzero((w > 0) & (np.broadcast_to(times, w.shape) > 0))
         kept = kept[np.argsort(_content(rows.y[kept], rows.scores[kept], w[kept]), kind="stable")]
         if rows.count is not None:
+            if int(rows.count[kept].sum()) > MOST:
+                raise BadInput(
+                    f"{rows.names.count} adds up to more than {MOST:,} rows, which are fitted one by one; "
+                    f"pass it as weight= instead"
+                )
             kept = np.repeat(kept, rows.count[kept])
         scores, w = rows.scores[kept], w[kept]
         p = softmax(scores) if rows.kind == "logit" else scores

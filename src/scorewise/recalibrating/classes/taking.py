@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.door.classes import take_classes
+from scorewise.door.classes import as_table, take_classes
 from scorewise.door.labels import listed, text
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
@@ -40,9 +40,10 @@ def scores_of(p: Any, m: ClassMap) -> Floats:
                 f"{listed(list(m.classes))}; pass one column for each"
             )
         p = {c: named[c] for c in m.classes}
-        size = len(p[m.classes[0]])
+        first = p[m.classes[0]]
+        size = len(first) if hasattr(first, "__len__") else 0
     else:
-        p = np.asarray(p.detach().cpu() if hasattr(p, "detach") else p)
+        p = as_table(p)
         if p.ndim != 2 or p.shape[1] != len(m.classes):
             raise BadInput(
                 f"scores have shape {p.shape}; the map is for {len(m.classes)} classes and needs one row "
