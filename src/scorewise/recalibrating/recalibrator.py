@@ -91,9 +91,17 @@ class Recalibrator(Shown):
             raise BadInput("labels are missing; call fit(p, y) with scores and labels")
         given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
         if several(p):
+            if getattr(y, "ndim", 1) == 2:
+                raise BadInput(
+                    "both are tables; call fit(p, y), with scores first and labels second"
+                )
             if positive is not None:
                 raise BadInput("positive= is for one score a row; several classes need classes=")
             return self.fit_rows(take_classes(y, p, classes=classes, missing=missing, **given))
+        if several(y):
+            raise BadInput(
+                "labels are a table; call fit(p, y), with scores first and labels second"
+            )
         if classes is not None:
             raise BadInput("classes= needs a score for each class: pass an n x K table")
         return self._fit(Tally.of(y, p, positive=positive, missing=missing, **given))
@@ -282,8 +290,8 @@ class Recalibrator(Shown):
         one_of("kind", self.kind, (None, *get_args(Kind)))
         if not (isinstance(self.folds, int | np.integer) and self.folds >= 2):
             raise BadInput(f"folds is {self.folds}; it must be a whole number from 2 up, such as 5")
-        if self.seed < 0:
-            raise BadInput(f"seed is {self.seed}; it must be 0 or more")
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
         if not 0 < self.clip < 0.5:
             raise BadInput(f"clip={self.clip:g} is not between 0 and 0.5; {CLIP:g} is usual")
         if not 0 < self.level < 1:

@@ -51,9 +51,10 @@ def verdict(
     if not (paired(gap, w, w2, sure).low > 0 or _likelier(gap, w, w2, fold, level)):
         said = f"{best} saves log loss, but is not shown to help"
         return "identity", f"{said} (its {100 * sure:g}% interval reaches 0)"
+    how = "" if paired(gap, w, w2, sure).low > 0 else ", by the likelihood of the rows"
     if best != least:
-        return best, f"shown to help: as good as {least} on rows not seen, and simpler"
-    return best, "shown to help: least log loss on rows not seen"
+        return best, f"shown to help{how}: as good as {least} on rows not seen, and simpler"
+    return best, f"shown to help{how}: least log loss on rows not seen"
 
 
 def evidence(gap: Floats, w: Floats, w2: Floats, fold: Codes) -> float:

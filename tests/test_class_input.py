@@ -1,0 +1,112 @@
+"""Tables of scores that could be misread: told in a sentence, or read as they say."""
+
+import numpy as np
+import pytest
+
+import scorewise as sw
+from scorewise import ClassTally, Recalibrator, Tally
+from scorewise.errors import BadInput
+from scorewise.registry import CLASS_MEASURES
+
+P = np.random.default_rng(1).dirichlet([1, 1, 1], 15)
+Y = np.array([0, 1, 2] * 5)
+
+
+def test_columns_are_found_by_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.eye(3), columns=list("cba"))
+    for classes in (None, list("abc"), list("cba")):
+        assert sw.evaluate(list("abc"), frame, classes=classes).accuracy.value == 1 / 3
+    with pytest.raises(BadInput, match="the columns are c, b, a"):
+        sw.evaluate(list("abc"), frame, classes=list("abd"))
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(BadInput, match="the same name"):
+        ClassTally.of([0, 1, 1], {0: [1.0, 2, 3], 1: [3.0, 2, 1], "1": [9.0, 9, 9]}, kind="logit")
+
+
+def test_numbers_as_text_have_no_order_of_their_own():
+    p = np.full((12, 12), 1 / 12)
+    words = [str(k) for k in range(12)]
+    with pytest.raises(BadInput, match="pass classes="):
+        ClassTally.of(words, p)
+    assert ClassTally.of(words, p, classes=sorted(words)).classes[2] == "10"
+    assert ClassTally.of(range(12), p).classes[2] == "2"
+
+
+def test_what_is_masked_is_missing():
+    p = np.ma.masked_array([[0.7, 0.3], [0.4, 0.6]], mask=[[0, 0], [1, 0]])
+    with pytest.raises(BadInput, match="missing in 1 row"):
+        ClassTally.of([0, 1], p)
+
+
+def test_logits_without_measure_are_refused():
+    with pytest.raises(BadInput, match="logits are beyond"):
+        ClassTally.of([0, 1], [[1e308, -1e308], [0, 0]], kind="logit")
+
+
+def test_other_containers():
+    torch = pytest.importorskip("torch")
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(dict(zip("abc", P.T, strict=True)))
+    names = np.array(list("abc"))
+    want = ClassTally.of(names[Y], P, classes=names)
+    assert ClassTally.of(names[Y], frame.lazy()) == want
+    half = torch.tensor([[0.5, 0.5], [0.25, 0.75]]).bfloat16()
+    assert ClassTally.of([0, 1], half).top.score.tolist() == [0.5, 0.75]
+    with pytest.raises(BadInput, match="no list"):
+        ClassTally.of(Y, P, classes=3)
+
+
+@pytest.mark.parametrize("power", [20, 30, 32, 40, 46])
+@pytest.mark.parametrize("name", list(CLASS_MEASURES))
+def test_very_many_rows_leave_little_open(name, power):
+    many = CLASS_MEASURES[name](ClassTally.of(Y, P, count=[2**power] * len(Y)))
+    one = CLASS_MEASURES[name](ClassTally.of(Y, P, count=[2**14] * len(Y)))
+    assert many.value == pytest.approx(one.value, abs=0.1)
+    if one.low < one.high and "of 491,520 rows" not in one.method:
+        assert many.high - many.low <= 1.5 * (one.high - one.low) + 1e-6
+
+
+@pytest.mark.parametrize("ratio", [1e17, 1e60, 1e100])
+def test_a_class_beyond_floating_point_is_told(ratio):
+    t = ClassTally.of(Y, P, weight=np.where(Y == 0, ratio, 1.0))
+    for name in ("macro_auroc", "weighted_auroc", "hand_till", "balanced_accuracy", "mcc"):
+        assert CLASS_MEASURES[name](t).why == "a class is too rare for floating point"
+
+
+def test_measures_of_two_classes_say_what_they_take():
+    t = ClassTally.of(Y, P)
+    for ask in (sw.measures.mcb, sw.curves.reliability, sw.curves.decompose):
+        with pytest.raises(BadInput, match="for two classes"):
+            ask(t)
+    with pytest.raises(TypeError):
+        t + 1
+
+
+def test_options_that_mean_nothing():
+    t = ClassTally.of(Y, P)
+    for rows in (2.5, "x", 1):
+        with pytest.raises(BadInput, match="rows="):
+            sw.measures.skce(t, rows=rows)
+    for seed in (-1, 2.5, "x"):
+        with pytest.raises(BadInput, match="seed is"):
+            sw.evaluate(Y, P, seed=seed)
+        with pytest.raises(BadInput, match="seed is"):
+            Recalibrator(seed=seed).fit(P, Y)
+    with pytest.raises(BadInput, match="scores first"):
+        Recalibrator().fit(Y, P)
+    with pytest.raises(BadInput, match="count adds up"):
+        Recalibrator().fit(P, Y, count=[2**33] * len(Y))
+    two = Tally.of([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8])
+    for folds in (2.5, float("nan"), 1):
+        with pytest.raises(BadInput, match="folds="):
+            sw.measures.mcb_crossfit(two, folds=folds)
+    with pytest.raises(BadInput, match="groups="):
+        sw.measures.hosmer_lemeshow(two, groups=2.5)
+    with pytest.raises(BadInput, match="bins="):
+        sw.measures.ece(two, bins=10**9)
+    for coverage in (0, 2, "x"):
+        with pytest.raises(BadInput, match="coverage is"):
+            sw.curves.risk_coverage(t).at(coverage)
