@@ -160,7 +160,7 @@ def test_error_of_the_confidence_is_that_of_netcal():
 def test_the_gain_is_that_of_temperatures_fitted_on_the_other_folds(case):
     y, p = case
     t = ClassTally.of(y, p)
-    s = ClassSample.of(t, 1000)
+    s = ClassSample.of(t, 1000).shuffled(0)
     log = np.log(s.p)
 
     def loss(b, at):
@@ -177,7 +177,7 @@ def test_the_gain_is_that_of_temperatures_fitted_on_the_other_folds(case):
         saved.append(loss(1.0, own) - loss(fit.x, own))
     wanted = np.concatenate(saved)
     e = m.calibration_gain(t)
-    assert e.value == pytest.approx(wanted.mean(), rel=5e-3, abs=1e-4)
+    assert e.value == pytest.approx(wanted.mean(), rel=5e-3, abs=1e-3)
 
 
 def test_top_1_error_of_a_network_on_cifar_10():

@@ -161,13 +161,17 @@ def test_intercept_and_slope_have_the_intervals_of_statsmodels(seed):
     y, p = bold(seed=seed)
     t, x = Tally.of(y, p), np.log(p / (1 - p))
     line = glm(y, np.column_stack([np.ones(len(y)), x]))
-    e = m.calibration_slope(t)
-    assert (e.low, e.high) == pytest.approx(tuple(line.conf_int()[1]), rel=1e-7)
-    assert e.p == pytest.approx(line.t_test("x1 = 1").pvalue.item(), rel=1e-6)
+    student = stats.t(min(y.sum(), (~y).sum()) - 1)
+    e, value, error = m.calibration_slope(t), line.params[1], line.bse[1]
+    reach = student.ppf(0.975) * error
+    assert (e.low, e.high) == pytest.approx((value - reach, value + reach), rel=1e-7)
+    assert e.p == pytest.approx(2 * student.sf(abs(value - 1) / error), rel=1e-6)
     large = glm(y, np.ones((len(y), 1)), x)
     e = m.calibration_intercept(t)
-    assert (e.low, e.high) == pytest.approx(tuple(large.conf_int()[0]), rel=1e-7)
-    assert e.p == pytest.approx(large.pvalues.item(), rel=1e-6)
+    reach = student.ppf(0.975) * large.bse.item()
+    want = large.params.item() - reach, large.params.item() + reach
+    assert (e.low, e.high) == pytest.approx(want, rel=1e-7)
+    assert e.p == pytest.approx(2 * student.sf(abs(large.tvalues.item())), rel=1e-6)
 
 
 def test_a_line_that_does_not_exist_says_why():
@@ -208,7 +212,10 @@ def test_hosmer_lemeshow_is_chi_squared_with_as_many_degrees_as_groups():
     assert stats.kstest([e.value for e in found], stats.chi2(10).cdf).pvalue > 0.01
     t = Tally.of(*bold())
     new, old = m.hosmer_lemeshow(t), m.hosmer_lemeshow(t, rows="training")
-    assert (new.p, old.p) == pytest.approx([stats.chi2.sf(new.value, df) for df in (10, 8)])
+    assert old.p == pytest.approx(stats.chi2.sf(new.value, 8))
+    assert new.p == pytest.approx(stats.chi2.sf(new.value, 10), abs=0.01)  # drawn, for few expected
+    many = m.hosmer_lemeshow(Tally.of(*bold(5000, 1, 1.0, 0.0)))
+    assert many.p == pytest.approx(stats.chi2.sf(many.value, 10))
 
 
 def test_groups_split_no_ties():

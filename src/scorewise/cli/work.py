@@ -29,7 +29,7 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until|classes|predicted|confidence|name)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=(\S)))?"
+    r"|replicates|reference_until|classes|predicted|confidence|name)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 

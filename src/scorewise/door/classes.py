@@ -131,7 +131,7 @@ def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
     """The names of the classes, if they are given."""
     if classes is not None and hasattr(classes, "tolist"):
         classes = classes.tolist()
-    if isinstance(classes, str) or not isinstance(classes, Iterable | None):
+    if not isinstance(classes, Iterable | None):
         raise BadInput(f"classes={classes!r} is no list; name the classes, such as ['cat', 'dog']")
     given = None if classes is None else tuple(text(c) for c in classes)
     if given is not None and len(set(given)) < len(given):

@@ -152,10 +152,11 @@ def inverted(
         return _quantile(known[step], share)
 
     p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
-    low = 0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least)
+    few = len(noise.gap) <= _FEW
+    low = 0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, few, 0)
     # a value below what chance alone gives is luck, and hides as much as a usual one
     usual = max(least, quantile(0.0, 0.5))
-    high = _crossing(lambda step: quantile(step, tail) - usual)
+    high = _crossing(lambda step: quantile(step, tail) - usual, few, -1)
     ends = [_largest(noise, size, step) for step in (low, high)]
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
@@ -163,9 +164,11 @@ def inverted(
 
 
 def _largest(noise: Gaps, size: Statistic, last: float) -> float:
-    """The largest error without chance on the way to that step."""
-    steps = [*(s for s in _STEPS if s < last), last]
-    return float(size(np.stack([noise.moved(s) for s in steps])).max())
+    """The largest error without chance on the way to that step, straight between fixed steps."""
+    upto = sum(step < last for step in _STEPS) + 1
+    steps = _STEPS[:upto]
+    reached = np.maximum.accumulate(size(np.stack([noise.moved(step) for step in steps])))
+    return float(np.interp(last, steps, reached))
 
 
 def _quantile(ordered: Floats, share: float) -> float:
@@ -179,8 +182,24 @@ def _quantile(ordered: Floats, share: float) -> float:
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 
 
-def _crossing(above: Callable[[float], float]) -> float:
-    """The step at which an increasing function of steps reaches 0, straight between fixed steps."""
+_FEW = 32  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
+
+
+def _crossing(above: Callable[[float], float], all_steps: bool, which: int) -> float:
+    """The step at which a function of steps reaches 0, straight between fixed steps.
+
+    Where all are tried it is the first (0) or the last (-1); otherwise it is found by halving.
+    """
+    if all_steps:
+        below = [above(step) < 0 for step in _STEPS]
+        turns = [k for k in range(len(_STEPS) - 1) if below[k] and not below[k + 1]]
+        if which == 0 and not below[0]:
+            return 0.0
+        if which == -1 and below[-1]:
+            return _STEPS[-1]
+        if not turns:
+            return _STEPS[-1] if below[0] else 0.0
+        return _between(above, turns[which])
     low, high, middle = 0, len(_STEPS) - 1, _STEPS.index(1.0)
     if above(_STEPS[0]) >= 0:
         return 0.0
@@ -190,7 +209,12 @@ def _crossing(above: Callable[[float], float]) -> float:
         else:
             high = middle
         middle = (low + high) // 2
-    a, b = above(_STEPS[low]), above(_STEPS[high])
+    return _between(above, low)
+
+
+def _between(above: Callable[[float], float], low: int) -> float:
+    """Where the straight line from one fixed step to the next reaches 0, or the next."""
+    a, b = above(_STEPS[low]), above(_STEPS[low + 1])
     if b <= a or b < 0:
-        return _STEPS[high]
-    return _STEPS[low] - a * (_STEPS[high] - _STEPS[low]) / (b - a)
+        return _STEPS[low + 1]
+    return _STEPS[low] - a * (_STEPS[low + 1] - _STEPS[low]) / (b - a)
