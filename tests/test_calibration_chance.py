@@ -11,6 +11,7 @@ from scorewise.measures import (
     ce_l2_debiased,
     ce_variational,
     ecce_mad,
+    ecce_range,
     ece,
     hosmer_lemeshow,
     mcb,
@@ -80,3 +81,16 @@ def test_expected_miscalibration_is_its_mean(n):
     found = [mcb(Tally.of(*rows(k, n)), seed=k) for k in range(40)]
     value, expected = (np.mean([getattr(e, name) for e in found]) for name in ("value", "expected"))
     assert expected == pytest.approx(value, rel=0.12)
+
+
+@pytest.mark.parametrize("bend", [1.0, 1.02])
+def test_the_path_of_very_many_scores_is_followed_to_its_ends(bend):
+    rng = np.random.default_rng(3)
+    p = rng.random(70_000)
+    y = rng.random(len(p)) < p**bend
+    order = np.argsort(p)
+    path = np.append(0.0, np.cumsum((y - p)[order])) / len(p)
+    t = Tally.of(y, p)
+    assert len(t.score) > 1 << 16
+    assert ecce_mad(t).value == pytest.approx(abs(path).max(), rel=1e-12)
+    assert ecce_range(t).value == pytest.approx(np.ptp(path), rel=1e-12)

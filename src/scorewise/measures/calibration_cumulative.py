@@ -13,7 +13,7 @@ from scorewise.intervals.inversion import Noise, Statistic, inverted
 from scorewise.measures._calibrated import calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import Floats, chances
+from scorewise.tallies.chances import MOST, Floats, chances
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import kept
 
@@ -97,6 +97,8 @@ def _between(t: Tally, noise: Noise) -> float:
 def _reach(t: Tally) -> Reach:
     if t.coarse is not None:
         return _reach_of_cells(t)
+    if len(t.score) > MOST and t.kind == "probability" and t.score.dtype == np.float64:
+        return _reach_of_joined(t)
     low = high = below = 0.0
     for b in t.blocks():
         path = np.cumsum(b.pos - (b.neg + b.pos) * unit(b.score, t.kind))
@@ -104,6 +106,22 @@ def _reach(t: Tally) -> Reach:
         below += float(path[-1])
     total = t.negatives + t.positives
     return Reach(low / total, high / total, low / total, high / total)
+
+
+def _reach_of_joined(t: Tally) -> Reach:
+    """The same of very many scores: only cells in which the path may go further are looked into."""
+    c = chances(t)
+    path = np.append(0.0, np.cumsum(c.gap))
+    low, high = float(path.min()), float(path.max())
+    up = path[:-1] + c.pos * (1 - c.low)
+    down = path[:-1] - (c.weight - c.pos) * np.append(c.low[1:], 1.0)
+    start = np.append(np.searchsorted(t.score, c.low), len(t.score))
+    for k in np.flatnonzero((up > high) | (down < low)):
+        at = slice(start[k], start[k + 1])
+        steps = t.pos[at] - (t.neg[at] + t.pos[at]) * t.score[at]
+        inside = path[k] + np.cumsum(steps)
+        low, high = min(low, float(inside.min())), max(high, float(inside.max()))
+    return Reach(*(x / c.total for x in (low, high, low, high)))
 
 
 def _reach_of_cells(t: Tally) -> Reach:
