@@ -98,10 +98,7 @@ def _hints(e: ClassEvaluation) -> Iterator[str]:
             "are too unsure; measures.canonical_ce with smoothed='gaps' sees them"
         )
     if len(t.classes) == 2 and t.each:
-        yield (
-            "these are two classes: evaluate one column alone for the measures of two classes, such as the "
-            "ROC curve's and Brier's of one"
-        )
+        yield "two classes have measures of their own: evaluate the scores of one of them alone for those"
     if t.kind == "logit" and t.joint is not None and _like_probabilities(t.joint.scores):
         yield "the scores are said to be logits, but are from 0 to 1 and add up to 1, as probabilities do"
 
