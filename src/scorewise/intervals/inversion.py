@@ -157,18 +157,17 @@ def inverted(
     # a value below what chance alone gives is luck, and hides as much as a usual one
     usual = max(least, quantile(0.0, 0.5))
     high = _crossing(lambda step: quantile(step, tail) - usual, few, -1)
-    ends = [_largest(noise, size, step) for step in (low, high)]
+    ends = _largest(noise, size, low, high)
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
 
 
-def _largest(noise: Gaps, size: Statistic, last: float) -> float:
-    """The largest error without chance on the way to that step, straight between fixed steps."""
-    upto = sum(step < last for step in _STEPS) + 1
-    steps = _STEPS[:upto]
+def _largest(noise: Gaps, size: Statistic, *last: float) -> list[float]:
+    """The largest errors without chance on the way to some steps, straight between fixed steps."""
+    steps = _STEPS[: sum(step < max(last) for step in _STEPS) + 1]
     reached = np.maximum.accumulate(size(np.stack([noise.moved(step) for step in steps])))
-    return float(np.interp(last, steps, reached))
+    return np.interp(last, steps, reached).tolist()
 
 
 def _quantile(ordered: Floats, share: float) -> float:
@@ -182,7 +181,7 @@ def _quantile(ordered: Floats, share: float) -> float:
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 
 
-_FEW = 32  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
+_FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
 
 
 def _crossing(above: Callable[[float], float], all_steps: bool, which: int) -> float:

@@ -56,7 +56,7 @@ def smece(
 
     def size(gaps: Floats) -> Floats:
         each = (smoothed.sizes(smoothed.spread_out(few, points, g)) for g in gaps)
-        return np.array([smoothed.fixed_width(s, within=1e-6) for s in each])
+        return np.array([smoothed.fixed_width(s, within=1e-5) for s in each])
 
     # the fixed point reaches a width exactly when the size at that width does
     at_value = smoothed.size_at(few, points, value)
