@@ -46,12 +46,8 @@ def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
     key = bits << word(1)
     key |= y.view(np.uint8)
     key.sort()
-    # neighbours of one score differ in the label bit at most
-    steps = (
-        key[i + 1 : i + 1 + _PART] ^ key[i : i + _PART][: len(key) - i - 1] for i in _parts(key)
-    )
-    cells = sum(int(np.count_nonzero(step > 1)) for step in steps) + bool(len(key))
-    neg, pos = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    # as many as there are rows, at most; what is not written to takes no memory
+    neg, pos = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
     done = 0
     for part in _whole_runs(key):
         label = part & word(1)
@@ -70,12 +66,10 @@ def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
         # in place: what is written has been read before
         key[to] = part[start]
         done = to.stop
-    score = key[:cells].view(s.dtype)
-    return (score if 2 * cells > len(key) else score.copy()), neg, pos
-
-
-def _parts(key: Any) -> range:
-    return range(0, len(key), _PART)
+    found: list[Any] = [key[:done].view(s.dtype), neg[:done], pos[:done]]
+    if 2 * done <= len(key):
+        found = [column.copy() for column in found]
+    return found[0], found[1], found[2]
 
 
 def _whole_runs(key: Any) -> Iterator[Any]:
