@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import scorewise.measures
+from benchmarks.coverage import shares
 from scorewise import ClassTally, Estimate
 from scorewise.registry import CLASS_MEASURES
 
@@ -86,19 +87,8 @@ def markdown(total: dict[tuple[int, int], dict[str, list[int]]], runs: int) -> s
         f"| measure | {head} |",
         f"|---|{'---:|' * len(total)}",
     ]
-    off = []
-    for name in next(iter(total.values())):
-        cells = []
-        for seen in total.values():
-            below, inside, above = seen[name]
-            share = 100 * inside / max(1, below + inside + above)
-            good = 93 <= share <= 97
-            cells.append(f"{share:.1f}" if good else f"**{share:.1f}**")
-            if not good and name not in off:
-                off.append(name)
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += ["", "Where it lies outside, and why:", ""]
-    lines += [f"- `{name}`: {WHY.get(name, 'few rows in each class.')}" for name in off]
+    names = list(next(iter(total.values())))
+    lines += shares(list(total.values()), names, WHY, "few rows in each class.")
     return "\n".join(lines) + "\n"
 
 

@@ -89,11 +89,19 @@ def markdown(total: dict[tuple[int, float], dict[str, list[int]]], runs: int) ->
         f"|---|{'---:|' * len(settings)}",
     ]
     names = sorted(next(iter(total.values())), key=lambda m: m not in REQUIRED)
-    off = []
+    lines += shares(list(total.values()), names, WHY, "few rows in one class.")
+    return "\n".join(lines) + "\n"
+
+
+def shares(
+    found: list[dict[str, list[int]]], names: list[str], why: dict[str, str], otherwise: str
+) -> list[str]:
+    """A line for each measure, a cell for each setting (below, inside, above), then what is off and why."""
+    lines, off = [], []
     for name in names:
         cells = []
-        for s in settings:
-            below, inside, above = total[s][name]
+        for seen in found:
+            below, inside, above = seen[name]
             share = 100 * inside / max(1, below + inside + above)
             good = 93 <= share <= 97
             cells.append(f"{share:.1f}" if good else f"**{share:.1f}**")
@@ -101,8 +109,7 @@ def markdown(total: dict[tuple[int, float], dict[str, list[int]]], runs: int) ->
                 off.append(name)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "Where it lies outside, and why:", ""]
-    lines += [f"- `{name}`: {WHY.get(name, 'few rows in one class.')}" for name in off]
-    return "\n".join(lines) + "\n"
+    return lines + [f"- `{name}`: {why.get(name, otherwise)}" for name in off]
 
 
 def main(runs: int) -> None:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from scorewise.curves.hull import pooled
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.intervals.scales import effective
 from scorewise.tallies import Tally

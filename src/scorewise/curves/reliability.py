@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.curves.hull import fits
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.intervals.consistency import drawn_gaps
 from scorewise.intervals.monotone import rising_limits

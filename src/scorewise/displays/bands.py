@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
 
 from scorewise.displays.canvas import percent
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 
 BandName: TypeAlias = Literal["pointwise", "simultaneous"]
 

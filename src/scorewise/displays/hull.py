@@ -24,7 +24,7 @@ from scorewise.displays.canvas import (
     unit_square,
 )
 from scorewise.displays.display import PredictionDisplay
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally

@@ -20,7 +20,7 @@ from scorewise.displays.canvas import (
     styled,
 )
 from scorewise.displays.display import PredictionDisplay
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.estimate import number
 from scorewise.tallies import Tally
 

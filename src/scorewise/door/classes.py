@@ -10,21 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.labels import listed, text
-from scorewise.door.numbers import in_range, numbers
+from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
-from scorewise.door.rows import (
-    Missing,
-    Names,
-    aligned,
-    complete,
-    counts,
-    one_of,
-    same_length,
-    weights,
-)
+from scorewise.door.rows import Names, counts, weights
 from scorewise.door.values import Coded, Mask, Numbers, Vector
-from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
@@ -84,25 +75,17 @@ def take_classes(
     (array([1, 0]), ('a', 'b', 'c'), 'probability')
     """
     one_of("kind", kind, (None, *get_args(ClassKind)))
-    one_of("missing", missing, get_args(Missing))
     names = Names(label_name, weight_name, count_name)
-    place = place or Place()
     columns, known = _columns(scores, classes, in_order)
-    more = {weight_name: weight, count_name: count, confidence_name: confidence}
-    aligned({names.label: labels, **columns, **more})
-    label = vector(labels, names.label)
-    further = {n: vector(v, n) for n, v in more.items() if v is not None}
-    table = {n: vector(v, n) for n, v in columns.items()}
-    same_length([(names.label, label), *table.items(), *further.items()])
-    numeric = {n: numbers(v, n, place) for n, v in table.items()}
-    extra = {n: numbers(v, n, place) for n, v in further.items()}
-    keep = complete([(names.label, label), *numeric.items(), *extra.items()], missing, place)
-    dropped = 0
-    if keep is not None:
-        dropped = int(len(keep) - np.count_nonzero(keep))
-        place, label = place.keep(keep), label.keep(keep)
-        numeric = {n: v.keep(keep) for n, v in numeric.items()}
-        extra = {n: v.keep(keep) for n, v in extra.items()}
+    found = read(
+        {label_name: labels},
+        columns,
+        {weight_name: weight, count_name: count, confidence_name: confidence},
+        missing=missing,
+        place=place or Place(),
+    )
+    (numeric, extra), place = found.amounts, found.place
+    label = found.words[label_name]
     y, words = class_codes(label, names.label, known, len(columns), place)
     values = np.empty((len(y), len(columns)))
     for k, (name, column) in enumerate(numeric.items()):
@@ -120,7 +103,7 @@ def take_classes(
         weight=weights(extra[weight_name], weight_name, place) if weight is not None else None,
         count=counts(extra[count_name], count_name, place) if count is not None else None,
         names=names,
-        dropped=dropped,
+        dropped=found.dropped,
         place=place,
         confidence=own,
         confidence_name=confidence_name,
@@ -207,6 +190,7 @@ def class_codes(
 ) -> tuple[Codes, tuple[str, ...]]:
     """The place of each label among the classes, and the classes; the column misses nothing.
 
+    >>> from scorewise.door.vectors import vector
     >>> class_codes(vector([2, 0, 2], "y"), "y", None, 3, Place())
     (array([2, 0, 2]), ('0', '1', '2'))
     """

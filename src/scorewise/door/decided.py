@@ -9,21 +9,10 @@ from typing import Any, get_args
 import numpy as np
 
 from scorewise.door.classes import Codes, Floats, class_codes, coded, named_classes
-from scorewise.door.numbers import in_range, numbers
+from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.place import Place
-from scorewise.door.rows import (
-    Kind,
-    Missing,
-    Names,
-    aligned,
-    complete,
-    counts,
-    one_of,
-    same_length,
-    weights,
-)
+from scorewise.door.rows import Kind, Names, counts, scored, weights
 from scorewise.door.values import Coded, Vector
-from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
 
@@ -73,30 +62,22 @@ def take_decided(
     (array([0, 1]), array([0, 2]), ('a', 'b', 'c'))
     """
     one_of("kind", kind, (None, *get_args(Kind)))
-    one_of("missing", missing, get_args(Missing))
-    names, place = Names(label_name, weight_name, count_name), place or Place()
-    words = {label_name: labels, predicted_name: predicted}
-    amounts = {confidence_name: confidence, weight_name: weight, count_name: count}
-    aligned({**words, **amounts})
-    text = {n: vector(v, n) for n, v in words.items()}
-    further = {n: vector(v, n) for n, v in amounts.items() if v is not None}
-    same_length([*text.items(), *further.items()])
-    numeric = {n: numbers(v, n, place) for n, v in further.items()}
-    keep = complete([*text.items(), *numeric.items()], missing, place)
-    dropped = 0
-    if keep is not None:
-        dropped = int(len(keep) - np.count_nonzero(keep))
-        place = place.keep(keep)
-        text = {n: v.keep(keep) for n, v in text.items()}
-        numeric = {n: v.keep(keep) for n, v in numeric.items()}
+    names = Names(label_name, weight_name, count_name)
+    found = read(
+        {label_name: labels, predicted_name: predicted},
+        {confidence_name: confidence, weight_name: weight, count_name: count},
+        missing=missing,
+        place=place or Place(),
+    )
+    text, (numeric,), place = found.words, found.amounts, found.place
     known = named_classes(classes) or _classes(list(text.values()))
     y, called = (class_codes(v, n, known, len(known), place)[0] for n, v in text.items())
-    sure, kind = _confidence(numeric[confidence_name], confidence_name, kind, place)
+    sure, kind = scored(numeric[confidence_name], confidence_name, kind, place)
     return DecidedRows(
-        y, called, sure, known, kind,
+        y, called, sure.astype(np.float64), known, kind,
         weights(numeric[weight_name], weight_name, place) if weight is not None else None,
         counts(numeric[count_name], count_name, place) if count is not None else None,
-        names, dropped, place,
+        names, found.dropped, place,
     )  # fmt: skip
 
 
@@ -114,16 +95,3 @@ def _classes(columns: Sequence[Vector]) -> tuple[str, ...]:
         return tuple(sorted(found, key=float))
     except ValueError:
         return tuple(sorted(found))
-
-
-def _confidence(column: Any, name: str, kind: Kind | None, place: Place) -> tuple[Floats, Kind]:
-    values: Floats = column.values.astype(np.float64)
-    low, high = in_range(values, name, place)
-    inside = low >= 0 and high <= 1
-    if kind == "probability" and not inside:
-        outside = (values < 0) | (values > 1)
-        raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({values[outside.argmax()]:.6g}); "
-            f'pass kind="logit" for log-odds or kind="score" for confidence of any scale'
-        )
-    return values, kind or ("probability" if inside else "score")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
@@ -10,15 +9,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.labels import Labels, read_labels
-from scorewise.door.numbers import in_range, numbers
+from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
-from scorewise.door.values import Mask, Numbers, Vector
-from scorewise.door.vectors import vector
+from scorewise.door.values import Mask, Numbers
 from scorewise.errors import BadInput
 
 Kind: TypeAlias = Literal["probability", "logit", "score"]
-Missing: TypeAlias = Literal["refuse", "drop"]
 Scores: TypeAlias = NDArray[np.floating[Any]]
 
 
@@ -86,99 +84,37 @@ def take(
     Labels(positive='1', negative='0', rule='1 of 0 and 1')
     """
     one_of("kind", kind, (None, *get_args(Kind)))
-    one_of("missing", missing, get_args(Missing))
     if not scores:
         raise BadInput("no scores were given; pass at least one column of scores")
     if len({str(name) for name in scores}) < len(scores):
         raise BadInput("two columns of scores have the same name; give each a name of its own")
     names = Names(label_name, weight_name, count_name)
-    place = place or Place()
-    aligned({names.label: labels, **scores, names.weight: weight, names.count: count})
-    label = vector(labels, names.label)
-    values = {str(k): vector(v, str(k)) for k, v in scores.items()}
-    extra = {
-        n: vector(v, n) for n, v in ((names.weight, weight), (names.count, count)) if v is not None
-    }
-    same_length([(names.label, label), *values.items(), *extra.items()])
-    numeric = {n: numbers(v, n, place) for n, v in values.items()}
-    further = {n: numbers(v, n, place) for n, v in extra.items()}
-
-    keep = complete([(names.label, label), *numeric.items(), *further.items()], missing, place)
-    dropped = 0
-    if keep is not None:
-        dropped = int(len(keep) - np.count_nonzero(keep))
-        place = place.keep(keep)
-        label = label.keep(keep)
-        numeric = {n: v.keep(keep) for n, v in numeric.items()}
-        further = {n: v.keep(keep) for n, v in further.items()}
-
-    y, classes = read_labels(label, names.label, positive)
-    floats = {n: _scores(v, n, kind, place) for n, v in numeric.items()}
+    amounts = {str(name): column for name, column in scores.items()}
+    found = read(
+        {label_name: labels},
+        amounts,
+        {weight_name: weight, count_name: count},
+        missing=missing,
+        place=place or Place(),
+    )
+    (numeric, further), place = found.amounts, found.place
+    y, classes = read_labels(found.words[label_name], label_name, positive)
+    floats = {n: scored(column, n, kind, place) for n, column in numeric.items()}
     return Rows(
         y=y,
         scores={n: s for n, (s, _) in floats.items()},
-        weight=weights(further[names.weight], names.weight, place) if weight is not None else None,
-        count=counts(further[names.count], names.count, place) if count is not None else None,
+        weight=weights(further[weight_name], weight_name, place) if weight is not None else None,
+        count=counts(further[count_name], count_name, place) if count is not None else None,
         labels=classes,
         names=names,
-        dropped=dropped,
+        dropped=found.dropped,
         kinds={n: k for n, (_, k) in floats.items()},
         place=place,
     )
 
 
-def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
-    """Refuse a word that the option does not know."""
-    if not any(word is k or word == k for k in known):
-        words = " or ".join(f'"{k}"' for k in known if k is not None)
-        raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
-
-
-def aligned(columns: Mapping[str, Any]) -> None:
-    """Refuse pandas columns whose indexes hold the same keys in another order: rows would not match."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None:
-        return
-    indexed = [(n, c.index) for n, c in columns.items() if isinstance(c, pandas.Series)]
-    for name, index in indexed[1:]:
-        first, other = indexed[0]
-        if index.equals(other) or len(index) != len(other):
-            continue
-        if len(index.union(other)) == len(index.unique()) == len(other.unique()):
-            raise BadInput(
-                f"{first} and {name} have the same pandas index in different orders; align them, or "
-                f"pass .to_numpy() to match them by position"
-            )
-
-
-def same_length(columns: list[tuple[str, Vector]]) -> None:
-    """Refuse columns of different lengths."""
-    (first, label), *others = columns
-    for name, column in others:
-        if len(column) != len(label):
-            raise BadInput(
-                f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
-                f"they have to match row by row"
-            )
-
-
-def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
-    """The rows that miss nothing; None when that is all of them."""
-    gaps: Mask | None = None
-    for name, column in columns:
-        gone = column.missing()
-        if gone is None:
-            continue
-        if missing == "refuse":
-            them = "it" if np.count_nonzero(gone) == 1 else "them"
-            raise BadInput(
-                f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"'
-            )
-        gaps = gone if gaps is None else gaps | gone
-    return None if gaps is None else ~gaps
-
-
-def _scores(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
+def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
+    """Scores as floats, and their kind: as said, or what their values allow."""
     values = column.values
     if values.dtype.kind == "f":
         floats = values if values.dtype.itemsize > 2 else values.astype(np.float32)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.numbers import in_range, numbers
+from scorewise.door.columns import Missing, read
+from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
-from scorewise.door.rows import Missing, aligned, complete, one_of, same_length, weights
-from scorewise.door.vectors import vector
+from scorewise.door.rows import weights
 from scorewise.errors import BadInput
 
 
@@ -37,21 +37,10 @@ def take_sample(
     >>> take_sample([0.2, None, 0.4], missing="drop").values
     array([0.2, 0.4])
     """
-    one_of("missing", missing, ("refuse", "drop"))
-    place = Place()
-    given = {name: x} | ({} if weight is None else {"weight": weight})
-    aligned(given)
-    columns = {n: vector(column, n) for n, column in given.items()}
-    same_length(list(columns.items()))
-    read = {n: numbers(column, n, place) for n, column in columns.items()}
-    keep = complete(list(read.items()), missing, place)
-    dropped = 0
-    if keep is not None:
-        dropped = int(len(keep) - np.count_nonzero(keep))
-        place = place.keep(keep)
-        read = {n: column.keep(keep) for n, column in read.items()}
-    values = read[name].values
+    found = read({}, {name: x}, {"weight": weight}, missing=missing, place=Place())
+    (read_x, further), place = found.amounts, found.place
+    values = read_x[name].values
     if not len(values):
         raise BadInput(f"{name} has no rows; pass at least one number")
-    w = None if weight is None else weights(read["weight"], "weight", place)
-    return Sample(values, w, in_range(values, name, place), dropped, place)
+    w = None if weight is None else weights(further["weight"], "weight", place)
+    return Sample(values, w, in_range(values, name, place), found.dropped, place)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind, Labels, Missing, Place, Rows, take
+from scorewise.door.columns import aligned
 from scorewise.door.labels import REST, read_labels
-from scorewise.door.rows import aligned
 from scorewise.door.values import Coded, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
@@ -153,8 +153,8 @@ def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:
             raise BadInput(f"rater '{name}' needs a pair of decisions and scores, {example}")
     if len({str(name) for name in said}) < len(said):
         raise BadInput("two raters have the same name; give each a name of its own")
-    aligned({f"{what} of {name}": c for name, pair in said.items()
-             for what, c in zip(("decision", "score"), pair, strict=True)})  # fmt: skip
+    aligned((f"{what} of {name}", c) for name, pair in said.items()
+            for what, c in zip(("decision", "score"), pair, strict=True))  # fmt: skip
     return {str(name): (columns[0], columns[1]) for name, columns in said.items()}
 
 

@@ -70,8 +70,9 @@ def max_ce(
     >>> max_ce(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
     0.317 [0.000, 0.317]
     """
-    options = {"bins": bins, "level": level, "seed": seed}
-    return ece(t, binning=binning, norm=math.inf, convention=convention, **options)  # type: ignore[arg-type]
+    return ece(
+        t, bins=bins, binning=binning, norm=math.inf, convention=convention, level=level, seed=seed
+    )
 
 
 @measure(group="calibration", better="low", title="Debiased L2 error")

@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.as_relplot import smooth_error
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import Statistic, inverted

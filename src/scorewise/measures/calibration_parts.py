@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.curves.decomposition import Score, constant_loss, decompose, fitted_loss
 from scorewise.curves.hull import fitted_losses
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import bootstrap_cells, resampled
 from scorewise.intervals.consistency import drawn_gaps

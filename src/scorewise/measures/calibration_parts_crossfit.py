@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.curves.decomposition import Score
 from scorewise.curves.hull import fits
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.folds import dealt, mean_gap, others

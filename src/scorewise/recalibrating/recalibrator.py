@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.door import Kind, Missing, take
 from scorewise.door.classes import ClassRows, take_classes
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.recalibrating.choosing import Choice, Judged, choose
 from scorewise.recalibrating.classes.choosing import (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.tallies.losses_of_classes import softmax
 

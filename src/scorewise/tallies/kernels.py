@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 
 Floats = NDArray[np.float64]
 Image = tuple[int, float]  # a value v is seen at sign * v + shift

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.dirichlet import KernelGaps, Kernels, likeliest

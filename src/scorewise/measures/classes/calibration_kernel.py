@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
-from scorewise.door.rows import one_of
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_consistency import drawn_labels, indicator, replicates

@@ -32,8 +32,9 @@ def ece(
     >>> round(ece(ClassTally.of([0, 1, 2], p)).value, 7)
     0.3833333
     """
-    how = {"bins": bins, "binning": binning, "norm": norm, "convention": convention}
-    return two.ece(t.top, **how, level=level, seed=seed)  # type: ignore[arg-type]
+    return two.ece(
+        t.top, bins=bins, binning=binning, norm=norm, convention=convention, level=level, seed=seed
+    )
 
 
 @measure(
