@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 import scorewise as sw
 from scorewise.cli import run
+from scorewise.cli.work import as_options
 from scorewise.views.schemas import document_schema
 from view_documents import names
 
@@ -216,3 +217,14 @@ def test_absent_file(table, capsys):
 def test_schema_is_printed(capsys):
     assert run(["schema", "evaluate-classes"]) == 0
     assert json.loads(capsys.readouterr().out) == document_schema("evaluate-classes")
+
+
+def test_columns_are_named_once(capsys):
+    assert run(["evaluate", "a.csv", "--classes", "p_*", "--classes", "q_*"]) == 2
+    assert "--classes is given 2 times; give it once" in capsys.readouterr().err
+
+
+def test_options_keep_their_distance_from_what_they_say():
+    said = 'classes=p_* stands for no column; pass positive=, kind="logit" or name=q_*'
+    want = "--classes p_* stands for no column; pass --positive, --kind logit or --name q_*"
+    assert as_options(said) == want

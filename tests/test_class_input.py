@@ -1,5 +1,7 @@
 """Tables of scores that could be misread: told in a sentence, or read as they say."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,53 @@ def test_options_that_mean_nothing():
     for coverage in (0, 2, "x"):
         with pytest.raises(BadInput, match="coverage is"):
             sw.curves.risk_coverage(t).at(coverage)
+
+
+def test_hints_for_what_is_easily_overlooked():
+    names = np.array(["barolo", "grignolino", "barbera"])
+    p = np.eye(3)[Y] * 0.7 + 0.1
+    swapped = sw.evaluate(names[Y], p).to_dict()["hints"]  # columns are taken in the order of names
+    assert any("are the scores in the order of the classes" in hint for hint in swapped)
+    right = sw.evaluate(names[Y], p, classes=names).to_dict()["hints"]
+    assert not any("order of the classes" in hint for hint in right)
+    two = sw.evaluate([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]).to_dict()["hints"]
+    assert any("measures of their own" in hint for hint in two)
+
+
+def test_a_wide_kernel_that_hides_unsure_scores_is_told():
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(400, 10))
+    y = (z + rng.gumbel(size=z.shape)).argmax(1)
+    e = sw.evaluate(y, 0.6 * z, kind="logit")
+    assert e.canonical_ce.p > 0.95
+    assert any("hides scores that are too unsure" in hint for hint in e.to_dict()["hints"])
+
+
+def test_long_names_differ_where_they_are_cut():
+    names = [f"a very long name of class number {k}" for k in range(12)]
+    p = np.random.default_rng(0).dirichlet(np.ones(12), 60)
+    text = str(sw.evaluate([names[k % 12] for k in range(60)], p, classes=names))
+    assert "a very l…umber 7" in text  # among the confusions
+    for name in names:
+        assert f"…{name[-5:]}" in text.partition("Each class")[2]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_folded_table_has_no_empty_lines():
+    """An interval too wide for its column is continued below; the others are not padded to it."""
+    p = [[1.0, 0, 0], [0, 0, 1.0], [0.3333, 0.3333, 0.3334]]
+    lines = str(sw.evaluate(list("abc"), p, classes=list("abc"))).splitlines()
+    assert not any(a.strip() == b.strip() == "" for a, b in pairwise(lines))
+
+
+def test_a_clipped_log_loss_is_bounded_by_its_clip():
+    e = sw.measures.log_loss(Tally.of([1, 0, 1, 0], [0.0, 0.2, 0.6, 1.0]), clip=1e-3)
+    assert e.high <= -np.log(1e-3)
+
+
+def test_a_column_may_be_called_as_another_is():
+    p, w = [0.1, 0.8, 0.3, 0.6], [1.0, 2.0, 1.0, 1.0]
+    y = [0, 1, 1, 0]
+    for name in ("weight", "label", "count"):
+        found = sw.compare(y, {name: p}, weight=w)[name]
+        assert found.auroc.value == sw.evaluate(y, p, weight=w).auroc.value

@@ -134,3 +134,25 @@ def test_the_picture_goes_where_it_is_told():
     assert labels.count("calibrated") == 1
     assert again.line_.get_color() != "k"
     plt.close("all")
+
+
+@pytest.mark.parametrize("axis", ["linear", "logit"])
+def test_curve_and_histogram_stand_on_one_axis(axis):
+    pytest.importorskip("matplotlib").use("Agg")
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 3, 200)
+    drawn = sw.displays.ReliabilityDisplay.from_predictions(rng.random(200) < p, p, axis=axis)
+    above, below = drawn.line_.axes, drawn.histogram_[0].axes
+    assert above.get_xlim() == below.get_xlim()
+
+
+def test_parts_of_several_curves_do_not_lie_on_each_other():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    _, ax = plt.subplots()
+    rng = np.random.default_rng(0)
+    p = rng.random(100)
+    draw = sw.displays.ReliabilityDisplay.from_predictions
+    texts = [draw(rng.random(100) < p, p, ax=ax).text_ for _ in range(3)]
+    heights = [text.get_position()[1] for text in texts]
+    assert heights == sorted(set(heights))
+    plt.close("all")

@@ -25,6 +25,7 @@ from scorewise.views.words import (
 MANY = 10  # classes whose confusion is still shown whole
 WIDE = 80
 LONGEST = 16  # letters of a class's name in a table
+BESIDE = 12  # the same beside many numbers
 LISTED = 10  # confusions listed otherwise
 SHORT = {
     "sensitivity": "Recall",
@@ -197,7 +198,7 @@ def _each(doc: Document) -> Section:
     for c in doc["classes"]:
         by_name = {m["name"]: m for m in c["measures"]}
         values = (shown(by_name[name]["value"]) for name in known)
-        rows.append((_short(c["name"]), amount(c["weight"]), amount(c["called"]), *values))
+        rows.append((_short(c["name"], BESIDE), amount(c["weight"]), amount(c["called"]), *values))
     return Section(
         "Each class against the rest",
         head=("Class", "Rows", "Decided", *(SHORT[name] for name in known)),
@@ -206,16 +207,13 @@ def _each(doc: Document) -> Section:
     )
 
 
-def _short(name: str) -> str:
-    """A name, cut where it would take the room of the numbers."""
+def _short(name: str, most: int = LONGEST) -> str:
+    """A name, cut in the middle where it would take the room of the numbers."""
     from rich.cells import cell_len, chop_cells
 
     word = plain(name)
-    if cell_len(word) <= LONGEST:
+    if cell_len(word) <= most:
         return word
     # names of a kind often differ at their ends
-    start, end = (
-        chop_cells(word, LONGEST // 2)[0],
-        chop_cells(word[::-1], LONGEST // 2 - 1)[0][::-1],
-    )
-    return f"{start}…{end}"
+    end = chop_cells(word[::-1], most - most // 2 - 1)[0][::-1]
+    return f"{chop_cells(word, most // 2)[0]}…{end}"
