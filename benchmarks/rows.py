@@ -120,7 +120,7 @@ def smece(best_of: BestOf) -> Measured:
 
     y, s = data(1_000_000)
     return beside(
-        lambda: sw.measures.smece(sw.Tally.of(y, s)), lambda: relplot.smECE(s, y), best_of, 5, 3
+        lambda: sw.measures.smece(sw.Tally.of(y, s)), lambda: relplot.smECE(s, y), best_of, 15, 5
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
-from scorewise.tallies.chances import MOST, Chances, Floats, chances, summed
+from scorewise.tallies.chances import MOST, Chances, Floats, cell_starts, chances, summed
 from scorewise.tallies.grid import EQUAL_CELLS
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import kept
@@ -21,7 +21,6 @@ Binning = Literal["width", "mass", "value"]
 Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
 Ints = NDArray[np.int64]
 Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
-_PART = 1 << 15
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
@@ -67,7 +66,7 @@ def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None
         at = c.p if t.coarse is not None else c.low
         return c.joined(first_of_runs(index(at)))
     start = _starts(t, index)
-    parts = np.unique(np.concatenate((start, np.arange(0, len(t.score), _PART))))
+    parts = np.union1d(start, cell_starts(t))
     return summed(t, parts).joined(np.searchsorted(parts, start))
 
 

@@ -24,8 +24,10 @@ _PART = 1 << 16  # scores that are added up at a time
 class Chances:
     """Cells from the lowest probability up, each with sums over its rows of weight w and chance p.
 
-    `weight` is the sum of w, `squares` of w^2, `pos` of w over the positives, `sum` of w p, `noise` of
-    w^2 p (1 - p): the variance of `pos` if the scores are calibrated. `low` is the least p of a cell.
+    `weight` is the sum of w, `squares` of w^2, `pos` of w over the positives, `sum` of w p. `noise` is
+    the variance of `pos` if the scores are calibrated: w^2 p (1 - p) with the mean p of the cells that
+    were made first, which on the fixed grid are too narrow for more than five digits to change.
+    `low` is the least p of a cell.
 
     >>> c = chances(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     >>> c.p, c.gap.round(2)
@@ -77,20 +79,26 @@ def chances(t: Tally) -> Chances:
 
 
 def _of_scores(t: Tally) -> Chances:
+    return summed(t, cell_starts(t))
+
+
+@once
+def cell_starts(t: Tally) -> NDArray[np.int64]:
+    """Where in an exact tally's scores the cells begin: at each of them, or at edges of the grid."""
     n = len(t.score)
     if n <= MOST:
-        return summed(t, np.arange(n))
+        return np.arange(n)
     edges = probability_edges()
     if t.kind == "logit":
         with np.errstate(divide="ignore"):
             edges = np.log(edges) - np.log1p(-edges)
     first = np.searchsorted(t.score, edges.astype(t.score.dtype))
     first = first[first < n]
-    return summed(t, first[first_of_runs(first)])
+    return first[first_of_runs(first)]
 
 
 def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
-    """Exact sums over the runs of an exact tally's scores that begin at `start`."""
+    """Sums over the narrow runs of an exact tally's scores that begin at `start`."""
     ends = np.append(start[1:], len(t.score))
     size = max(1, _PART * len(start) // max(len(t.score), 1))  # cells at a time
     alone = not t.weighted and t.origin.rows == len(t.score)  # a row on each score
@@ -100,28 +108,33 @@ def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
         at, inside = slice(cell[0], end[-1]), cell - cell[0]
         p, pos = unit(t.score[at], t.kind), t.pos[at]
         if alone:
-            sums = [end - cell, *(add_runs(c, inside) for c in (pos, p, p * (1 - p)))]
+            w, total = end - cell, add_runs(p, inside)
         else:
-            w = t.neg[at] + pos
-            # counts are their own squares
-            w2 = t.neg2[at] + t.pos2[at] if t.weighted else w
-            sums = [add_runs(c, inside) for c in (w, pos, w * p, w2 * (p * (1 - p)))]
-        squares = add_runs(w2, inside) if t.weighted else sums[0]
-        return np.stack([p[inside], sums[0], squares, *sums[1:]])
+            each = t.neg[at] + pos
+            w, total = add_runs(each, inside), add_runs(each * p, inside)
+        # counts are their own squares
+        w2 = add_runs(t.neg2[at] + t.pos2[at], inside) if t.weighted else w
+        return np.stack([p[inside], w, w2, add_runs(pos, inside), total])
 
     parts = [part(i) for i in range(0, len(start), size)]
-    columns = np.concatenate(parts, axis=1) if parts else np.empty((6, 0))
-    low, weight, squares, positives, total, noise = columns
-    return Chances(low, weight, squares, positives, total, noise, t.weighted)
+    columns = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
+    low, w, w2, pos, total = columns
+    return _with_noise(low, w, w2, pos, total, t.weighted)
 
 
 def _of_coarse(t: Tally) -> Chances:
     assert t.coarse is not None
     w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
-    total = t.coarse.sum.sum(0)
-    p = total / w
     low = unit(t.coarse.low.min(0), t.kind)
-    return Chances(low, w, w2, t.pos.astype(float), total, w2 * p * (1 - p), t.weighted)
+    return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
+
+
+def _with_noise(
+    low: Floats, w: Floats, w2: Floats, pos: Floats, total: Floats, weighted: bool
+) -> Chances:
+    # a sum may round to a hair beyond certainty
+    p = np.clip(total / w, 0.0, 1.0)
+    return Chances(low, w, w2, pos, total, w2 * p * (1 - p), weighted)
 
 
 def why_not_probable(t: Tally) -> str:
