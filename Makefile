@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# runs with the newest numpy, scipy and pandas, but asks for old ones
+IRRCAC := irrCAC==0.4.4
 
 .PHONY: demo test lint types check bench coverage class-coverage selective labels drift recalibration
 .PHONY: calibration class-calibration docs oldest clean
@@ -55,6 +57,7 @@ docs: .venv/documented
 oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pip install --quiet --no-deps $(IRRCAC)
 	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
 clean:
@@ -70,6 +73,7 @@ clean:
 
 .venv/tested: .venv/made pyproject.toml
 	$(PIP) --editable '.[test]'
+	$(PIP) --no-deps $(IRRCAC)
 	touch $@ .venv/installed
 
 .venv/documented: .venv/tested

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.scoring import SmRoc, smroc
-    from scorewise.tallies import ClassTally, Confusion, Tally
+    from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
 
 __version__ = "0.1.0"
 
@@ -40,6 +40,7 @@ __all__ = [
     "Evaluation",
     "Inspection",
     "Raters",
+    "Ratings",
     "Recalibrator",
     "SmRoc",
     "Tally",
@@ -71,6 +72,7 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Inspection": "inspection",
     "Raters": "inspection",
+    "Ratings": "tallies",
     "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",

@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeVar, get_args
 from scorewise.estimate import Estimate
 
 Better = Literal["high", "low", "near", "neither"]
-Group = Literal["decisions", "order", "scores", "probability", "calibration"]
+Group = Literal["decisions", "order", "scores", "probability", "calibration", "agreement"]
+Subject = Literal["two classes", "several classes", "raters"]
 Function = TypeVar("Function", bound=Callable[..., Estimate])
 
 
@@ -55,6 +56,12 @@ class Measure:
 
 MEASURES: dict[str, Measure] = {}
 CLASS_MEASURES: dict[str, Measure] = {}
+RATER_MEASURES: dict[str, Measure] = {}
+_REGISTERS: dict[Subject, dict[str, Measure]] = {
+    "two classes": MEASURES,
+    "several classes": CLASS_MEASURES,
+    "raters": RATER_MEASURES,
+}
 
 
 def measure(
@@ -64,7 +71,7 @@ def measure(
     bounds: tuple[float, float] = (0.0, 1.0),
     title: str = "",
     target: float = math.nan,
-    of: Literal["two classes", "several classes"] = "two classes",
+    of: Subject = "two classes",
 ) -> Callable[[Function], Function]:
     """Record a function as a measure, and return it unchanged.
 
@@ -72,10 +79,10 @@ def measure(
     `Estimate` and takes `level=`. Measures of the group "order" depend on the order of the scores
     alone. `bounds` are the ends of the possible values with the default options. Of better="near" the
     best value is the `target`, which the estimate repeats as `expected`; better="neither" says
-    something of the rows alone. Measures of="several classes" take a `ClassTally`, whatever their
-    group.
+    something of the rows alone. Measures of="several classes" take a `ClassTally`, those of="raters"
+    take `Ratings`, whatever their group.
     """
-    register = MEASURES if of == "two classes" else CLASS_MEASURES
+    register = _REGISTERS[of]
     if group not in get_args(Group) or better not in get_args(Better):
         groups, ways = (", ".join(get_args(words)) for words in (Group, Better))
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Every measure, as a function of a `Tally` or a `Confusion`; each file here is found by itself."""
+"""Every measure, as a function of a `Tally`, a `Confusion` or `Ratings`; files are found by themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 from scorewise.estimate import Estimate
-from scorewise.registry import CLASS_MEASURES, MEASURES
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
 from scorewise.tallies import ClassTally
 
 # files of two classes first, so that what a file of several classes imports keeps its place
@@ -21,6 +21,8 @@ for _name in sorted(
 
 def _function(name: str) -> Callable[..., Estimate]:
     """The measure of that name; of two functions, the one that suits what it is given."""
+    if name in RATER_MEASURES:
+        return RATER_MEASURES[name].function
     if name not in MEASURES or name not in CLASS_MEASURES:
         return (MEASURES.get(name) or CLASS_MEASURES[name]).function
     two, several = MEASURES[name].function, CLASS_MEASURES[name].function
@@ -32,15 +34,19 @@ def _function(name: str) -> Callable[..., Estimate]:
     return either
 
 
+def _names() -> list[str]:
+    return sorted({*MEASURES, *CLASS_MEASURES, *RATER_MEASURES})
+
+
 # a measure goes before a file of the same name
-globals().update({name: _function(name) for name in {*MEASURES, *CLASS_MEASURES}})
+globals().update({name: _function(name) for name in _names()})
 
 
 def __getattr__(name: str) -> Callable[..., Estimate]:
-    if name in MEASURES or name in CLASS_MEASURES:
+    if name in _names():
         return _function(name)
     raise AttributeError(f"no measure is named {name}; there are {', '.join(__dir__())}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*MEASURES, *CLASS_MEASURES})
+    return _names()

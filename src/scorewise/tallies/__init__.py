@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.tally import Tally
 
-__all__ = ["ClassTally", "Confusion", "Tally"]
+__all__ = ["ClassTally", "Confusion", "Ratings", "Tally"]

@@ -1,0 +1,1 @@
+"""Do raters agree? The kappa family, in words, and where they differ."""

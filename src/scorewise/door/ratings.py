@@ -1,0 +1,210 @@
+"""Ratings of items by raters, checked once: wide, long, as counts or as a table of two raters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.columns import aligned, one_of, same_length
+from scorewise.door.labels import listed
+from scorewise.door.numbers import numbers
+from scorewise.door.place import Place
+from scorewise.door.rating_codes import Codes, coded_ratings
+from scorewise.door.rows import counts, weights
+from scorewise.door.values import Numbers, Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+Floats = NDArray[np.float64]
+MOST_CELLS = 1 << 26  # of items x raters that are kept apart
+
+
+@dataclass(frozen=True)
+class RatingRows:
+    """Checked ratings: `codes` are items x raters, places in `categories`, -1 where nothing was said.
+
+    `values` are the numbers of the categories, or their places where they are words. `raters` is None
+    where it is not known who said what: then each item's ratings are in no order of raters.
+    """
+
+    codes: Codes
+    categories: tuple[str, ...]
+    values: Floats
+    scale: Scale
+    raters: tuple[str, ...] | None
+    declared: bool = False
+    items: list[Any] | None = None
+    weight: Floats | None = None
+    count: NDArray[np.int64] | None = None
+    place: Place = field(default_factory=Place)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def take_ratings(
+    columns: Mapping[str, Any],
+    *,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+    items: Any = None,
+    weight: Any = None,
+    count: Any = None,
+    weight_name: str = "weight",
+    count_name: str = "count",
+    place: Place | None = None,
+) -> RatingRows:
+    """A column for each rater, a row for each item; what is missing was not rated.
+
+    >>> rows = take_ratings({"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
+    >>> rows.codes.tolist(), rows.categories
+    ([[1, 1], [0, 1], [-1, 0]], ('no', 'yes'))
+    """
+    if len(columns) < 2:
+        raise BadInput(
+            f"there are ratings of {len(columns)} rater; agreement needs at least two"
+            + (" (name their columns)" if not columns else "")
+        )
+    place = place or Place()
+    named = {str(name): column for name, column in columns.items()}
+    if len(named) < len(columns):
+        raise BadInput("two raters have the same name; give each a name of its own")
+    aligned(named.items())
+    vectors = {name: vector(column, name) for name, column in named.items()}
+    same_length(list(vectors.items()))
+    one_of("scale", scale, get_args(Scale))
+    found = coded_ratings(vectors, scale, categories, place)
+    beside = next(iter(vectors.items()))
+    return RatingRows(
+        found.codes,
+        found.categories,
+        found.values,
+        scale,
+        tuple(named),
+        found.declared,
+        item_names(items, len(found.codes)),
+        None
+        if weight is None
+        else weights(_amount(weight, weight_name, beside, place), weight_name, place),
+        None
+        if count is None
+        else counts(_amount(count, count_name, beside, place), count_name, place),
+        place,
+    )
+
+
+def _amount(column: Any, name: str, beside: tuple[str, Vector], place: Place) -> Numbers:
+    """A number for each item."""
+    found = numbers(vector(column, name), name, place)
+    same_length([beside, (name, found)])
+    if (gone := found.missing()) is not None:
+        raise BadInput(f"{name} is missing {place.rows(gone)}; give each item one")
+    return found
+
+
+def item_names(items: Any, n: int) -> list[Any] | None:
+    """What the items are called, one name for each."""
+    if items is None:
+        return None
+    names = list(items)
+    if len(names) != n:
+        raise BadInput(f"there are {n:,} items and {len(names):,} names of items")
+    return names
+
+
+def take_counts(
+    table: Mapping[str, Any],
+    *,
+    scale: Scale = "nominal",
+    items: Any = None,
+    weight: Any = None,
+    weight_name: str = "weight",
+    place: Place | None = None,
+) -> RatingRows:
+    """How many raters chose each category, a row for each item; who they were is not known.
+
+    >>> rows = take_counts({"no": [2, 0], "yes": [1, 2]})
+    >>> rows.codes.tolist()
+    [[0, 0, 1], [1, 1, -1]]
+    """
+    place = place or Place()
+    one_of("scale", scale, get_args(Scale))
+    if len(table) < 2:
+        raise BadInput(f"there are counts of {len(table)} category; two or more are needed")
+    vectors = {
+        str(c): numbers(vector(column, str(c)), str(c), place) for c, column in table.items()
+    }
+    if len(vectors) < len(table):
+        raise BadInput("two categories have the same name; give each a name of its own")
+    same_length(list(vectors.items()))
+    for name, column in vectors.items():
+        if (gone := column.missing()) is not None:
+            raise BadInput(f"the count of {name} is missing {place.rows(gone)}; write 0 for nobody")
+    said = np.stack([counts(v, f"the count of {n}", place) for n, v in vectors.items()], axis=1)
+    most = int(said.sum(1).max(initial=0))
+    if most * len(said) > MOST_CELLS:
+        raise BadInput(
+            f"the counts of an item add up to {most:,} ratings, too many to spell out; these look like "
+            f"a table of two raters, which goes in as one"
+        )
+    names = coded_ratings(
+        {"category": vector(list(vectors), "category")}, scale, list(vectors), place
+    )
+    ends = said.cumsum(1)
+    place_in = np.arange(most)
+    codes = (place_in[None, :, None] >= ends[:, None, :]).sum(2, dtype=np.int32)
+    codes[place_in[None, :] >= ends[:, -1:]] = -1
+    heavy = None
+    if weight is not None:
+        beside = next(iter(vectors.items()))
+        heavy = weights(_amount(weight, weight_name, beside, place), weight_name, place)
+    return RatingRows(
+        codes, names.categories, names.values, scale, None, True,
+        item_names(items, len(codes)), heavy, None, place,
+    )  # fmt: skip
+
+
+def take_table(
+    table: Any, *, scale: Scale = "nominal", categories: Sequence[Any] | None = None,
+    raters: Sequence[str] = ("first", "second"), place: Place | None = None,
+) -> RatingRows:  # fmt: skip
+    """A square table of two raters: how many items the first put in each row, the second in each column.
+
+    >>> take_table([[20, 5], [10, 15]]).count
+    array([20,  5, 10, 15])
+    """
+    place = place or Place()
+    found = np.asarray(table)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or len(found) < 2:
+        raise BadInput(
+            f"a table of two raters is square, with a row and a column for each category; this has "
+            f"shape {found.shape}"
+        )
+    words = (
+        [str(k) for k in range(len(found))] if categories is None else [str(c) for c in categories]
+    )
+    if len(words) != len(found):
+        raise BadInput(
+            f"categories= names {len(words)} categories, and the table has {len(found)}: {listed(words)}"
+        )
+    flat = numbers(vector(found.ravel(), "the table"), "the table", place)
+    if (gone := flat.missing()) is not None:
+        raise BadInput(
+            f"the table misses {int(gone.sum())} of its numbers; write 0 where there is none"
+        )
+    whole = bool((flat.values == np.floor(flat.values)).all())
+    amount: Any = counts(flat, "the table", place) if whole else weights(flat, "the table", place)
+    first, second = np.divmod(np.arange(found.size), len(found))
+    named = coded_ratings({"category": vector(words, "category")}, scale, words, place)
+    one_of("scale", scale, get_args(Scale))
+    return RatingRows(
+        np.stack([first, second], axis=1).astype(np.int32), named.categories, named.values, scale,
+        tuple(str(r) for r in raters), True, None,
+        None if whole else amount, amount if whole else None, place,
+    )  # fmt: skip

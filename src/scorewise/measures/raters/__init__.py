@@ -1,0 +1,1 @@
+"""Measures of agreement: functions of `Ratings`."""

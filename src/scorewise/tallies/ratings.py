@@ -1,0 +1,296 @@
+"""What raters said of items, as distinct patterns of ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.rating_lists import take_long
+from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.errors import BadInput
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.sorting import Numbers
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+_FEW = 1 << 20  # possible patterns that are counted without a sort
+DENSE = 1 << 26  # cells of patterns x categories
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings:
+    """Distinct patterns of ratings with the weight of the items that have each; `a + b` merges.
+
+    `codes` are patterns x raters: places in `categories`, -1 where a rater said nothing. `weight` and
+    `weight2` are the sums of the items' weights and of their squares (both are counts without weights).
+    `values` are the numbers of the categories. `raters` is None where it is not known who said what.
+
+    >>> r = Ratings.of({"ann": ["yes", "no", "yes"], "bob": ["yes", "yes", "yes"]})
+    >>> r.codes.tolist(), r.weight.tolist(), r.categories
+    ([[0, 1], [1, 1]], [1, 2], ('no', 'yes'))
+    >>> (r + r).weight.tolist()
+    [2, 4]
+    """
+
+    codes: Codes
+    weight: Numbers
+    weight2: Numbers
+    categories: tuple[str, ...]
+    values: Floats
+    scale: Scale
+    raters: tuple[str, ...] | None
+    declared: bool = False
+    weighted: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[str, Any],
+        *,
+        scale: Scale = "nominal",
+        categories: Sequence[Any] | None = None,
+        weight: Any = None,
+        count: Any = None,
+    ) -> Ratings:
+        """A column for each rater and a row for each item; what is missing was not rated."""
+        return cls.of_rows(
+            take_ratings(columns, scale=scale, categories=categories, weight=weight, count=count)
+        )
+
+    @classmethod
+    def of_table(
+        cls, table: Any, *, scale: Scale = "nominal", categories: Sequence[Any] | None = None
+    ) -> Ratings:
+        """The square table of two raters.
+
+        >>> Ratings.of_table([[20, 5], [10, 15]]).items
+        50
+        """
+        return cls.of_rows(take_table(table, scale=scale, categories=categories))
+
+    @classmethod
+    def of_counts(
+        cls, table: Mapping[str, Any], *, scale: Scale = "nominal", weight: Any = None
+    ) -> Ratings:
+        """How many raters chose each category, a row for each item."""
+        return cls.of_rows(take_counts(table, scale=scale, weight=weight))
+
+    @classmethod
+    def of_rows(cls, rows: RatingRows) -> Ratings:
+        """Checked rows, folded into patterns."""
+        codes = rows.codes if rows.raters is not None else -np.sort(-rows.codes, axis=1)
+        weight: Any = rows.count if rows.count is not None else np.ones(len(codes), np.int64)
+        weight2: Any = weight
+        if rows.weight is not None:
+            weight, weight2 = weight * rows.weight, weight * rows.weight**2
+        used = (weight > 0) & (codes >= 0).any(1)
+        if not used.all():
+            codes, weight, weight2 = codes[used], weight[used], weight2[used]
+        plain = rows.count is None and rows.weight is None
+        codes, w, w2 = _folded(codes, weight, weight2, len(rows.categories), plain)
+        return cls(
+            codes, w, w2, rows.categories, rows.values, rows.scale, rows.raters,
+            rows.declared, rows.weight is not None,
+        )  # fmt: skip
+
+    @classmethod
+    def of_long(
+        cls,
+        item: Any,
+        rater: Any,
+        rating: Any,
+        *,
+        scale: Scale = "nominal",
+        categories: Sequence[Any] | None = None,
+    ) -> Ratings:
+        """A row for each rating: of which item, by whom (None where that is not known), and what.
+
+        >>> r = Ratings.of_long([1, 1, 2], ["ann", "bob", "ann"], ["yes", "no", "no"])
+        >>> r.codes.tolist(), r.raters
+        ([[0, -1], [1, 0]], ('ann', 'bob'))
+        """
+        return cls.of_rows(take_long(item, rater, rating, scale=scale, categories=categories))
+
+    @property
+    def items(self) -> float:
+        """The weight of the items that have a rating."""
+        total: float = self.weight.sum().item()
+        return total
+
+    @property
+    def effective(self) -> float:
+        """How many items of equal weight the items are worth."""
+        squares = float(self.weight2.sum())
+        return float(self.weight.sum()) ** 2 / squares if squares else 0.0
+
+    @cached_property
+    def rated(self) -> NDArray[np.int64]:
+        """How many ratings each pattern has."""
+        found: NDArray[np.int64] = np.count_nonzero(self.codes >= 0, axis=1)
+        return found
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Patterns x categories: how many raters chose each."""
+        many = len(self.categories)
+        if len(self.codes) * many > DENSE:
+            raise BadInput(
+                f"{len(self.codes):,} patterns of {many:,} categories are too many for a table"
+            )
+        at = np.arange(len(self.codes))[:, None] * (many + 1) + self.codes + 1
+        found = np.bincount(at.ravel(), minlength=len(self.codes) * (many + 1))
+        table: NDArray[np.int64] = found.reshape(len(self.codes), many + 1)[:, 1:]
+        return table
+
+    def pair(self, first: int | str, second: int | str) -> Confusion:
+        """The table of two raters, over the items that both rated."""
+        a, b = (self.codes[:, self.at(r)] for r in (first, second))
+        both, many = (a >= 0) & (b >= 0), len(self.categories)
+        cell = a[both].astype(np.int64) * many + b[both]
+        whole = self.weight.dtype.kind == "i"
+        sums = [np.bincount(cell, w[both], many * many) for w in (self.weight, self.weight2)]
+        table = [s.reshape(many, many) for s in sums]
+        w, w2 = [t.astype(np.int64) if whole else t for t in table]
+        return Confusion(w, w2, self.categories)
+
+    def at(self, rater: int | str) -> int:
+        """The column of a rater."""
+        if self.raters is None:
+            raise BadInput("it is not known which rater said what: the ratings are counts")
+        if isinstance(rater, str):
+            if rater not in self.raters:
+                raise BadInput(f"no rater is named {rater!r}; there are {', '.join(self.raters)}")
+            return self.raters.index(rater)
+        return rater
+
+    def only(self, raters: Sequence[int | str]) -> Ratings:
+        """The ratings of those raters alone."""
+        at = [self.at(r) for r in raters]
+        assert self.raters is not None
+        codes = self.codes[:, at]
+        used = (codes >= 0).any(1)
+        folded = _folded(
+            codes[used], self.weight[used], self.weight2[used], len(self.categories), False
+        )
+        names = tuple(self.raters[k] for k in at)
+        return replace(self, codes=folded[0], weight=folded[1], weight2=folded[2], raters=names)
+
+    def __add__(self, other: Ratings) -> Ratings:
+        """The ratings of the items of both, by the same raters."""
+        if self.raters != other.raters or self.scale != other.scale:
+            raise BadInput(
+                f"cannot merge ratings of {_who(self)} ({self.scale}) and of {_who(other)} ({other.scale})"
+            )
+        words, values = _joined(self, other)
+        parts = [_recoded(r, words) for r in (self, other)]
+        wide = max(p.shape[1] for p in parts)
+        if self.raters is None:
+            parts = [np.pad(p, ((0, 0), (0, wide - p.shape[1])), constant_values=-1) for p in parts]
+        codes = np.concatenate(parts)
+        w, w2 = (
+            np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
+        )
+        codes, w, w2 = _folded(codes, w, w2, len(words), False)
+        return replace(
+            self, codes=codes, weight=w, weight2=w2, categories=words, values=values,
+            weighted=self.weighted or other.weighted,
+        )  # fmt: skip
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ratings):
+            return NotImplemented
+        names = ("categories", "scale", "raters")
+        arrays = ("codes", "weight", "weight2", "values")
+        return all(getattr(self, k) == getattr(other, k) for k in names) and all(
+            np.array_equal(getattr(self, k), getattr(other, k)) for k in arrays
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        who = "unknown" if self.raters is None else len(self.raters)
+        return f"Ratings(items={self.items:g}, raters={who}, categories={self.categories})"
+
+
+def _who(r: Ratings) -> str:
+    return "unknown raters" if r.raters is None else ", ".join(r.raters)
+
+
+def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
+    """The categories of both."""
+    if a.categories == b.categories:
+        return a.categories, a.values
+    if a.declared or b.declared:
+        raise BadInput(
+            f"cannot merge ratings in the categories {a.categories} and {b.categories}; give both the "
+            f"same list"
+        )
+    both = dict(zip((*a.categories, *b.categories), (*a.values, *b.values), strict=True))
+    try:
+        words = sorted(both, key=float)
+    except ValueError:
+        words = sorted(both)
+        return tuple(words), np.arange(len(words), dtype=np.float64)
+    return tuple(words), np.array([both[w] for w in words])
+
+
+def _recoded(r: Ratings, words: tuple[str, ...]) -> Codes:
+    at = {w: k for k, w in enumerate(words)}
+    return np.array([*(at[w] for w in r.categories), -1], np.int32)[r.codes]
+
+
+def _folded(
+    codes: Codes, weight: Any, weight2: Any, many: int, plain: bool
+) -> tuple[Codes, Any, Any]:
+    """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
+    raters = codes.shape[1]
+    if (many + 1) ** raters <= _FEW:
+        key = _keys(codes, many)
+        size = (many + 1) ** raters
+        amount = np.bincount(key, minlength=size)
+        seen = np.flatnonzero(amount)
+        if plain:
+            return _spelled(seen, many, raters), amount[seen], amount[seen]
+        sums = [_summed(key, w, size)[seen] for w in (weight, weight2)]
+        return _spelled(seen, many, raters), sums[0], sums[1]
+    key = _ranked_keys(codes, many)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
+    return codes[first], sums[0], sums[1]
+
+
+def _keys(codes: Codes, many: int) -> NDArray[np.int64]:
+    key = np.zeros(len(codes), np.int64)
+    for column in codes.T:
+        key *= many + 1
+        key += column
+        key += 1
+    return key
+
+
+def _spelled(key: NDArray[np.int64], many: int, raters: int) -> Codes:
+    """The patterns of keys."""
+    powers = (many + 1) ** np.arange(raters - 1, -1, -1, dtype=np.int64)
+    return (key[:, None] // powers % (many + 1) - 1).astype(np.int32)
+
+
+def _ranked_keys(codes: Codes, many: int) -> NDArray[np.int64]:
+    """Keys in the order of the patterns; they are replaced by their ranks where they grow too long."""
+    key, reach = np.zeros(len(codes), np.int64), 1
+    for column in codes.T:
+        if reach > 2**62 // (many + 1):
+            distinct, key = np.unique(key, return_inverse=True)
+            reach = len(distinct)
+        key = key * (many + 1) + column + 1
+        reach *= many + 1
+    return key
+
+
+def _summed(place: Any, weight: Any, size: int) -> Any:
+    found = np.bincount(place, weight, size)
+    return found.astype(np.int64) if weight.dtype.kind == "i" else found
