@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
+    from scorewise.agreeing import Agreement, agree
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agreement",
     "BadInput",
     "ClassEvaluation",
     "ClassTally",
@@ -44,6 +46,7 @@ __all__ = [
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "agree",
     "class_tally",
     "compare",
     "curves",
@@ -61,6 +64,7 @@ __all__ = [
 
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
+    "Agreement": "agreeing",
     "BadInput": "errors",
     "ClassEvaluation": "evaluation",
     "ClassTally": "tallies",
@@ -76,6 +80,7 @@ _HOMES = {
     "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
+    "agree": "agreeing",
     "class_tally": "evaluation",
     "compare": "evaluation",
     "density": "curves.density",
