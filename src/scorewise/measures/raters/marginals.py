@@ -89,7 +89,7 @@ def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     only the second does (Byrt, Bishop and Carlin 1993). Interval of Bonett and Price (2012).
 
     >>> bias_index(Ratings.of_table([[25, 35], [5, 35]]))
-    0.300 [0.179, 0.409]
+    0.300 [0.183, 0.405]
     """
     found = _two_categories(r, level)
     if isinstance(found, Estimate):
@@ -129,7 +129,8 @@ def _table(r: Ratings) -> tuple[Floats, Floats] | str:
     c = r.pair(0, 1)
     if not c.weight.any():
         return "no item is rated by both" if len(r.codes) else "no items"
-    return c.weight * c.scale, c.weight2 * c.scale * c.scale
+    weight, squares = (w.astype(np.float64) for w in (c.weight, c.weight2))
+    return weight * c.scale, squares * c.scale * c.scale
 
 
 def _all_but_one(apart: Floats) -> NDArray[np.int64]:
