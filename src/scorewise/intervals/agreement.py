@@ -1,0 +1,190 @@
+"""Coefficients of agreement beyond chance, with their standard errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.errors import BadInput
+from scorewise.intervals import agreement_parts as parts
+from scorewise.intervals.agreement_parts import Floats, Parts, Rated
+from scorewise.intervals.agreement_weights import Weights, disagreement, unit
+from scorewise.intervals.disagreement import Quadratic
+from scorewise.intervals.scales import one_row
+from scorewise.tallies.ratings import Ratings
+
+NAN = math.nan
+TWO_RATERS = ("cohen_kappa", "scott_pi")
+BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
+_FORMULAS: dict[str, Callable[[Rated], Parts]] = {
+    "percent_agreement": parts.against(parts.none),
+    "fleiss_kappa": parts.against(parts.fleiss),
+    "scott_pi": parts.against(parts.fleiss),
+    "conger_kappa": parts.against(parts.conger),
+    "cohen_kappa": parts.against(parts.conger),
+    "gwet_ac": parts.against(parts.gwet),
+    "brennan_prediger": parts.against(parts.brennan),
+    "krippendorff_alpha": parts.alpha,
+}
+COEFFICIENTS = (*_FORMULAS, "light_kappa")
+MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
+
+
+class Coefficient(NamedTuple):
+    """An agreement coefficient: (observed - expected) / (1 - expected).
+
+    `df` is what its standard error is known with (infinite where the error is that of a large sample),
+    `items` the number of equal items that it rests on, `null` the standard error if agreement were that
+    of chance (Cohen's kappa alone). `slope` says how each pattern of the ratings moves the value: the
+    variance is the sum of weight2 * slope**2, times n / (n - 1) where df is n - 1. Without a value, `why`
+    is the reason.
+    """
+
+    value: float
+    se: float = NAN
+    df: float = NAN
+    observed: float = NAN
+    expected: float = NAN
+    items: float = 0.0
+    null: float = NAN
+    slope: Floats = np.empty(0)
+    why: str = ""
+
+
+class Subject(NamedTuple):
+    """What a coefficient is made from: its formula, the ratings it uses, and where these are."""
+
+    formula: Callable[[Rated], Parts]
+    rated: Rated
+    used: NDArray[np.bool_]
+
+
+def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
+    """The coefficient of that name (see COEFFICIENTS) with those weights of partial agreement.
+
+    >>> c = coefficient(Ratings.of_table([[20, 5], [10, 15]]), "cohen_kappa")
+    >>> round(c.value, 4), round(c.se, 4), round(c.null, 4), round(c.expected, 4)
+    (0.4, 0.127, 0.1386, 0.5)
+    """
+    if name == "light_kappa":
+        return _light(r, weights)
+    found = subject(r, name, weights)
+    return Coefficient(NAN, why=found) if isinstance(found, str) else _measured(r, name, found)
+
+
+def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
+    """The formula and the ratings it uses, or why there is no such coefficient."""
+    if name not in _FORMULAS:
+        raise BadInput(f"no coefficient is named {name}; there are {', '.join(COEFFICIENTS)}")
+    if why := _lacking(r, name):
+        return why
+    formula = _FORMULAS[name]
+    if isinstance(weights, str) and weights == MIDRANKS and name == "krippendorff_alpha":
+        formula, kernel = parts.alpha_of_ranks, Quadratic(unit(r.values))
+    else:
+        kernel = disagreement(r, weights)  # type: ignore[assignment]
+    if isinstance(kernel, str):
+        return kernel
+    used = np.ones(len(r.codes), np.bool_)
+    if name in (*TWO_RATERS, "krippendorff_alpha"):
+        used = r.rated >= 2
+    x = Rated.of(r, kernel)
+    x = x if used.all() else x.only(used)
+    return "one item" if one_row(x.worth) else Subject(formula, x, used)
+
+
+def _lacking(r: Ratings, name: str) -> str:
+    """Why the ratings do not suffice, or nothing."""
+    if not len(r.codes):
+        return "no items"
+    if name in BY_RATER and r.raters is None:
+        return "it is not known which rater said what"
+    raters = np.count_nonzero((r.codes >= 0).any(0))
+    if name in TWO_RATERS and r.codes.shape[1] != 2:
+        return f"{r.codes.shape[1]} raters; this needs two"
+    if not (r.rated >= 2).any():
+        return "one rater" if raters < 2 else "no item has two ratings"
+    if len(r.categories) < 2 and name != "percent_agreement":
+        return f"all ratings are {r.categories[0]}"
+    return ""
+
+
+def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
+    x = s.rated
+    found = s.formula(x)
+    if why := constant(r, x, found):
+        return Coefficient(NAN, why=why)
+    moved = found.slope()
+    large = name in TWO_RATERS
+    factor = 1.0 if large else x.worth / (x.worth - 1)
+    se = math.sqrt(factor * float((x.weight2 * moved * moved).sum()))
+    slope = np.zeros(len(r.codes))
+    slope[s.used] = moved / float(r.weight[s.used].sum())
+    cohen = name == "cohen_kappa"
+    return Coefficient(
+        value=found.value,
+        se=se,
+        df=math.inf if cohen else x.worth - 1,
+        observed=1 - found.observed,
+        expected=1 - found.chance,
+        items=x.worth,
+        null=_null(x, found.chance) if cohen else NAN,
+        slope=slope,
+    )
+
+
+def constant(r: Ratings, x: Rated, found: Parts) -> str:
+    """Why chance leaves no room for disagreement, or nothing."""
+    if found.chance > 1e-14:
+        return ""
+    said = np.unique(x.codes[x.codes >= 0])
+    if len(said) == 1:
+        return f"all ratings are {r.categories[int(said[0])]}"
+    return "by chance alone all ratings would agree"
+
+
+def _null(x: Rated, chance: float) -> float:
+    """The standard error of Cohen's kappa if the raters were independent (Fleiss et al. 1969)."""
+    a, b = x.by(0), x.by(1)
+    of_a, of_b = x.kernel.spread(b), x.kernel.spread(a)
+    means = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
+    variance = x.kernel.squares(a, b) + chance * chance - means
+    return math.sqrt(max(variance, 0.0) / x.worth) / chance
+
+
+def _light(r: Ratings, weights: Weights) -> Coefficient:
+    """The mean of Cohen's kappa over all pairs of raters."""
+    if why := _lacking(r, "light_kappa"):
+        return Coefficient(NAN, why=why)
+    assert r.raters is not None
+    kernel = disagreement(r, weights)
+    if isinstance(kernel, str):
+        return Coefficient(NAN, why=kernel)
+    x, who = Rated.of(r, kernel), r.raters
+    values, slope, items = [], np.zeros(len(r.codes)), math.inf
+    observed = expected = 0.0
+    for k, j in combinations(range(len(who)), 2):
+        both = (r.codes[:, k] >= 0) & (r.codes[:, j] >= 0)
+        pair = x.only(both, (k, j))
+        if one_row(pair.worth):
+            return Coefficient(NAN, why=f"{who[k]} and {who[j]} rated fewer than two items both")
+        found = _FORMULAS["cohen_kappa"](pair)
+        if why := constant(r, pair, found):
+            return Coefficient(NAN, why=f"of {who[k]} and {who[j]} {why}")
+        values.append(found.value)
+        slope[both] += found.slope() / float(r.weight[both].sum())
+        items = min(items, pair.worth)
+        observed, expected = observed + 1 - found.observed, expected + 1 - found.chance
+    many = len(values)
+    slope /= many
+    scale = float(r.weight.sum())
+    variance = float((x.weight2 * (slope * scale) ** 2).sum()) * x.worth / (x.worth - 1)
+    return Coefficient(
+        float(np.mean(values)), math.sqrt(variance), items - 1, observed / many, expected / many,
+        x.worth, slope=slope,
+    )  # fmt: skip

@@ -1,0 +1,241 @@
+"""Observed disagreement, disagreement by chance, and how each item moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.intervals.disagreement import Codes, Disagreement, Quadratic
+from scorewise.intervals.scales import effective
+from scorewise.tallies.ratings import Ratings
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Patterns of ratings with weights that add up to 1, and the mean disagreement within each.
+
+    `apart` is 0 where there are fewer than two ratings. `worth` is the number of equal items.
+    """
+
+    codes: Codes
+    weight: Floats
+    weight2: Floats
+    rated: NDArray[np.int64]
+    apart: Floats
+    kernel: Disagreement
+    many: int
+    worth: float
+
+    @classmethod
+    def of(cls, r: Ratings, kernel: Disagreement) -> Rated:
+        """All patterns."""
+        w, w2, worth = _in_unit(r.weight, r.weight2)
+        return cls(
+            r.codes, w, w2, r.rated, apart(r.codes, r.rated, kernel), kernel,
+            len(r.categories), worth,
+        )  # fmt: skip
+
+    def only(self, used: NDArray[np.bool_], raters: tuple[int, int] | None = None) -> Rated:
+        """Some patterns, and perhaps two of the raters."""
+        codes, rated = self.codes[used], self.rated[used]
+        found = self.apart[used]
+        if raters is not None:
+            codes = codes[:, list(raters)]
+            rated = np.count_nonzero(codes >= 0, axis=1)
+            found = apart(codes, rated, self.kernel)
+        w, w2, worth = _in_unit(self.weight[used], self.weight2[used])
+        return replace(
+            self, codes=codes, weight=w, weight2=w2, rated=rated, apart=found, worth=worth
+        )
+
+    def drawn(self, weight: Floats) -> Rated:
+        """The same patterns with other weights."""
+        return replace(self, weight=weight / weight.sum())
+
+    def shares(self, each: Floats) -> Floats:
+        """The share of each category, when a rating of a pattern counts `each`."""
+        return self._sums(np.repeat(each, self.codes.shape[1]))
+
+    def sums(self, each: Floats) -> Floats:
+        """The sum of patterns x raters over the ratings of each category."""
+        return self._sums(each.ravel())
+
+    def by(self, rater: int) -> Floats:
+        """The weight of each category in the ratings of one rater."""
+        return np.bincount(self.codes[:, rater] + 1, self.weight, self.many + 1)[1:]
+
+    def _sums(self, flat: Floats) -> Floats:
+        at = self.codes.ravel() + 1
+        return np.bincount(at, flat, self.many + 1)[1:]
+
+    def mean_of(self, values: Floats) -> Floats:
+        """For each pattern, the mean over its ratings of a number of the category."""
+        ended = np.append(values, 0.0)  # a missing rating, -1, takes the last
+        found: Floats = ended[self.codes].sum(1) / self.rated
+        return found
+
+
+def _in_unit(weight: Any, weight2: Any) -> tuple[Floats, Floats, float]:
+    total = float(weight.sum())
+    if not total > 0:
+        return weight.astype(np.float64), weight2.astype(np.float64), 0.0
+    worth = effective(total, float(weight2.sum()))
+    return weight / total, weight2 / total / total, worth
+
+
+def apart(codes: Codes, rated: NDArray[np.int64], kernel: Disagreement) -> Floats:
+    """The mean disagreement of two ratings of each pattern."""
+    pairs = rated * (rated - 1)
+    found: Floats = kernel.within(codes) / np.maximum(pairs, 1)
+    return found
+
+
+class Parts(NamedTuple):
+    """Observed and chance disagreement, and how each pattern moves 1 - observed / chance."""
+
+    observed: float
+    chance: float
+    slope: Callable[[], Floats]
+
+    @property
+    def value(self) -> float:
+        """The coefficient."""
+        return 1 - self.observed / self.chance if self.chance > 0 else float("nan")
+
+
+Chance = Callable[[Rated], tuple[float, Callable[[], Floats]]]
+
+
+def against(chance: Chance) -> Callable[[Rated], Parts]:
+    """The parts of a coefficient whose observed agreement is the mean over items with two ratings.
+
+    The slopes are Gwet's (2014, 2021): those of an item with one rating, which says something of
+    chance alone, are as in his variance.
+    """
+
+    def parts(x: Rated) -> Parts:
+        two = x.rated >= 2
+        pairs = float(x.weight[two].sum())
+        observed = float((x.weight * x.apart)[two].sum()) / pairs
+        away, turn = chance(x)
+
+        def slope() -> Floats:
+            f = two / pairs
+            moved: Floats = (f - 1) - (f * x.apart - observed) / away
+            return moved + observed / away * turn() / away
+
+        return Parts(observed, away, slope)
+
+    return parts
+
+
+def none(x: Rated) -> tuple[float, Callable[[], Floats]]:
+    """No correction for chance."""
+    return 1.0, lambda: np.zeros(len(x.codes))
+
+
+def fleiss(x: Rated) -> tuple[float, Callable[[], Floats]]:
+    """Two ratings drawn from the shares of the categories over all raters."""
+    p = x.shares(x.weight / x.rated)
+    spread = x.kernel.spread(p)
+    away = float((p * spread).sum())
+    return away, lambda: 2 * (x.mean_of(spread) - away)
+
+
+def gwet(x: Rated) -> tuple[float, Callable[[], Floats]]:
+    """Random ratings, as often as the shares of the categories are even."""
+    p = x.shares(x.weight / x.rated)
+    even = x.many * (1 - uniform(x)) / (x.many - 1)  # the sum of all weights / q (q - 1)
+    squares = float((p * p).sum())
+    agree = even * float((p * (p.sum() - p)).sum())
+    return 1 - agree, lambda: 2 * even * (x.mean_of(p) - squares)
+
+
+def uniform(x: Rated) -> float:
+    """The disagreement of two categories drawn evenly."""
+    p = np.full(x.many, 1 / x.many)
+    return float((p * x.kernel.spread(p)).sum())
+
+
+def brennan(x: Rated) -> tuple[float, Callable[[], Floats]]:
+    """Two categories drawn evenly."""
+    return uniform(x), lambda: np.zeros(len(x.codes))
+
+
+def conger(x: Rated) -> tuple[float, Callable[[], Floats]]:
+    """One rating from each of two raters' own shares of the categories, over all pairs of raters."""
+    there = x.codes >= 0
+    weight = (there * x.weight[:, None]).sum(0)
+    who = np.flatnonzero(weight > 0)
+    share = np.stack([x.by(k) / weight[k] for k in who]) if len(who) else np.zeros((0, x.many))
+    total = share.sum(0)
+    spread = x.kernel.spread(total) - x.kernel.spread(share)  # of all other raters
+    pairs = len(who) * (len(who) - 1)
+    away = (share * spread).sum(1)
+    mean = float(away.sum()) / pairs
+
+    def turn() -> Floats:
+        moved = np.zeros(len(x.codes))
+        for k, others, own in zip(who, spread, away, strict=True):
+            used = there[:, k]
+            moved[used] += (others[x.codes[used, k]] - own) / weight[k]
+        return 2 * moved / pairs
+
+    return mean, turn
+
+
+def alpha(x: Rated) -> Parts:
+    """Krippendorff's: the parts over ratings of items with two, corrected for a small sample."""
+    rated = float((x.weight * x.rated).sum())
+    rho = x.rated / rated
+    few = 1 / (rated * x.worth)
+    p = x.shares(x.weight / rated)
+    spread = x.kernel.spread(p)
+    chance = float((p * spread).sum())
+    plain = float((x.weight * rho * x.apart).sum())
+    observed = (1 - few) * plain
+
+    def slope() -> Floats:
+        moved = plain - rho * x.apart + observed * (rho - 1)
+        turned = 2 * rho * (x.mean_of(spread) - chance)
+        return (moved + plain / chance * turned) / chance
+
+    return Parts(observed, chance, slope)
+
+
+def alpha_of_ranks(x: Rated) -> Parts:
+    """Krippendorff's for ordinal ratings: of the squared distance of mid-ranks, which items move too."""
+    rated = float((x.weight * x.rated).sum())
+    p = x.shares(x.weight / rated)
+    assert isinstance(x.kernel, Quadratic)
+    order = np.argsort(x.kernel.values, kind="stable")
+    rank = np.empty(len(p))
+    rank[order] = p[order].cumsum() - p[order] / 2
+    kernel = Quadratic(rank)
+    y = replace(x, kernel=kernel, apart=apart(x.codes, x.rated, kernel))
+    plain = alpha(y)
+
+    def slope() -> Floats:
+        rho = x.rated / rated
+        u = np.append(rank, 0.0)[x.codes]
+        centre = y.mean_of(rank)[:, None]
+        pull = x.sums((4 * x.weight * rho / (x.rated - 1))[:, None] * (u - centre))
+        push = 4 * p * (rank - (p * rank).sum())
+        both = (plain.observed / plain.chance * push - pull) / plain.chance
+        return plain.slope() + rho * (x.mean_of(_above(both, order)) - (both * rank).sum())
+
+    return plain._replace(slope=slope)
+
+
+def _above(values: Floats, order: NDArray[np.int64]) -> Floats:
+    """For each category, the sum over higher ones and half its own."""
+    ordered = values[order]
+    found = np.empty_like(values)
+    found[order] = ordered[::-1].cumsum()[::-1] - ordered / 2
+    return found
