@@ -30,8 +30,8 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
 
     >>> for row in specific_agreement(Ratings.of_table([[80, 10], [5, 5]])):
     ...     print(row.category, row.share, row.agreement)
-    0 0.875 0.914 [0.861, 0.949]
-    1 0.125 0.400 [0.197, 0.644]
+    0 0.875 0.914 [0.860, 0.949]
+    1 0.125 0.400 [0.188, 0.658]
     """
     at, category, said = _said(r)
     others = said * (r.rated[at] - 1)
