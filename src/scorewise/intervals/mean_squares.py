@@ -108,8 +108,11 @@ def _numbers(r: Ratings, which: NDArray[np.bool_]) -> tuple[Floats, Floats, NDAr
     weight = weight / weight.max()
     squares = (r.weight2[which] / float(r.weight[which].max()) ** 2).sum()
     there = codes >= 0
-    used = r.values[np.unique(codes[there])]
-    middle = used.min() / 2 + used.max() / 2
-    reach = float(np.abs(used - middle).max()) or 1.0
-    values = np.where(there, (r.values[codes] - middle) / reach, 0.0)
+    values = r.values[codes]
+    # halves, because the range of numbers can be beyond floats
+    low, high = (
+        values.min(where=there, initial=np.inf) / 2,
+        values.max(where=there, initial=-np.inf) / 2,
+    )
+    values = np.where(there, (values / 2 - (low + high) / 2) / ((high - low) / 2 or 1.0), 0.0)
     return weight * (weight.sum() / squares), values, there
