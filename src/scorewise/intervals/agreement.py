@@ -15,7 +15,7 @@ from scorewise.intervals import agreement_parts as parts
 from scorewise.intervals.agreement_parts import Floats, Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, unit
 from scorewise.intervals.disagreement import Quadratic
-from scorewise.intervals.scales import one_row
+from scorewise.intervals.scales import effective, one_row
 from scorewise.tallies.ratings import Ratings
 
 NAN = math.nan
@@ -150,7 +150,7 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
 
 def _null(x: Rated, chance: float) -> float:
     """The standard error of Cohen's kappa if the raters were independent (Fleiss et al. 1969)."""
-    a, b = x.by(0), x.by(1)
+    a, b = x.by_rater()
     of_a, of_b = x.kernel.spread(b), x.kernel.spread(a)
     means = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
     variance = x.kernel.squares(a, b) + chance * chance - means
@@ -159,32 +159,39 @@ def _null(x: Rated, chance: float) -> float:
 
 def _light(r: Ratings, weights: Weights) -> Coefficient:
     """The mean of Cohen's kappa over all pairs of raters."""
+    pairs = cohen_pairs(r, weights)
+    if isinstance(pairs, str):
+        return Coefficient(NAN, why=pairs)
+    each, slope = [], np.zeros(len(r.codes))
+    for s in pairs:
+        found = s.formula(s.rated)
+        if why := constant(r, s.rated, found):
+            return Coefficient(NAN, why=f"of two of the raters {why}")
+        each.append((found.value, 1 - found.observed, 1 - found.chance))
+        slope[s.used] += found.slope() / float(r.weight[s.used].sum()) / len(pairs)
+    items = min(s.rated.worth for s in pairs)
+    total, n = float(r.weight.sum()), effective(float(r.weight.sum()), float(r.weight2.sum()))
+    moved = slope * total
+    variance = float((r.weight2 / total / total * moved * moved).sum()) * n / (n - 1)
+    value, observed, expected = (float(x) for x in np.mean(each, axis=0))
+    return Coefficient(
+        value, math.sqrt(variance), items - 1, observed, expected, items, slope=slope
+    )
+
+
+def cohen_pairs(r: Ratings, weights: Weights) -> list[Subject] | str:
+    """Cohen's kappa of each pair of raters, or why one of them does not exist."""
     if why := _lacking(r, "light_kappa"):
-        return Coefficient(NAN, why=why)
-    assert r.raters is not None
+        return why
     kernel = disagreement(r, weights)
     if isinstance(kernel, str):
-        return Coefficient(NAN, why=kernel)
-    x, who = Rated.of(r, kernel), r.raters
-    values, slope, items = [], np.zeros(len(r.codes)), math.inf
-    observed = expected = 0.0
-    for k, j in combinations(range(len(who)), 2):
+        return kernel
+    assert r.raters is not None
+    found, x = [], Rated.of(r, kernel)
+    for k, j in combinations(range(len(r.raters)), 2):
         both = (r.codes[:, k] >= 0) & (r.codes[:, j] >= 0)
         pair = x.only(both, (k, j))
         if one_row(pair.worth):
-            return Coefficient(NAN, why=f"{who[k]} and {who[j]} rated fewer than two items both")
-        found = _FORMULAS["cohen_kappa"](pair)
-        if why := constant(r, pair, found):
-            return Coefficient(NAN, why=f"of {who[k]} and {who[j]} {why}")
-        values.append(found.value)
-        slope[both] += found.slope() / float(r.weight[both].sum())
-        items = min(items, pair.worth)
-        observed, expected = observed + 1 - found.observed, expected + 1 - found.chance
-    many = len(values)
-    slope /= many
-    scale = float(r.weight.sum())
-    variance = float((x.weight2 * (slope * scale) ** 2).sum()) * x.worth / (x.worth - 1)
-    return Coefficient(
-        float(np.mean(values)), math.sqrt(variance), items - 1, observed / many, expected / many,
-        x.worth, slope=slope,
-    )  # fmt: skip
+            return f"{r.raters[k]} and {r.raters[j]} rated fewer than two items both"
+        found.append(Subject(_FORMULAS["cohen_kappa"], pair, both))
+    return found

@@ -66,13 +66,20 @@ class Rated:
         """The sum of patterns x raters over the ratings of each category."""
         return self._sums(each.ravel())
 
-    def by(self, rater: int) -> Floats:
-        """The weight of each category in the ratings of one rater."""
-        return np.bincount(self.codes[:, rater] + 1, self.weight, self.many + 1)[1:]
+    def by_rater(self) -> Floats:
+        """Raters x categories: the weight of the items that a rater put there."""
+        raters = self.codes.shape[1]
+        at = self.codes + np.arange(raters) * (self.many + 1) + 1
+        flat = np.repeat(self.weight, raters)
+        found: Any = np.bincount(at.ravel(), flat, raters * (self.many + 1))
+        table: Floats = found.reshape(raters, self.many + 1)[:, 1:]
+        return table
 
     def _sums(self, flat: Floats) -> Floats:
         at = self.codes.ravel() + 1
-        return np.bincount(at, flat, self.many + 1)[1:]
+        found: Any = np.bincount(at, flat, self.many + 1)[1:]
+        total: Floats = found
+        return total
 
     def mean_of(self, values: Floats) -> Floats:
         """For each pattern, the mean over its ratings of a number of the category."""
@@ -170,12 +177,11 @@ def brennan(x: Rated) -> tuple[float, Callable[[], Floats]]:
 
 def conger(x: Rated) -> tuple[float, Callable[[], Floats]]:
     """One rating from each of two raters' own shares of the categories, over all pairs of raters."""
-    there = x.codes >= 0
-    weight = (there * x.weight[:, None]).sum(0)
+    table = x.by_rater()
+    weight = table.sum(1)
     who = np.flatnonzero(weight > 0)
-    share = np.stack([x.by(k) / weight[k] for k in who]) if len(who) else np.zeros((0, x.many))
-    total = share.sum(0)
-    spread = x.kernel.spread(total) - x.kernel.spread(share)  # of all other raters
+    share = table[who] / weight[who, None]
+    spread = x.kernel.spread(share.sum(0)) - x.kernel.spread(share)  # of all other raters
     pairs = len(who) * (len(who) - 1)
     away = (share * spread).sum(1)
     mean = float(away.sum()) / pairs
@@ -183,7 +189,7 @@ def conger(x: Rated) -> tuple[float, Callable[[], Floats]]:
     def turn() -> Floats:
         moved = np.zeros(len(x.codes))
         for k, others, own in zip(who, spread, away, strict=True):
-            used = there[:, k]
+            used = x.codes[:, k] >= 0
             moved[used] += (others[x.codes[used, k]] - own) / weight[k]
         return 2 * moved / pairs
 
@@ -228,7 +234,9 @@ def alpha_of_ranks(x: Rated) -> Parts:
         pull = x.sums((4 * x.weight * rho / (x.rated - 1))[:, None] * (u - centre))
         push = 4 * p * (rank - (p * rank).sum())
         both = (plain.observed / plain.chance * push - pull) / plain.chance
-        return plain.slope() + rho * (x.mean_of(_above(both, order)) - (both * rank).sum())
+        turned = x.mean_of(_above(both, order)) - (both * rank).sum()
+        moved: Floats = plain.slope() + rho * turned
+        return moved
 
     return plain._replace(slope=slope)
 

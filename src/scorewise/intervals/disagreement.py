@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -45,7 +45,8 @@ class Identity:
         # the squares of a run's length are the sum of 2 x + 1 over the places x in it
         alike = np.where(ordered >= 0, 2 * (place - start) + 1, 0).sum(1)
         rated = np.count_nonzero(codes >= 0, axis=1)
-        return (rated * rated - alike).astype(np.float64)
+        apart: Floats = (rated * rated - alike).astype(np.float64)
+        return apart
 
     def spread(self, share: Floats) -> Floats:
         """The share of all other categories."""
@@ -72,7 +73,8 @@ class Linear:
         ordered = np.sort(np.where(codes >= 0, self.values[codes], np.inf), axis=1)
         rated = np.count_nonzero(codes >= 0, axis=1)[:, None]
         lead = 2 * np.arange(codes.shape[1]) + 1 - rated
-        return 2 * (np.where(np.isfinite(ordered), ordered, 0.0) * lead).sum(1)
+        found: Floats = 2 * (np.where(np.isfinite(ordered), ordered, 0.0) * lead).sum(1)
+        return found
 
     def spread(self, share: Floats) -> Floats:
         """By running sums in the order of the numbers."""
@@ -172,7 +174,7 @@ class Pairwise:
             )
         )
 
-    def blocks(self) -> list[tuple[slice, Floats]] | Any:
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Rows of the table of disagreements, some at a time."""
         step = max(1, _BLOCK // max(self.categories, 1))
         every = np.arange(self.categories)

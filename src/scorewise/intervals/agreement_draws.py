@@ -1,0 +1,92 @@
+"""Agreement of resampled items: replicates of a coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.intervals.agreement import BY_RATER, Subject, cohen_pairs, subject
+from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.intervals.agreement_weights import Weights
+from scorewise.tallies.ratings import Ratings
+from scorewise.tallies.sorting import Numbers
+
+_DRAWN = 1 << 22  # weights drawn at a time
+_MANY = 30.0  # items from which on a gamma distribution is that of the cube of a normal number
+
+
+def replicates_of(
+    r: Ratings, name: str, weights: Weights = None, *, replicates: int = 1000, seed: int = 0
+) -> Floats:
+    """Replicates of a coefficient over resampled items; NaN where chance leaves no room.
+
+    The weight of a pattern is drawn from the gamma distribution that has the mean and the variance of
+    its resampled items, as in `bootstrap.resampled`.
+    """
+    rng = np.random.default_rng(seed)
+    if name == "light_kappa":
+        return _light(r, weights, replicates, rng)
+    found = subject(r, name, weights)
+    if isinstance(found, str):
+        return np.empty(0)
+    x = found.rated if name in BY_RATER else folded(found.rated)[0]
+    return np.array(
+        [found.formula(x.drawn(w)).value for w in _draws(x.weight, x.weight2, replicates, rng)]
+    )
+
+
+def folded(x: Rated, *, order: bool = False) -> tuple[Rated, NDArray[np.int64]]:
+    """Equal patterns as one, and the place of each; who said what is dropped unless in `order`."""
+    codes = x.codes if order else np.sort(x.codes, axis=1)
+    _, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    place = place.ravel()
+    sums: list[Any] = [np.bincount(place, w, len(first)) for w in (x.weight, x.weight2)]
+    one = replace(
+        x, codes=codes[first], weight=sums[0], weight2=sums[1], rated=x.rated[first],
+        apart=x.apart[first],
+    )  # fmt: skip
+    return one, place
+
+
+def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generator) -> Floats:
+    pairs = cohen_pairs(r, weights)
+    if isinstance(pairs, str):
+        return np.empty(0)
+    ready = [(s, *folded(s.rated, order=True)) for s in pairs]
+    return np.array(
+        [
+            np.mean([_drawn_pair(s, x, place, w) for s, x, place in ready])
+            for w in _draws(r.weight, r.weight2, replicates, rng)
+        ]
+    )
+
+
+def _drawn_pair(s: Subject, x: Rated, place: NDArray[np.int64], weight: Floats) -> float:
+    drawn: Any = np.bincount(place, weight[s.used], len(x.codes))
+    return s.formula(x.drawn(drawn)).value
+
+
+def _draws(
+    weight: Numbers, weight2: Numbers, replicates: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    w, w2 = weight.astype(np.float64), weight2.astype(np.float64)
+    worth, unit = w * (w / w2), w2 / w
+    heavy = worth >= _MANY
+    step = max(1, _DRAWN // max(len(w), 1))
+    for first in range(0, replicates, step):
+        rows = min(step, replicates - first)
+        drawn = np.empty((rows, len(w)))
+        drawn[:, ~heavy] = rng.standard_gamma(worth[~heavy], (rows, np.count_nonzero(~heavy)))
+        drawn[:, heavy] = _cubes(worth[heavy], rng.standard_normal((rows, np.count_nonzero(heavy))))
+        yield from drawn * unit
+
+
+def _cubes(worth: Floats, normal: Floats) -> Floats:
+    """Gamma numbers of a large shape by cubes of normal ones (Wilson and Hilferty 1931)."""
+    root = 1 - 1 / (9 * worth) + normal / (3 * np.sqrt(worth))
+    found: Floats = worth * root * root * root
+    return found

@@ -1,0 +1,67 @@
+"""Intervals of agreement coefficients: by formula, or by resampling items."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from scorewise.intervals.agreement import Coefficient, coefficient
+from scorewise.intervals.agreement_draws import replicates_of
+from scorewise.intervals.agreement_weights import Weights
+from scorewise.intervals.scales import student, z
+from scorewise.intervals.shares import wilson
+from scorewise.tallies.ratings import Ratings
+
+Limits = tuple[float, float]
+
+
+def by_formula(c: Coefficient, level: float) -> Limits:
+    """The value and its standard error with the t distribution (normal where df is infinite).
+
+    Where all items agree alike the error says nothing; then it is Wilson's interval of the observed
+    disagreement, divided by that of chance.
+    """
+    if c.se < 1e-12:
+        return _alike(c, level)
+    z(level)  # refuses a level that means nothing
+    reach = student(level, c.df) * c.se
+    return c.value - reach, c.value + reach
+
+
+def _alike(c: Coefficient, level: float) -> Limits:
+    hit, miss = (max(x, 0.0) * c.items for x in (1 - c.observed, c.observed))
+    share = wilson(hit, miss, hit, miss, level)
+    chance = 1 - c.expected
+    return 1 - share.high / chance, 1 - share.low / chance
+
+
+def chance_of(c: Coefficient) -> float:
+    """Two-sided p of the test that the coefficient is 0; of Cohen's kappa with its null error."""
+    from scipy.special import ndtr, stdtr
+
+    se = c.se if math.isnan(c.null) else c.null
+    if not se > 1e-12:
+        return math.nan
+    size = abs(c.value / se)
+    return float(2 * (ndtr(-size) if math.isinf(c.df) else stdtr(c.df, -size)))
+
+
+def by_bootstrap(
+    r: Ratings, name: str, weights: Weights, level: float, replicates: int, seed: int
+) -> Limits:
+    """Quantiles of the coefficient over resampled items, a little further out for a small sample.
+
+    The quantiles are those of Hesterberg (2015): with n items, of the normal distribution's chance
+    beyond sqrt(n / (n - 1)) times the quantile of t.
+    """
+    c = coefficient(r, name, weights)
+    drawn = replicates_of(r, name, weights, replicates=replicates, seed=seed)
+    drawn = drawn[np.isfinite(drawn)]
+    if not len(drawn) or np.ptp(drawn) < 1e-12:
+        return _alike(c, level)
+    n = c.items
+    tail = NormalDist().cdf(-math.sqrt(n / (n - 1)) * student(level, n - 1))
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return min(float(low), c.value), max(float(high), c.value)
