@@ -8,17 +8,29 @@ from functools import cached_property
 from typing import Any, Literal
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.agreeing.bands import Banded, banded
+from scorewise.agreeing.baseline import Baseline, baseline
+from scorewise.agreeing.categories import CategoryAgreement, specific_agreement
+from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement, differing, disputed
+from scorewise.agreeing.pairs import Pairs, pairs
+from scorewise.agreeing.paradox import Paradox, paradox
 from scorewise.agreeing.reading import Form, read_ratings
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement import COEFFICIENTS
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Confusion, Ratings
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
 Interval = Literal["formula", "bootstrap"]
+FIRST = (
+    "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
+    "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
+)  # fmt: skip
+IN_WORDS = tuple(name for name in COEFFICIENTS if name != "percent_agreement")
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,9 @@ class Settings:
 class Agreement(Shown, Mapping[str, Estimate]):
     """Each measure of agreement as an attribute and by its name: `a.fleiss_kappa`, `a["fleiss_kappa"]`.
 
-    Prints as tables. All is made when it is first asked for. The ratings are in `a.ratings`.
+    Prints as tables. `bands` says each coefficient in words, `paradox` why some are far apart,
+    `baseline` the error of two raters beside that of guessing; `categories`, `pairs`, `raters` and
+    `items` tell where they disagree. All is made when it is first asked for, from `a.ratings`.
     """
 
     ratings: Ratings
@@ -64,7 +78,7 @@ class Agreement(Shown, Mapping[str, Estimate]):
         return self._estimates[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(RATER_MEASURES)
+        return iter(dict.fromkeys((*FIRST, *RATER_MEASURES)))
 
     def __len__(self) -> int:
         return len(RATER_MEASURES)
@@ -76,6 +90,45 @@ class Agreement(Shown, Mapping[str, Estimate]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *RATER_MEASURES]
+
+    @cached_property
+    def bands(self) -> dict[str, Banded]:
+        """Each coefficient in words, with the probability that the true value lies in each band."""
+        found = {n: banded(self.ratings, n, self.settings.weights) for n in IN_WORDS}
+        return {name: b for name, b in found.items() if b is not None}
+
+    @cached_property
+    def paradox(self) -> Paradox:
+        """Coefficients without weights side by side, and what drives them apart."""
+        return paradox(self.ratings, level=self.settings.level)
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """The error of two raters beside that of guessing by the margins, and by permutation."""
+        return baseline(self.ratings, weights=self.settings.weights, seed=self.settings.seed)
+
+    @cached_property
+    def categories(self) -> list[CategoryAgreement]:
+        """How often a category, if one says it, is said by another."""
+        return specific_agreement(self.ratings, level=self.settings.level)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs of raters who agree least."""
+        return pairs(self.ratings, weights=self.settings.weights, level=self.settings.level)
+
+    @cached_property
+    def raters(self) -> list[RaterAgreement]:
+        """How far each rater agrees with the others, the one who differs most first."""
+        return differing(self.ratings, weights=self.settings.weights, level=self.settings.level)
+
+    @cached_property
+    def items(self) -> list[DisputedItem]:  # type: ignore[override]  # what is rated, not the measures
+        """The items with most disagreement; none where rows are not items, as in a table."""
+        if self.rows is None or self.rows.count is not None:  # a row stands for several items
+            return []
+        s = self.settings
+        return disputed(self.rows, self.ratings, weights=s.weights, top=s.top)
 
     @cached_property
     def _document(self) -> Document:

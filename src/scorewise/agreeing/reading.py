@@ -18,7 +18,7 @@ Form = Literal["wide", "table", "counts"]
 
 def read_ratings(
     ratings: Any,
-    layout: Mapping[str, Any],
+    columns: Mapping[str, Any],
     *,
     form: Form | None,
     scale: Scale,
@@ -34,13 +34,11 @@ def read_ratings(
     ['a square of counts is read as the table of two raters; form="wide" reads items x raters']
     """
     one_of("form", form, (None, *get_args(Form)))
-    named = {k: v for k, v in layout.items() if v not in (None, ())}
+    named = {k: v for k, v in columns.items() if v not in (None, ())}
     if isinstance(ratings, str | os.PathLike) or _paths(ratings) or (named and _columns(ratings)):
-        chosen = {k: v for k, v in amounts.items() if isinstance(v, str)}
-        table = form == "table"
-        return load_ratings(
-            ratings, Layout(**named, **chosen, table=table), scale=scale, categories=categories
-        )
+        chosen = {**named, **{k: v for k, v in amounts.items() if isinstance(v, str)}}
+        layout = Layout(**chosen, table=form == "table")
+        return load_ratings(ratings, layout, scale=scale, categories=categories)
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
