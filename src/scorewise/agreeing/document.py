@@ -11,6 +11,7 @@ from scorewise.agreeing.baseline import Baseline
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
 from scorewise.agreeing.pairs import Pair
 from scorewise.agreeing.paradox import Paradox
+from scorewise.intervals.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
 from scorewise.views.documents import estimate_of, finite, head, measure_row
 from scorewise.views.words import Document, counted, named, quoted
@@ -28,7 +29,7 @@ def agreement_document(a: Agreement) -> Document:
         **head("agree"),
         "settings": {
             "scale": a.ratings.scale,
-            "weights": s.weights if s.weights is None or isinstance(s.weights, str) else "own",
+            "weights": weights_named(a.ratings, s.weights),
             "interval": s.interval,
             "level": s.level,
             "seed": s.seed,
@@ -82,8 +83,11 @@ def _data(a: Agreement) -> Document:
 
 def _measure(a: Agreement, name: str) -> Document:
     b = a.bands.get(name)
+    plain = weights_named(a.ratings, a.settings.weights) == "identity"
+    weighted = {"title": "Gwet's AC2"} if name == "gwet_ac" and not plain else {}
     return {
         **measure_row(RATER_MEASURES[name], a[name]),
+        **weighted,
         "band": None if b is None else b.name,
         "chances": None if b is None else dict(b.chances),
     }

@@ -59,8 +59,9 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
         for c in data["categories"]
     ]
     facts.append(("Categories", f"{len(shares)}, {s['scale']}: {named(shares, 8)}"))
-    if s["weights"] is not None:
-        facts.append(("Near misses", f"weights {quoted(s['weights'])}"))
+    if s["weights"] != "identity":
+        how = "the matrix given" if s["weights"] == "own" else f"{s['weights']} weights"
+        facts.append(("Near misses", f"count in part, by {how}; of alpha by the scale"))
     if data["weighted"]:
         facts.append(("Weights", "items are weighted"))
     return facts

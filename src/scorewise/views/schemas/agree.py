@@ -27,7 +27,7 @@ def agree() -> Schema:
         settings=an_object(
             "The settings that the numbers depend on.",
             scale=choice("What kind of categories there are.", SCALES),
-            weights=or_null(text("How near misses count; null: by the scale; own: a matrix.")),
+            weights=text("How near misses count; own: by a matrix."),
             interval=choice("How intervals were made.", ("formula", "bootstrap")),
             level=between("Confidence level of the intervals."),
             seed=count("Seed of the random draws."),
