@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scorewise.errors import BadInput
 from scorewise.intervals import agreement_parts as parts
 from scorewise.intervals.agreement_parts import Floats, Parts, Rated
-from scorewise.intervals.agreement_weights import Weights, disagreement, unit
+from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
 from scorewise.intervals.disagreement import Quadratic
 from scorewise.intervals.scales import effective, one_row
 from scorewise.tallies.ratings import Ratings
@@ -33,6 +33,7 @@ _FORMULAS: dict[str, Callable[[Rated], Parts]] = {
 }
 COEFFICIENTS = (*_FORMULAS, "light_kappa")
 MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
+METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
 
 
 class Coefficient(NamedTuple):
@@ -84,7 +85,8 @@ def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
     if why := _lacking(r, name):
         return why
     formula = _FORMULAS[name]
-    if isinstance(weights, str) and weights == MIDRANKS and name == "krippendorff_alpha":
+    weights = chosen(r, name, weights)
+    if isinstance(weights, str) and weights == MIDRANKS:
         formula, kernel = parts.alpha_of_ranks, Quadratic(unit(r.values))
     else:
         kernel = disagreement(r, weights)  # type: ignore[assignment]
@@ -96,6 +98,13 @@ def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
     x = Rated.of(r, kernel)
     x = x if used.all() else x.only(used)
     return "one item" if one_row(x.worth) else Subject(formula, x, used)
+
+
+def chosen(r: Ratings, name: str, weights: Weights) -> Weights:
+    """The weights; those of alpha are, unless told, its metric for the scale."""
+    if name != "krippendorff_alpha":
+        return named(r, weights) if isinstance(weights, str | None) else weights
+    return METRICS[r.scale] if weights is None else weights
 
 
 def _lacking(r: Ratings, name: str) -> str:

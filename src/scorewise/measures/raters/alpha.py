@@ -7,19 +7,13 @@ from typing import Literal
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement import MIDRANKS
+from scorewise.intervals.agreement import METRICS
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.measures.raters._judged import SIGNED, Interval, judged
 from scorewise.registry import measure
 from scorewise.tallies.ratings import Ratings
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
-METRICS = {
-    "nominal": "identity",
-    "ordinal": MIDRANKS,
-    "interval": "quadratic",
-    "ratio": "ratio",
-}
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
