@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import scorewise as sw
 from scorewise import BadInput, Estimate, Ratings, displays
+from scorewise.agreeing import bands
 from scorewise.displays.coefficients import BANDS
 
 
@@ -97,6 +98,14 @@ def test_bands_lie_beside_each_other():
     assert [round(s.x0, 9) for s in spans[1:]] == list(BANDS.values())[:-1]
     greys = [np.mean(mpl.colors.to_rgb(b.get_facecolor())) for b in d.bands_.values()]
     assert (np.diff(greys) < 0).all()
+
+
+def test_bands_are_those_of_words():
+    assert {name: float(edge) for name, edge in bands.BANDS.items()} == BANDS
+    two, more = (displays.CoefficientsDisplay.from_ratings(Ratings.of(said(k))) for k in (2, 3))
+    assert "Cohen's kappa" in two.dots_
+    assert "Cohen's kappa" not in more.dots_
+    assert len(more.lines_) == len(more.dots_) == 5
 
 
 def test_undefined_and_negative_coefficients():

@@ -29,7 +29,8 @@ BANDS = {
     "almost perfect": 1.0,
 }
 SHADES = ("#FFFFFF", "#F2F2F2", "#E6E6E6", "#DADADA", "#CECECE", "#C2C2C2")
-USUAL = ("percent_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac")
+OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
+OF_MORE = "fleiss_kappa", "conger_kappa", *OF_TWO[2:]
 
 
 class CoefficientsDisplay(Display):
@@ -49,12 +50,17 @@ class CoefficientsDisplay(Display):
 
     @classmethod
     def from_ratings(
-        cls, r: Ratings, *, names: Sequence[str] = USUAL, ax: Any = None, **options: Any
+        cls, r: Ratings, *, names: Sequence[str] | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw measures of agreement by name; the options are theirs, such as weights= and level=."""
+        """Draw measures of agreement, all usual ones unless named.
+
+        The options are those of the measures, such as weights= and level=.
+        """
+        if names is None:
+            names = OF_TWO if r.raters is not None and len(r.raters) == 2 else OF_MORE
         unknown = [name for name in names if name not in RATER_MEASURES]
         if unknown:
-            known = ", ".join(RATER_MEASURES)
+            known = ", ".join(sorted(RATER_MEASURES))
             raise BadInput(f"no measure of raters is named {unknown[0]!r}; there are {known}")
         of = [RATER_MEASURES[name] for name in names]
         return cls({m.title: m(r, **options) for m in of}).plot(ax=ax)
