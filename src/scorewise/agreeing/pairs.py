@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import scorewise.measures  # noqa: F401 - fills the register
 from scorewise.agreeing.packed import between, each_two, packed
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement_weights import Weights, disagreement
 from scorewise.intervals.ratios import share_over_items
-from scorewise.registry import RATER_MEASURES
+from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 
 SHOWN = 45
@@ -88,6 +87,6 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
         close, np.ones(len(close)), r.weight[both], r.weight2[both], level=level
     )
     items: float = r.weight[both].sum().item()
-    kappa = RATER_MEASURES["cohen_kappa"](r.only([first, second]), weights=weights, level=level)
+    kappa = cohen_kappa(r.only([first, second]), weights=weights, level=level)
     table = r.pair(first, second) if len(r.categories) <= 64 else None
     return Pair(r.raters[first], r.raters[second], items, agreement, kappa, table)

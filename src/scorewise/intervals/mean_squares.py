@@ -97,9 +97,9 @@ def two_way(r: Ratings) -> TwoWay | str:
 
 
 def _lacking(r: Ratings) -> str:
-    if r.scale == "nominal":
-        return NOMINAL
-    return "" if len(r.codes) else "no items"
+    if not len(r.codes):
+        return "no items"
+    return NOMINAL if r.scale == "nominal" else ""
 
 
 def _numbers(r: Ratings, which: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.bool_]]:

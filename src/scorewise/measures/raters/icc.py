@@ -21,7 +21,7 @@ LOW = "items differ no more than by chance, so that the variances add up to noth
 BOUNDS = (-math.inf, 1.0)
 
 
-@measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(1,1)")
+@measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,1)")
 def icc_1_1(r: Ratings, *, level: float = 0.95) -> Estimate:
     """Correlation of two ratings of the same item by any two raters.
 
@@ -146,7 +146,7 @@ def _by_ratio(
     low = of(f / float(fdtri(*free, upper)), k)
     high = of(f * float(fdtri(*free[::-1], upper)), k)
     p = float(fdtrc(*free, f)) if f < math.inf else 0.0
-    return Estimate(of(f, k), low, high, level, method, p=p)
+    return _estimate(of(f, k), low, high, level, method, p)
 
 
 def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estimate:
@@ -175,7 +175,7 @@ def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estim
     rest = k * m.raters + (k * n - k - n) * m.error
     low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
     high = n * (f_high * m.between - m.error) / (rest + n * f_high * m.between)
-    return Estimate(value, of(low, k), of(high, k), level, _method(m), p=p)
+    return _estimate(value, of(low, k), of(high, k), level, _method(m), p)
 
 
 def _freedom(m: TwoWay, single: float) -> float:
@@ -185,6 +185,13 @@ def _freedom(m: TwoWay, single: float) -> float:
     b = (n * (1 + (k - 1) * single) - k * single) * m.error
     both = (n - 1) * a**2 + b**2
     return (n - 1) * (k - 1) * (a + b) ** 2 / both if both else math.nan
+
+
+def _estimate(
+    value: float, low: float, high: float, level: float, method: str, p: float
+) -> Estimate:
+    """Narrow intervals hold their value too."""
+    return Estimate(value, min(low, value), max(high, value), level, method, p=p)
 
 
 def _method(m: TwoWay) -> str:

@@ -109,7 +109,7 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     second. Interval of Bonett and Price (2012).
 
     >>> prevalence_index(Ratings.of_table([[80, 10], [5, 5]]))
-    0.750 [0.633, 0.837]
+    0.750 [0.627, 0.844]
     """
     found = _two_categories(r, level)
     if isinstance(found, Estimate):
