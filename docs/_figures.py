@@ -109,7 +109,39 @@ def risk_coverage() -> Any:
     return sw.displays.RiskCoverageDisplay.from_tally(margin, name="margin", ax=drawn.ax_)
 
 
+@cache
+def readers() -> sw.Ratings:
+    """Three models as readers of digits, each taught with other examples, with gaps."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    said = {}
+    for name, rows, model in (
+        ("ann", slice(0, 400), KNeighborsClassifier(3)),
+        ("bob", slice(400, 800), NearestCentroid()),
+        ("cay", slice(800, 900), GaussianNB(var_smoothing=0.01)),
+    ):
+        said[name] = model.fit(X[rows], y[rows]).predict(X[900:1200]).astype(float)
+        said[name][rng.random(300) < 0.1] = np.nan
+    return sw.Ratings.of(said)
+
+
+def agreement() -> Any:
+    """Coefficients of three readers over the bands."""
+    return sw.agree(readers()).plot()
+
+
+def pairs() -> Any:
+    """The kappa of each two readers."""
+    return sw.displays.PairsDisplay.from_ratings(readers())
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
+    "agreement": agreement,
+    "pairs": pairs,
     "smroc.png": smroc,
     "midpoint.png": midpoint,
     "density.png": density,

@@ -234,3 +234,14 @@ def test_malformed_ratings_get_one_sentence(tmp_path, capsys, text, options, wor
     assert said[0].startswith("scorewise: ")
     assert words in said[0]
     assert not out.exists()
+
+
+def test_the_plot_shows_the_coefficients():
+    from matplotlib import pyplot as plt
+
+    a = sw.agree(three(), interval="bootstrap")
+    drawn = a.plot()
+    assert drawn.dots_["Fleiss' kappa"].get_xdata()[0] == a.fleiss_kappa.value
+    ends = drawn.lines_["Fleiss' kappa"].get_xdata().tolist()
+    assert ends == [a.fleiss_kappa.low, a.fleiss_kappa.high]
+    plt.close(drawn.figure_)

@@ -130,6 +130,15 @@ class Agreement(Shown, Mapping[str, Estimate]):
         s = self.settings
         return disputed(self.rows, self.ratings, weights=s.weights, top=s.top)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
+        from scorewise.displays import CoefficientsDisplay
+
+        s = self.settings
+        return CoefficientsDisplay.from_ratings(
+            self.ratings, ax=ax, weights=s.weights, interval=s.interval, level=s.level, seed=s.seed
+        )
+
     @cached_property
     def _document(self) -> Document:
         from scorewise.agreeing.document import agreement_document
