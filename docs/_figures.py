@@ -116,7 +116,7 @@ def readers() -> sw.Ratings:
     from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-    X, y = load_digits(return_X_y=True)
+    x, y = load_digits(return_X_y=True)
     rng = np.random.default_rng(0)
     said = {}
     for name, rows, model in (
@@ -124,7 +124,7 @@ def readers() -> sw.Ratings:
         ("bob", slice(400, 800), NearestCentroid()),
         ("cay", slice(800, 900), GaussianNB(var_smoothing=0.01)),
     ):
-        said[name] = model.fit(X[rows], y[rows]).predict(X[900:1200]).astype(float)
+        said[name] = model.fit(x[rows], y[rows]).predict(x[900:1200]).astype(float)
         said[name][rng.random(300) < 0.1] = np.nan
     return sw.Ratings.of(said)
 
@@ -140,8 +140,8 @@ def pairs() -> Any:
 
 
 FIGURES: dict[str, Callable[[], Any]] = {
-    "agreement": agreement,
-    "pairs": pairs,
+    "agreement.png": agreement,
+    "pairs.png": pairs,
     "smroc.png": smroc,
     "midpoint.png": midpoint,
     "density.png": density,
