@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-
 import numpy as np
 
 from scorewise.agreeing.judges.panel import Panel
