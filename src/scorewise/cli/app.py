@@ -11,6 +11,7 @@ from scorewise.cli import options as o
 from scorewise.cli.calibrate import calibrate
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
+from scorewise.cli.judge import judge
 from scorewise.cli.raters import raters
 from scorewise.cli.smroc import smroc
 
@@ -96,6 +97,7 @@ app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
+app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
 app.add_typer(calibrate, name="calibrate")
 
 
