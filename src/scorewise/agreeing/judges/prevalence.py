@@ -70,8 +70,8 @@ def _prevalence(
         name,
         _share(panel, judge, np.ones_like(told), level),
         _share(panel, truth & told, told, level),
-        powered(m, 1.0, level),
-        powered(m, best, level),
+        powered(m, level),
+        tuned(m, best, level),
         best,
         rates(m, level),
     )
@@ -105,36 +105,52 @@ def tuning(m: Moments) -> float:
     return float(min(max((m.table[1, 1] - truth * judge) / spread, 0.0), 1.0)) if spread else 0.0
 
 
-def powered(m: Moments, power: float, level: float) -> Estimate:
+def powered(m: Moments, level: float) -> Estimate:
+    """Truth on labelled items + judge on the others - judge on labelled ones, with a normal interval.
+
+    This is the interval as published. Of rare categories it covers less than it says.
+
+    >>> table = np.array([[0.6, 0.1], [0.1, 0.2]])
+    >>> powered(Moments(table, 0.35, 100, 900), 0.95)
+    0.350 [0.257, 0.443]
+    """
+    value = _value(m, 1.0)
+    error = math.sqrt(_variance(m.table, m, 1.0))
+    return _inside(value, wald(value, error, level, "identity"), level, "PPI")
+
+
+def tuned(m: Moments, power: float, level: float) -> Estimate:
     """Truth on labelled items + power * (judge on the others - judge on labelled ones).
 
-    The interval is Wilson's, of as many items as would be as uncertain. Where a cell of the labelled items
-    is empty two of them are spread over the four, for the variance alone.
+    The interval is Wilson's, of as many items as would be as uncertain; with no power it is that of the
+    labelled items. Where a cell of these is empty two are spread over the four, for the variance alone.
     """
-    value = float(m.table[1].sum() + power * (m.said - m.table[:, 1].sum()))
-    variance = _variance(m, power)
-    value = min(max(value, 0.0), 1.0)
-    low, high = _limits(value, variance, m.labelled, level)
-    word = "PPI" if power == 1 else "PPI++"
-    return Estimate(value, low, high, level, f"{word}, Wilson")
-
-
-def _variance(m: Moments, power: float) -> float:
+    value = min(max(_value(m, power), 0.0), 1.0)
     table = m.table
     if (table == 0).any():
         table = (table * m.labelled + 0.5) / (m.labelled + 2)
+    variance = _variance(table, m, power)
+    n = value * (1 - value) / variance if value * (1 - value) and variance else m.labelled
+    _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
+    return Estimate(value, low, high, level, "PPI++, Wilson")
+
+
+def _value(m: Moments, power: float) -> float:
+    return float(m.table[1].sum() + power * (m.said - m.table[:, 1].sum()))
+
+
+def _variance(table: Floats, m: Moments, power: float) -> float:
+    """The variance of truth - power * judge on labelled items, plus that of the judge on the others."""
     errors = np.array([[0.0, -power], [1.0, 1.0 - power]])
     mean = float((table * errors).sum())
     spread = float((table * (errors - mean) ** 2).sum())
-    rest = max(m.labelled - 1, 1.0)
-    return spread / rest + power**2 * m.said * (1 - m.said) / max(m.others - 1, 1.0)
+    return spread / m.labelled + power**2 * m.said * (1 - m.said) / m.others
 
 
-def _limits(value: float, variance: float, items: float, level: float) -> tuple[float, float]:
-    """Wilson's interval for a share of that variance."""
-    n = value * (1 - value) / variance if value * (1 - value) and variance else items
-    _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
-    return low, high
+def _inside(value: float, limits: tuple[float, float], level: float, method: str) -> Estimate:
+    """A share and its interval, kept within 0 and 1."""
+    value, low, high = (min(max(x, 0.0), 1.0) for x in (value, *limits))
+    return Estimate(value, low, high, level, method)
 
 
 def rates(m: Moments, level: float) -> Estimate:
@@ -151,8 +167,6 @@ def rates(m: Moments, level: float) -> Estimate:
     value = (said + float(right[0]) - 1) / gain
     parts = np.array([1 - value, value]) ** 2 * right * (1 - right) / (n * truth)
     variance = (said * (1 - said) / (n + more) + float(parts.sum())) / gain**2
-    value, inside = min(max(value, 0.0), 1.0), value
-    low, high = (
-        min(max(x, 0.0), 1.0) for x in wald(inside, math.sqrt(variance), level, "identity")
+    return _inside(
+        value, wald(value, math.sqrt(variance), level, "identity"), level, "Rogan-Gladen, delta"
     )
-    return Estimate(value, low, high, level, "Rogan-Gladen, delta")
