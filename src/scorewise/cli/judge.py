@@ -128,6 +128,7 @@ def judge(
             scale=scale.value,
             weights=None if weights is None else weights.value,
             weight=None if weight is None else columns[weight],
+            weight_name=weight or "weight",
             width=width,
             level=level,
             seed=seed,

@@ -129,6 +129,7 @@ def judge(
     seed: int = 0,
     replicates: int = 2000,
     width: float | None = None,
+    weight_name: str = "weight",
     place: Place | None = None,
 ) -> Judgement:
     """Automatic judges against one or several humans on the same items.
@@ -149,7 +150,7 @@ def judge(
     settings = Settings(scale, no_answer, level, seed, replicates, width)
     said = take_judges(
         humans, judges, scale=scale, categories=categories, swapped=swapped, swap=swap,
-        ignore=ignore, weight=weight, place=place,
+        ignore=ignore, weight=weight, weight_name=weight_name, place=place,
     )  # fmt: skip
     agreement, word = agreement_weights(weights, scale, said.categories, said.values)
     return judged(Panel.of(said, agreement, word, no_answer), settings)

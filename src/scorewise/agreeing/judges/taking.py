@@ -59,6 +59,7 @@ def take_judges(
     swap: Mapping[str, str] | str | None = None,
     ignore: Sequence[Any] = (),
     weight: Any = None,
+    weight_name: str = "weight",
     place: Place | None = None,
 ) -> Said:
     """Columns of humans and of judges on the same items.
@@ -86,7 +87,7 @@ def take_judges(
             f"there are {len(found.categories):,} different ratings, and a judge can be judged on {MOST:,} "
             f"at most; round or group them"
         )
-    heavy = None if weight is None else _weights(weight, vectors, place)
+    heavy = None if weight is None else _weights(weight, weight_name, vectors, place)
     folded = _folded(found.codes, heavy, found.categories, found.values, scale)
     at = dict(zip(vectors, folded.codes.T, strict=False))
     return Said(
@@ -156,8 +157,10 @@ def _without(column: Vector, words: set[str]) -> Vector:
     if not words:
         return column
     if isinstance(column, Coded):
-        kept = [-1 if text(v) in words else k for k, v in enumerate(column.values)]
-        return Coded(np.array([*kept, -1])[column.codes], column.values, column.declared)
+        keep = np.array([text(v) not in words for v in column.values], bool)
+        codes = np.append(np.where(keep, keep.cumsum() - 1, -1), -1)
+        left = [v for v, kept in zip(column.values, keep, strict=True) if kept]
+        return Coded(codes[column.codes], left, column.declared)
     values, place = np.unique(column.values, return_inverse=True)
     ignored = np.array([text(v) in words for v in values], bool)[place]
     return Numbers(column.values, ignored if column.null is None else ignored | column.null)
@@ -178,12 +181,14 @@ def _check_said(
         raise BadInput(f"{who} no answer on any of {items:,} items; leave it out")
 
 
-def _weights(weight: Any, vectors: Mapping[str, Vector], place: Place) -> NDArray[np.float64]:
-    found = numbers(vector(weight, "weight"), "weight", place)
-    same_length([next(iter(vectors.items())), ("weight", found)])
+def _weights(
+    weight: Any, name: str, vectors: Mapping[str, Vector], place: Place
+) -> NDArray[np.float64]:
+    found = numbers(vector(weight, name), name, place)
+    same_length([next(iter(vectors.items())), (name, found)])
     if (gone := found.missing()) is not None:
-        raise BadInput(f"weight is missing {place.rows(gone)}; give each item one")
-    return checked_weights(found, "weight", place)
+        raise BadInput(f"{name} is missing {place.rows(gone)}; give each item one")
+    return checked_weights(found, name, place)
 
 
 @dataclass(frozen=True)
