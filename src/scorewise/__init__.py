@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
     from scorewise.agreeing import Agreement, agree
+    from scorewise.agreeing.judges import Judgement, items_needed, judge
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -41,6 +42,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Inspection",
+    "Judgement",
     "Raters",
     "Ratings",
     "Recalibrator",
@@ -55,6 +57,8 @@ __all__ = [
     "drift",
     "evaluate",
     "inspect",
+    "items_needed",
+    "judge",
     "measure",
     "measures",
     "raters",
@@ -75,6 +79,7 @@ _HOMES = {
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Inspection": "inspection",
+    "Judgement": "agreeing.judges",
     "Raters": "inspection",
     "Ratings": "tallies",
     "Recalibrator": "recalibrating",
@@ -87,6 +92,8 @@ _HOMES = {
     "drift": "drifting",
     "evaluate": "evaluation",
     "inspect": "inspection",
+    "items_needed": "agreeing.judges",
+    "judge": "agreeing.judges",
     "measure": "registry",
     "raters": "inspection",
     "smroc": "scoring",

@@ -12,6 +12,7 @@ from scorewise.cli.agree import agree
 from scorewise.cli.calibrate import calibrate
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
+from scorewise.cli.judge import judge
 from scorewise.cli.raters import raters
 from scorewise.cli.smroc import smroc
 
@@ -98,6 +99,7 @@ app.command(short_help="Rank rows by the suspicion that their label is wrong.")(
 app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say how far raters agree beyond chance (kappa, alpha).")(agree)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
+app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
 app.add_typer(calibrate, name="calibrate")
 
 

@@ -29,7 +29,9 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item|rater|rating|counts|interval)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+    r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item"
+    r"|rater|rating|counts|interval|swap|ignore|no_answer)"
+    r"=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 

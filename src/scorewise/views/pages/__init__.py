@@ -13,6 +13,7 @@ from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
 from scorewise.views.pages.evaluate_classes import evaluate_classes
 from scorewise.views.pages.inspect import inspect_page, raters_page
+from scorewise.views.pages.judge import judge
 from scorewise.views.pages.section import Section
 from scorewise.views.pages.smroc import smroc
 from scorewise.views.words import Document
@@ -24,6 +25,7 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "drift": drift,
     "evaluate-classes": evaluate_classes,
     "inspect": inspect_page,
+    "judge": judge,
     "raters": raters_page,
     "smroc": smroc,
 }

@@ -8,6 +8,7 @@ from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.evaluate_classes import evaluate_classes
 from scorewise.views.schemas.inspect import inspect, raters
+from scorewise.views.schemas.judge import judge
 from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
@@ -19,6 +20,7 @@ SCHEMAS = {
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
     "inspect": inspect,
+    "judge": judge,
     "raters": raters,
     "smroc": smroc,
 }
