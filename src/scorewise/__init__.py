@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
+    from scorewise.answering import Answers, answers
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answers",
     "BadInput",
     "ClassEvaluation",
     "ClassTally",
@@ -43,6 +45,7 @@ __all__ = [
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "answers",
     "class_tally",
     "compare",
     "curves",
@@ -60,6 +63,7 @@ __all__ = [
 
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
+    "Answers": "answering",
     "BadInput": "errors",
     "ClassEvaluation": "evaluation",
     "ClassTally": "tallies",
@@ -74,6 +78,7 @@ _HOMES = {
     "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
+    "answers": "answering",
     "class_tally": "evaluation",
     "compare": "evaluation",
     "density": "curves.density",
