@@ -1,4 +1,4 @@
-"""Answers in text: is the confidence in them to be believed, whatever counts as correct?"""
+"""Answers in text: whether the confidence in them is to be believed, whatever counts as correct."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def document(a: Answers) -> Document:
                 "words": list(key),
                 "confidence": name,
                 "answers": judged.answers,
-                "measures": _measures(judged, OF_GROUPS),
+                **_estimates(judged, OF_GROUPS),
             }
             for key, part in a.groups.items()
             for name, judged in part.items()
@@ -69,11 +69,15 @@ def _confidence(name: str, j: Judged, rows: int) -> Document:
             {
                 "tau": tau,
                 "correct": j.sample.correct(tau),
-                "measures": _measures(j.at(tau), OVER_TAU),
+                **_estimates(j.at(tau), OVER_TAU),
             }
             for tau in (taus if len(taus) > 1 else ())
         ],
     }
+
+
+def _estimates(j: Judged, names: Iterable[str]) -> Document:
+    return {name: estimate_of(j[name]) for name in names}
 
 
 def _measures(j: Judged, names: Iterable[str]) -> list[Document]:

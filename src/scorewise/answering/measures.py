@@ -73,11 +73,11 @@ _OWN = [
         lambda s, o: overconfidence(s.tally(o.tau), o.level), overconfidence,
     ),
     _own(
-        "soft_brier", "Brier score against quality", "probability", "low",
+        "soft_brier", "Brier against quality", "probability", "low",
         lambda s, o: soft_brier(s, o.level), soft_brier, needs_tau=False,
     ),
     _own(
-        "selective_accuracy", "Accuracy of the surest 80%", "order", "high",
+        "selective_accuracy", "Accuracy, surest 80%", "order", "high",
         lambda s, o: selective_accuracy(s.tally(o.tau), level=o.level), selective_accuracy,
     ),
 ]  # fmt: skip
@@ -89,8 +89,8 @@ ALL: dict[str, AnswerMeasure] = {
     **{m.name: m for m in _OWN},
 }
 SHOWN = (
-    "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "mcb", "dsc", "unc",
-    "brier", "soft_brier", "auroc", "aurc", "selective_accuracy",
+    "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "brier", "mcb", "dsc",
+    "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
 )  # fmt: skip
 OF_GROUPS = ("accuracy", "mean_confidence", "ece", "auroc")
 OVER_TAU = ("accuracy", "ece", "auroc", "brier")

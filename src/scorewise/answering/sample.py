@@ -20,8 +20,8 @@ class Sample:
     """The quality of answers, the confidence in them, and how much each matters.
 
     >>> s = Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None)
-    >>> s.tally(0.5), s.tally(0.8)
-    (<Tally: 3 rows, 2 positive, on 3 scores (probability)>, <Tally: 3 rows, 1 positive, on 3 scores (probability)>)
+    >>> s.tally(0.5)
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
     """
 
     quality: Floats

@@ -29,7 +29,7 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until|classes|predicted|confidence|name)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+    r"|replicates|reference_until|classes|predicted|confidence|name|gold|quality|tau|by|bins|normalise|lists)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 

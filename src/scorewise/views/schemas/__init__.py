@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scorewise.views.schemas.answers import answers
 from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
@@ -11,6 +12,7 @@ from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
+    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "drift": drift,
