@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scorewise.views.words import amount, counted, named, quoted, shown, whole_percent
@@ -37,8 +38,10 @@ def _of(name: str, j: Judged) -> Iterator[str]:
         said = "no answer is correct" if why == "no positives" else "every answer is correct"
         yield f"{name}: {said} at tau {j.settings.tau:g}; measures that need both are undefined"
     gap = j["overconfidence"]
+    word = "overconfident" if gap.value > 0 else "underconfident"
     if gap.low > 0 or gap.high < 0:
-        word = "overconfident" if gap.value > 0 else "underconfident"
+        if gap.value < 0:
+            gap = replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
         says, right = j["mean_confidence"].value, j["accuracy"].value
         yield (
             f"{name} says {whole_percent(says)} and is right in {whole_percent(right)}: {word} by {gap}"

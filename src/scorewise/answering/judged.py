@@ -20,11 +20,13 @@ class TauCurve:
     """A measure at each threshold `tau` of quality, with pointwise intervals.
 
     Where it is undefined, as where all answers are correct, `value` is NaN and the estimate says why.
+    `exact` says that no answer turns wrong between two of the thresholds.
     """
 
     measure: str
     tau: Floats
     estimates: tuple[Estimate, ...]
+    exact: bool
 
     @property
     def value(self) -> Floats:
@@ -84,7 +86,11 @@ class Judged(Mapping[str, Estimate]):
         if not chosen:
             raise BadInput("taus is empty; give one threshold or more, such as 0.5")
         found = tuple(self.at(tau)[measure] for tau in chosen)
-        return TauCurve(measure, np.array(chosen, np.float64), found)
+        inside = self.sample.quality[
+            (self.sample.quality > min(chosen)) & (self.sample.quality < 1)
+        ]
+        exact = bool(np.isin(inside, chosen).all())
+        return TauCurve(measure, np.array(chosen, np.float64), found, exact)
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in ALL:

@@ -96,8 +96,9 @@ def _correlation(t: Tally) -> float:
 def soft_brier(s: Sample, level: float) -> Estimate:
     """Mean squared distance of the confidence from the quality; needs no tau.
 
-    The Brier score where quality is 0 or 1. Normal interval on the log scale, with Student's quantile.
-    The baseline is the best constant confidence, the mean quality.
+    The Brier score where quality is 0 or 1. Normal interval on the log scale, its variance added up within
+    and between the better and the worse half of the scale, because few bad answers may decide it. The
+    baseline is the best constant confidence, the mean quality.
 
     >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None), 0.95)
     0.037 [0.002, 0.778]
@@ -108,8 +109,12 @@ def soft_brier(s: Sample, level: float) -> Estimate:
     loss = (s.confidence - s.quality) ** 2
     mean = (w * s.quality).sum() / w.sum()
     baseline = float((w * (s.quality - mean) ** 2).sum() / w.sum())
-    sums = Moments(*(float((x * loss**k).sum()) for x, k in ((w, 1), (w * w, 1), (w * w, 2))))
-    return mean_loss([sums], [float(w.sum())], [float((w * w).sum())], level, baseline, 1.0)
+    halves = [np.where(side, w, 0.0) for side in (s.quality <= 0.5, s.quality > 0.5)]
+    sums = [Moments.of(loss, half, half * half) for half in halves]
+    weights, squares = (
+        [float(x.sum()) for x in parts] for parts in (halves, [half * half for half in halves])
+    )
+    return mean_loss(sums, weights, squares, level, baseline, 1.0)
 
 
 def _weights(s: Sample) -> Floats:

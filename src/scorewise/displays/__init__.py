@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scorewise.displays.agreement import AgreementDisplay
+from scorewise.displays.answers import AnswersDisplay
 from scorewise.displays.confusion import ConfusionDisplay
 from scorewise.displays.density import DensityDisplay
 from scorewise.displays.drift import DriftDisplay
@@ -17,6 +18,7 @@ from scorewise.displays.smroc import SmRocDisplay
 
 __all__ = [
     "AgreementDisplay",
+    "AnswersDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
     "DriftDisplay",

@@ -29,6 +29,7 @@ EXPECTED = (
     "Expected: what a calibrated confidence would get on average. p: the chance that it would get as "
     "much or more. Baseline: what the best constant, or chance, would get."
 )
+SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
 COLUMNS = (
     "Right: share of correct answers. Says: mean confidence. Expected: the ECE that a calibrated "
     "confidence would get on average."
@@ -77,7 +78,8 @@ def _measures(doc: Document, c: Document) -> list[Section]:
     """All measures of one confidence; those without a value last, by the reason."""
     from scorewise.views.layout import aligned
 
-    known = [m for m in c["measures"] if not m["why"]]
+    same = () if c["over_tau"] else SAME
+    known = [m for m in c["measures"] if not m["why"] and m["name"] not in same]
     values = aligned([value(m) for m in known])
     rows = [
         (
