@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scorewise.answering.measures import WHY
 from scorewise.views.words import amount, counted, named, quoted, shown, whole_percent
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def _of(name: str, j: Judged) -> Iterator[str]:
         return
     t = j.tally
     if why := t.why_not_ranked:
-        said = "no answer is correct" if why == "no positives" else "every answer is correct"
-        yield f"{name}: {said} at tau {j.settings.tau:g}; measures that need both are undefined"
+        yield f"{name}: {WHY[why]} at tau {j.settings.tau:g}; measures that need both are undefined"
     gap = j["overconfidence"]
     word = "overconfident" if gap.value > 0 else "underconfident"
     if gap.low > 0 or gap.high < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.means import (
@@ -33,6 +33,13 @@ class AnswerMeasure:
     needs_tau: bool = True
 
 
+WHY = {
+    "no rows": "no answers",
+    "no positives": "no answer is correct",
+    "no negatives": "every answer is correct",
+}
+
+
 def _own(
     name: str,
     title: str,
@@ -50,7 +57,8 @@ def _of_tally(m: Measure) -> AnswerMeasure:
     """A registered measure, of the tally of confidence against correct."""
 
     def judge(s: Sample, o: Settings) -> Estimate:
-        return m(s.tally(o.tau), level=o.level, seed=o.seed, bins=o.bins)
+        e = m(s.tally(o.tau), level=o.level, seed=o.seed, bins=o.bins)
+        return replace(e, why=WHY[e.why]) if e.why in WHY else e
 
     return AnswerMeasure(m.name, m.title, m.group, m.better, m.meaning, judge)
 

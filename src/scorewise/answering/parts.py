@@ -118,7 +118,7 @@ def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:
     cell = np.ravel_multi_index(codes, shape) if len(codes[0]) else np.empty(0, np.intp)
     order = np.argsort(cell, kind="stable")
     found, start = np.unique(cell[order], return_index=True)
-    at = np.unravel_index(found, shape)
+    at: Any = np.unravel_index(found, shape)
     named = [[str(x) for x in w[i]] for w, i in zip(words, at, strict=True)]
     parts = np.split(order, start[1:]) if len(found) else []
     return dict(zip(zip(*named, strict=True), parts, strict=True))

@@ -123,12 +123,13 @@ class AnswersDisplay(Display):
             )  # fmt: skip
 
 
-def _ends(curve: TauCurve) -> tuple[Any, Any, Any, Any]:
+def _ends(curve: TauCurve) -> list[Any]:
     """The points of a curve; the last value of an exact one holds up to 1."""
-    x, *y = curve.tau, curve.value, curve.low, curve.high
+    parts = [curve.tau, curve.value, curve.low, curve.high]
     if not curve.exact:
-        return x, *y
-    return np.append(x, 1.0), *(np.append(part, part[-1]) for part in y)
+        return parts
+    ends = (1.0, *(part[-1] for part in parts[1:]))
+    return [np.append(part, end) for part, end in zip(parts, ends, strict=True)]
 
 
 def _title(measure: str) -> str:
