@@ -10,6 +10,8 @@ from scorewise.answering.result import Answers
 from scorewise.answering.settings import Settings
 from scorewise.door import Missing
 from scorewise.door.answers import take_answers
+from scorewise.door.matching import Lists
+from scorewise.door.wording import UNANSWERABLE, Normalise
 from scorewise.errors import BadInput
 from scorewise.sources.load_answers import LoadedAnswers, load_answers
 from scorewise.views.words import Document
@@ -26,9 +28,9 @@ def answers(
     by: Any = None,
     weight: Any = None,
     missing: Missing = "refuse",
-    normalise: str | None = None,
-    lists: str = "variants",
-    none: Sequence[str] | None = None,
+    normalise: Normalise | None = None,
+    lists: Lists = "variants",
+    unanswerable: Sequence[str] = UNANSWERABLE,
     bins: int = 15,
     level: float = 0.95,
     seed: int = 0,
@@ -39,18 +41,18 @@ def answers(
     from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
     several by name; `by` are columns of groups, by name. Of a file, a list of files or a frame, all of
     them are names of columns: `answers("file.jsonl", gold="answer", predicted="said", confidence="p")`.
-    See `take_answers` for `missing`, `normalise`, `lists` and `none`.
+    See `take_answers` for `missing`, `normalise`, `lists` and `unanswerable`.
 
     >>> a = answers(["Paris", "Rome", "Oslo"], ["paris", "Rom", "Bergen"], [0.9, 0.8, 0.7])
-    >>> a.accuracy, round(a.soft_brier.value, 3)
-    (0.667 [0.208, 0.939], 0.168)
+    >>> a.accuracy, a.mean_quality.value
+    (0.667 [0.208, 0.939], 0.5833333333333334)
     >>> answers(confidence=[0.9, 0.8, 0.3], quality=[1.0, 0.4, 0.0]).at(0.3).accuracy.value
     0.6666666666666666
     """
     settings = Settings(tau, bins, level, seed)
     how: dict[str, Any] = {
         "quality": quality, "weight": weight, "missing": missing, "normalise": normalise,
-        "lists": lists, "none": none,
+        "lists": lists, "unanswerable": unanswerable,
     }  # fmt: skip
     if source is not None and _names(confidence):
         loaded = load_answers(

@@ -35,7 +35,7 @@ def mean_quality(s: Sample, level: float) -> Estimate:
     """Mean quality of the answers, whatever tau; Wilson where it is 0 or 1, else Student, logit.
 
     >>> mean_quality(Sample(np.array([0.0, 0.6, 1.0, 0.8]), np.full(4, 0.5), None), 0.95)
-    0.600 [0.086, 0.960]
+    0.600 [0.079, 0.963]
     """
     if not len(s) or not _weights(s).any():
         return Estimate.undefined(NONE, level)
@@ -63,7 +63,7 @@ def overconfidence(t: Tally, level: float) -> Estimate:
     correlation of the two on the same answers (MOVER; Zou 2007).
 
     >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]), 0.95)
-    0.100 [-0.160, 0.525]
+    0.100 [-0.038, 0.418]
     """
     right = accuracy(t, level)
     if not right.defined:
@@ -101,7 +101,7 @@ def soft_brier(s: Sample, level: float) -> Estimate:
     baseline is the best constant confidence, the mean quality.
 
     >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None), 0.95)
-    0.037 [0.002, 0.778]
+    0.037 [0.001, 0.948]
     """
     w = _weights(s)
     if not w.any():

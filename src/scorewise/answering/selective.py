@@ -22,7 +22,7 @@ def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) 
     to it differ from those kept. The baseline is confidence without meaning: the share of all answers.
 
     >>> selective_accuracy(Tally.of([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5]))
-    0.750 [0.301, 0.954]
+    0.750 [0.229, 0.968]
     """
     if isinstance(coverage, bool) or not 0 < coverage <= 1:
         raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
