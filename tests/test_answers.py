@@ -220,6 +220,14 @@ def test_a_confidence_that_is_missing_is_left_out_where_it_is_missing():
     assert [d["missing"] for d in doc] == [0, int((~there).sum())]
 
 
+def test_groups_without_end_are_not_listed():
+    ids = np.arange(2001)
+    a = judged(np.ones(2001), np.full(2001, 0.9), by={"id": ids})
+    assert len(a.groups) == 2001
+    with pytest.raises(BadInput, match="id make 2,001 groups, more than the 2,000"):
+        a.to_dict()
+
+
 def test_groups_of_one_column_are_found_by_word():
     q, c, by = grouped()
     a = judged(q, c["stated"], by={"model": by["model"]})

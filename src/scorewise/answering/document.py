@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scorewise.answering.hints import hints
 from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
 from scorewise.answering.sample import thresholds
+from scorewise.errors import BadInput
 from scorewise.views.documents import estimate_of, finite, head
 from scorewise.views.words import Document
 
@@ -15,10 +16,17 @@ if TYPE_CHECKING:
     from scorewise.answering.judged import Judged
     from scorewise.answering.result import Answers
 
+MANY = 2000  # groups, some milliseconds each
+
 
 def document(a: Answers) -> Document:
     """The document of answers, all together, over thresholds, and group by group."""
     s, rows = a.settings, a.rows
+    if len(a.groups) > MANY:
+        raise BadInput(
+            f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the {MANY:,} "
+            f"that are listed; name columns of fewer words with by="
+        )
     return {
         **head("answers"),
         "settings": {

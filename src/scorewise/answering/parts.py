@@ -113,12 +113,10 @@ def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:
     """
     if not columns:
         return {}
-    words, codes = zip(*(np.unique(c, return_inverse=True) for c in columns.values()), strict=True)
-    shape = tuple(len(w) for w in words)
-    cell = np.ravel_multi_index(codes, shape) if len(codes[0]) else np.empty(0, np.intp)
+    cell = np.zeros(len(next(iter(columns.values()))), np.intp)
+    for column in columns.values():
+        words, code = np.unique(column, return_inverse=True)
+        cell = np.unique(cell * len(words) + code, return_inverse=True)[1]
     order = np.argsort(cell, kind="stable")
-    found, start = np.unique(cell[order], return_index=True)
-    at: Any = np.unravel_index(found, shape)
-    named = [[str(x) for x in w[i]] for w, i in zip(words, at, strict=True)]
-    parts = np.split(order, start[1:]) if len(found) else []
-    return dict(zip(zip(*named, strict=True), parts, strict=True))
+    parts = np.split(order, np.flatnonzero(np.diff(cell[order])) + 1)
+    return {tuple(str(c[part[0]]) for c in columns.values()): part for part in parts}
