@@ -80,6 +80,7 @@ def test_document_is_that_of_python(table, capsys, file, quality):
     assert doc["groups"][1]["ece"]["value"] == a.groups["beta"].ece.value
     assert doc["data"]["sources"] == [file]
     assert doc["data"]["quality"] == quality
+    assert doc["data"]["normalise"] == ("plain" if quality == "anls" else "squad")
 
 
 def test_source_form_in_python_is_the_command(table, capsys):
@@ -114,7 +115,8 @@ def test_page_fits_the_terminal(table, capsys, more):
     out, err = capsys.readouterr()
     assert err == ""
     assert all(cell_len(line) <= 80 for line in out.splitlines())
-    assert "correct is quality > 0.5" in out
+    assert "texts without case and extra blanks" in out
+    assert "Correct     quality > 0.5" in out
     assert "Where correct is quality > tau" in out
     assert ("Groups" in out) == bool(more)
 

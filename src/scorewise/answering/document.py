@@ -40,6 +40,7 @@ def document(a: Answers) -> Document:
             "answers": len(rows),
             "dropped": rows.dropped,
             "quality": rows.rule,
+            "normalise": rows.normalise,
             "column": rows.names.quality if rows.rule == "own" else None,
             "weight": None if rows.weight is None else rows.names.weight,
             "cases": [{"name": name, "answers": n} for name, n in rows.cases.items()],

@@ -46,7 +46,7 @@ def _of(name: str, j: Judged) -> Iterator[str]:
         yield (
             f"{name} says {whole_percent(says)} and is right in {whole_percent(right)}: {word} by {gap}"
         )
-    if len(t.score) <= FEW_VALUES:
+    if len(t.score) <= FEW_VALUES and j.answers >= FEW_ANSWERS:
         yield (
             f"{name} takes only {counted(len(t.score), 'value')}, so answers are ranked in as many "
             f"steps"
@@ -58,6 +58,6 @@ def _of(name: str, j: Judged) -> Iterator[str]:
         yield f"{name} is higher where the answer is wrong: AUROC {area}"
     elif area.defined and area.low <= 0.5:
         yield (
-            f"{name} does not tell correct answers from wrong ones on these {amount(j.answers)}: "
-            f"AUROC {area}"
+            f"these {amount(j.answers)} answers do not show that {name} is higher where they are "
+            f"correct: AUROC {area}"
         )

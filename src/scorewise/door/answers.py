@@ -38,7 +38,8 @@ class AnswerRows:
 
     `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for a column of one's own.
     `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `groups` are
-    words, by column. `cases` counts what is special about gold answers and predictions.
+    words, by column. `cases` counts what is special about gold answers and predictions. `normalise` is how
+    texts were brought into one form, None where quality is one's own.
     """
 
     quality: Floats
@@ -50,6 +51,7 @@ class AnswerRows:
     dropped: int = 0
     names: AnswerNames = field(default_factory=AnswerNames)
     cases: dict[str, int] = field(default_factory=dict)
+    normalise: Normalise | None = None
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -117,6 +119,7 @@ def take_answers(
         dropped=len(given) - len(kept),
         names=names,
         cases=cases,
+        normalise=None if rule == "own" else normalise or RULES[rule].normalise,
     )
 
 

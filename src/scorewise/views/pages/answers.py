@@ -21,9 +21,20 @@ from scorewise.views.words import (
 )
 
 RULES = {
-    "anls": "ANLS: 1 less the normalised edit distance to the nearest gold answer, 0 from 0.5 on",
+    "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
     "exact": "exact match",
-    "f1": "F1 of tokens",
+    "f1": "F1 of the words shared",
+}
+FORMS = {
+    "plain": "without case and extra blanks",
+    "squad": "without case, punctuation, articles and extra blanks",
+    "none": "as they stand",
+}
+CASES = {
+    "unanswerable": "with no gold answer",
+    "said unanswerable": "that say there is none",
+    "several gold": "with several gold answers",
+    "lists": "that are lists",
 }
 EXPECTED = (
     "Expected: what a calibrated confidence would get on average. p: the chance that it would get as "
@@ -51,8 +62,11 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
     facts = [("Data", named([f"'{s}'" for s in data["sources"]]))] if data["sources"] else []
     facts.append(("Answers", amount(data["answers"])))
     rule = RULES.get(data["quality"], f"'{data['column']}', as given")
-    facts.append(("Quality", f"{rule}; correct is quality > {tau:g}"))
-    if cases := [f"{amount(c['answers'])} {c['name']}" for c in data["cases"] if c["answers"]]:
+    form = f"; texts {FORMS[data['normalise']]}" if data["normalise"] else ""
+    facts.append(("Quality", f"{rule}{form}"))
+    facts.append(("Correct", f"quality > {tau:g}"))
+    special = [c for c in data["cases"] if c["answers"]]
+    if cases := [f"{amount(c['answers'])} {CASES.get(c['name'], c['name'])}" for c in special]:
         facts.append(("Among them", ", ".join(cases)))
     if data["dropped"]:
         facts.append(("Dropped", f"{counted(data['dropped'], 'answer')} with missing values"))

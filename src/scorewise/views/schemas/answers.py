@@ -50,6 +50,10 @@ def _data() -> Schema:
         answers=count("Answers judged, without those dropped."),
         dropped=count("Answers left out because a value other than a confidence was missing."),
         quality=choice("How quality was made.", ["anls", "exact", "f1", "own"]),
+        normalise=choice(
+            "How texts were normalised; null where quality is one's own.",
+            ["plain", "squad", "none", None],
+        ),
         column=or_null(text("Column of one's own quality; null where it was made of texts.")),
         weight=or_null(text("Column of the weights; null when all answers weigh the same.")),
         cases=a_list("Special answers, kind by kind.", case),
