@@ -7,8 +7,9 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn import metrics as sk
 
 import scorewise as sw
@@ -60,6 +61,8 @@ def test_values_against_sklearn():
     assert a.mean_confidence.value == pytest.approx(c.mean())
     assert a.overconfidence.value == pytest.approx(c.mean() - y.mean())
     assert a.mean_quality.value == pytest.approx(q.mean())
+    assert a.soft_brier.value == pytest.approx(sk.mean_squared_error(q, c))
+    assert a.soft_brier.baseline == pytest.approx(q.var())
     assert a.mcb.value - a.dsc.value + a.unc.value == pytest.approx(a.brier.value)
 
 
@@ -97,8 +100,9 @@ def test_soft_brier_is_a_loop(rows):
     assert soft_brier(Sample(q, c, w), 0.95).value == pytest.approx(total / w.sum())
 
 
+@settings(max_examples=25)
 @given(qualities)
-def test_one_is_a_pure_function_of_the_rows_whatever_their_order(rows):
+def test_order_of_the_answers_does_not_matter(rows):
     q, c, _ = (np.array(x, float) for x in zip(*rows, strict=True))
     forth, back = judged(q, c), judged(q[::-1], c[::-1])
     assert all(forth[m].value == pytest.approx(back[m].value, nan_ok=True) for m in SHOWN)
@@ -113,6 +117,7 @@ def test_weights_times_ten_change_nothing(rows):
         assert ends[0] == pytest.approx(ends[1], nan_ok=True), name
 
 
+@settings(max_examples=25)
 @given(qualities)
 def test_values_of_weights_are_those_of_repeated_answers(rows):
     q, c, w = (np.array(x, float) for x in zip(*rows, strict=True))
@@ -124,6 +129,7 @@ def test_values_of_weights_are_those_of_repeated_answers(rows):
             assert a[name].value == pytest.approx(b[name].value, nan_ok=True), name
 
 
+@settings(max_examples=25)
 @given(qualities)
 def test_intervals_contain_their_values(rows):
     q, c, _ = (np.array(x, float) for x in zip(*rows, strict=True))
@@ -256,6 +262,22 @@ def test_overconfidence_where_all_are_correct_has_wilsons_interval():
     assert (e.low, e.high) == pytest.approx((0.9 - 1, 0.9 - right.low))
 
 
+def test_overconfidence_of_many_answers_is_students_of_the_differences():
+    rng = np.random.default_rng(0)
+    c = rng.random(5000)
+    y = rng.random(5000) < c**2
+    e = overconfidence(Tally.of(y, c), 0.9)
+    ends = stats.ttest_1samp(c - y, 0).confidence_interval(0.9)
+    assert (e.low, e.high) == pytest.approx(tuple(ends), abs=2e-4)
+
+
+def test_mean_quality_of_many_answers_is_students():
+    q, c = soft(5000)
+    e = judged(q, c, level=0.9).mean_quality
+    ends = stats.ttest_1samp(q, 0).confidence_interval(0.9)
+    assert (e.low, e.high) == pytest.approx(tuple(ends), abs=2e-4)
+
+
 def test_overconfidence_covers_what_is_true():
     rng = np.random.default_rng(0)
     hit = 0
@@ -288,6 +310,20 @@ def test_selective_accuracy_covers_what_is_true():
         e = selective_accuracy(Tally.of(rng.random(100) < c, c, positive=True))
         hit += e.low <= 0.6 <= e.high
     assert 0.92 <= hit / 400 <= 0.98
+
+
+def test_selective_accuracy_spreads_as_the_bootstrap_does():
+    rng = np.random.default_rng(0)
+    c = rng.random(1000)
+    y = c > 0.5
+    e = selective_accuracy(Tally.of(y, c))
+    drawn = []
+    for _ in range(2000):
+        at = rng.integers(0, 1000, 1000)
+        surest = np.argsort(-c[at])[:800]
+        drawn.append(y[at][surest].mean())
+    assert (e.high - e.low) / 3.92 == pytest.approx(np.std(drawn), rel=0.06)
+    assert e.baseline == y.mean()
 
 
 def test_selective_accuracy_refuses_no_coverage():
