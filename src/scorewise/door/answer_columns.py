@@ -118,7 +118,7 @@ def in_unit(column: Numbers, name: str, place: Place) -> Floats:
     low, high = in_range(there, name, place)
     if low < 0 or high > 1:
         outside = (there < 0) | (there > 1)
-        percent = low >= 0 and high <= 100
+        percent = low >= 0 and high <= 100 and np.nanmedian(values) > 1
         way_out = "divide percentages by 100" if percent else "bring it to that range"
         raise BadInput(
             f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.6g}); {way_out}"

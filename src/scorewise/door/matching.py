@@ -47,33 +47,52 @@ def compare(
     (array([1., 0., 1.]), 1, 2)
     """
     one_of("lists", lists, get_args(Lists))
-    several = [i for i, g in enumerate(gold) if not (type(g) is str is type(predicted[i]))]
-    if not several:
-        return _texts(gold, predicted, score, forms)
-    rows = [Row(*_wanted(gold[i], lists, forms), _said(predicted[i], forms)) for i in several]
-    listed = _rows(rows, [predicted[i] for i in several], score)
-    if len(several) == len(gold):
-        return listed
-    among = np.isin(np.arange(len(gold)), several)
-    single = [i for i, other in enumerate(among) if not other]
-    texts = _texts([gold[i] for i in single], [predicted[i] for i in single], score, forms)
+    flat = [
+        type(p) is str and (type(g) is str or (lists == "variants" and {*map(type, g)} <= {str}))
+        for g, p in zip(gold, predicted, strict=True)
+    ]
+    if all(flat):
+        return _variants(gold, predicted, score, forms)
+    among = np.array(flat)
+    listed = [not f for f in flat]
+    said = list(compress(predicted, listed))
+    rows = [
+        Row(*_wanted(g, lists, forms), _said(p, forms))
+        for g, p in zip(compress(gold, listed), said, strict=True)
+    ]
+    several = _rows(rows, said, score)
+    single = _variants(list(compress(gold, flat)), list(compress(predicted, flat)), score, forms)
     quality = np.empty(len(gold))
-    quality[among], quality[~among] = listed.quality, texts.quality
-    return Compared(quality, {k: n + texts.cases[k] for k, n in listed.cases.items()})
+    quality[among], quality[~among] = single.quality, several.quality
+    return Compared(quality, {k: n + single.cases[k] for k, n in several.cases.items()})
 
 
-def _texts(gold: Sequence[str], predicted: Sequence[str], score: Pairs, forms: Forms) -> Compared:
-    """One text against one, which is most of what there is, without lists for each row."""
-    left: list[Any] = [forms[g] for g in gold]
+def _variants(
+    gold: Sequence[Any], predicted: Sequence[str], score: Pairs, forms: Forms
+) -> Compared:
+    """One text against those accepted, which is most of what there is, without lists for each row."""
+    size = np.fromiter((1 if type(g) is str else len(g) for g in gold), np.int64, len(gold))
+    owner = np.repeat(np.arange(len(gold)), size)
+    left: list[Any] = [forms[t] for g in gold for t in ((g,) if type(g) is str else g)]
     right: list[Any] = [forms[p] for p in predicted]
-    no_gold, no_answer = (
-        np.fromiter((t is None for t in side), bool, len(side)) for side in (left, right)
+    text, answer = (
+        np.fromiter((t is not None for t in side), bool, len(side)) for side in (left, right)
     )
-    named = ~(no_gold | no_answer)
-    quality = (no_gold & no_answer).astype(np.float64)
-    quality[named] = score(list(compress(left, named)), list(compress(right, named)))
-    empty = sum(not p or p.isspace() for p in predicted)
-    counts = (int(no_gold.sum()), int(no_answer.sum()), empty, 0, 0)
+    texts = np.bincount(owner[text], minlength=len(gold))
+    quality = ((texts < size) | (size == 0)).astype(np.float64) * ~answer
+    pairs = text & answer[owner]
+    if pairs.any():
+        of = owner[pairs]
+        first = np.flatnonzero(np.diff(of, prepend=-1))
+        scores = score(list(compress(left, pairs)), [right[i] for i in of.tolist()])
+        quality[of[first]] = np.maximum.reduceat(scores, first)
+    counts = (
+        int(np.count_nonzero(texts == 0)),
+        int(np.count_nonzero(~answer)),
+        sum(not p or p.isspace() for p in predicted),
+        int(np.count_nonzero(texts > 1)),
+        0,
+    )
     return Compared(quality, dict(zip(CASES, counts, strict=True)))
 
 
@@ -104,10 +123,10 @@ def _wanted(cell: str | Sequence[Any], lists: Lists, forms: Forms) -> tuple[Item
     if isinstance(cell, str):
         form = forms[cell]
         return ([], True) if form is None else ([[form]], False)
-    if lists == "items" or any(not isinstance(part, str) for part in cell):
-        groups = [[part] if isinstance(part, str) else part for part in cell]
-    else:
-        groups = [list(cell)]
+    nested = lists == "items" or any(not isinstance(part, str) for part in cell)
+    groups = (
+        [[part] if isinstance(part, str) else part for part in cell] if nested else [list(cell)]
+    )
     items = [[form for text in group if (form := forms[text]) is not None] for group in groups]
     named = [item for item in items if item]
     blank = len(groups) == 1 and len(items[0]) < len(groups[0])

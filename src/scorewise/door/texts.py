@@ -68,7 +68,7 @@ def _values(column: Any, name: str) -> list[Any]:
 
 def _cell(value: Any, name: str, place: Place, row: int) -> Cell:
     """A row's text or list of texts; refuses whatever is neither, and lists in lists in lists."""
-    if isinstance(value, str):
+    if type(value) is str or (type(value) is list and {*map(type, value)} <= {str}):
         return value
     if isinstance(value, Mapping) and "text" in value:  # the answers of SQuAD
         value = value["text"]

@@ -68,8 +68,8 @@ class Forms(dict[str, str | None]):
     def __init__(self, normalise: Normalise, unanswerable: Iterable[str]) -> None:
         one_of("normalise", normalise, get_args(Normalise))
         self.normalise = normalise
-        self.none = {_bare(word) for word in unanswerable} | {""}
-        self.initials = tuple({word[:1] for word in self.none if word} | {"-", "_", "."})
+        self.none = {_bare(word) for word in unanswerable} - {""}
+        self.initials = tuple({word[0] for word in self.none})
 
     def __missing__(self, text: str) -> str | None:
         folded = plain(text)

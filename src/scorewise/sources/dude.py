@@ -26,26 +26,22 @@ class Joined(NamedTuple):
     dropped: int
 
 
-def is_dude(files: Sequence[Any]) -> bool:
-    """Whether these are gold answers and a submission; refuses one without the other.
+def is_dude(files: Sequence[Records]) -> bool:
+    """Whether these are gold answers and a submission; refuses several submissions.
 
     >>> gold = Records("gt.json", [{"questionId": "1", "answers": ["x"], "answer_type": "extractive"}])
     >>> is_dude([gold, Records("sub.json", [{"questionId": "1", "answers": ["x"]}])])
     True
     """
-    if not all(isinstance(f, Records) and {"questionId", "answers"} <= {*f.columns} for f in files):
+    if not all({"questionId", "answers"} <= {*f.columns} for f in files):
         return False
     gold = [f for f in files if _holds_gold(f)]
-    others = [f for f in files if not _holds_gold(f)]
-    if len(gold) == 1 and len(others) == 1:
-        return True
-    if not gold:
-        raise BadInput(f"{files[0].name} holds a submission alone; pass the gold answers with it")
-    if not others:
-        raise BadInput(f"{gold[0].name} holds gold answers alone; pass a submission with it")
-    raise BadInput(
-        f"{len(gold)} files hold gold answers and {len(others)} submissions; pass one of each"
-    )
+    if len(gold) == 1 and len(files) > 2:
+        raise BadInput(
+            f"{gold[0].name} holds gold answers and {len(files) - 1} other files submissions; "
+            f"pass one of them"
+        )
+    return len(gold) == 1 and len(files) == 2
 
 
 def join_dude(files: Sequence[Records], missing: Missing) -> Joined:

@@ -133,7 +133,7 @@ def _pick(
     taken.update({g: "group" for g in groups if g not in taken})
     notes: list[str] = []
     if opened.joined:
-        gold, predicted, sure = GOLD, PREDICTED, sure or [CONFIDENCE]
+        gold, predicted, sure = gold or GOLD, predicted or PREDICTED, sure or [CONFIDENCE]
     if own is None:
         gold = gold or _guessed("gold", _GOLD, names, taken, notes)
         predicted = predicted or _guessed("predicted", _PREDICTED, names, taken, notes)

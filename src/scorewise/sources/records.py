@@ -64,7 +64,7 @@ def records_of(data: bytes, name: str) -> Records:
     except RecursionError:
         raise BadInput(f"{name} is nested too deeply; leave out the field that is") from None
     except ValueError as problem:
-        if name.lower().removesuffix(".gz").endswith(".json") and b"}\n{" not in data:
+        if _named_json(name):
             line = getattr(problem, "lineno", None)
             where = "in UTF-8" if line is None else f"in line {line}"
             raise BadInput(f"{name} is not JSON {where}; {_NO_RECORDS}") from None
@@ -73,7 +73,9 @@ def records_of(data: bytes, name: str) -> Records:
 
 
 def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
-    rows = whole.get("data", [whole]) if isinstance(whole, dict) else whole
+    rows = whole.get("data") if isinstance(whole, dict) else whole
+    if isinstance(whole, dict) and not isinstance(rows, list) and not _named_json(name):
+        rows = [whole]  # a single line
     if not isinstance(rows, list):
         raise BadInput(f"{name} holds no list of records; {_NO_RECORDS}")
     if not rows:
@@ -81,7 +83,7 @@ def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
     wrong = next((i for i, row in enumerate(rows) if not isinstance(row, dict)), None)
     if wrong is not None:
         kind = type(rows[wrong]).__name__
-        raise BadInput(f"{name} has a {kind} as record {wrong + 1}; {_NO_RECORDS}")
+        raise BadInput(f"{name} has a value of type {kind} as record {wrong + 1}; {_NO_RECORDS}")
     if "paragraphs" in rows[0]:
         raise BadInput(
             f"{name} is nested as SQuAD is (data, paragraphs, qas), which is not read; write one object "
@@ -90,11 +92,17 @@ def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
     return rows
 
 
+def _named_json(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(".json")
+
+
 def read_records(files: Sequence[Records], wanted: Sequence[str]) -> tuple[dict[str, Any], Place]:
     """The columns of all files, one below the other, None where a record lacks one."""
     for file in files:
         lacks = next((c for c in wanted if c not in file.columns), None)
         if lacks is not None:
-            raise BadInput(f"{file.name} has no column '{lacks}', which {files[0].name} has")
+            raise BadInput(
+                f"{file.name} has no column '{lacks}', which {files[0].name} has; give it one"
+            )
     place = Place(files=tuple((file.name, len(file.rows)) for file in files))
     return {c: [row.get(c) for file in files for row in file.rows] for c in wanted}, place
