@@ -10,7 +10,15 @@ from scorewise.cli import options as o
 
 
 def answers(
-    files: o.Files,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Files of one table: parquet, csv (.gz), jsonl, json or arrow; or the two of DUDE, gold "
+            "answers and a submission.",
+            show_default=False,
+        ),
+    ],
     gold: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the accepted answers.")
     ] = None,
