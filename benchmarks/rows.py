@@ -182,6 +182,18 @@ def command_line() -> tuple[float, float]:
         return fresh(TIMED.format(code))
 
 
+LLM = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "llm_confidence.parquet"
+
+
+def answers(_: BestOf) -> Measured:
+    """Seconds of a whole run of `scorewise answers`: two confidences, eleven models, five sets."""
+    words = ["answers", str(LLM), "--quality", "correct", "--confidence", "stated_confidence"]
+    words += ["--confidence", "chosen_token_confidence", "--by", "llm", "--by", "qset"]
+    words += ["--missing", "drop"]
+    code = f"from scorewise.cli import run\nassert run({words}) == 0"
+    return fresh(TIMED.format(code))[0], None
+
+
 ROWS = [
     Budget("auroc(Tally.of(y, s)), 10 million rows", "sklearn roc_auc_score", 0.07, auroc),
     Budget("smauc with interval, 10 million", "auroc with interval", 1.3, smauc),
@@ -206,3 +218,5 @@ ROWS = [
     ),
     Budget("command line, its peak", "memory", 600, lambda _: (command_line()[1], None), "MB"),
 ]
+if LLM.exists():  # beside the checkout, and not everywhere
+    ROWS.append(Budget("answers, 72,185 rows in 55 groups", "the clock", 5, answers))

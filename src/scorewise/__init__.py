@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from scorewise import curves, displays, measures
     from scorewise.agreeing import Agreement, agree
     from scorewise.agreeing.judges import Judgement, items_needed, judge
+    from scorewise.answering import Answers, answers
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agreement",
+    "Answers",
     "BadInput",
     "ClassEvaluation",
     "ClassTally",
@@ -49,6 +51,7 @@ __all__ = [
     "SmRoc",
     "Tally",
     "agree",
+    "answers",
     "class_tally",
     "compare",
     "curves",
@@ -69,6 +72,7 @@ __all__ = [
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
     "Agreement": "agreeing",
+    "Answers": "answering",
     "BadInput": "errors",
     "ClassEvaluation": "evaluation",
     "ClassTally": "tallies",
@@ -86,6 +90,7 @@ _HOMES = {
     "SmRoc": "scoring",
     "Tally": "tallies",
     "agree": "agreeing",
+    "answers": "answering",
     "class_tally": "evaluation",
     "compare": "evaluation",
     "density": "curves.density",

@@ -9,6 +9,7 @@ import typer
 from scorewise import __version__
 from scorewise.cli import options as o
 from scorewise.cli.agree import agree
+from scorewise.cli.answers import answers
 from scorewise.cli.calibrate import calibrate
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
@@ -98,6 +99,7 @@ app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Tell whether raters really disagree.")(raters)
 app.command(short_help="Say how far raters agree beyond chance (kappa, alpha).")(agree)
+app.command(short_help="Tell whether the confidence in answers is to be believed.")(answers)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
 app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
 app.add_typer(calibrate, name="calibrate")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scorewise.displays.agreement import AgreementDisplay
+from scorewise.displays.answers import AnswersDisplay
 from scorewise.displays.coefficients import CoefficientsDisplay
 from scorewise.displays.confusion import ConfusionDisplay
 from scorewise.displays.density import DensityDisplay
@@ -19,6 +20,7 @@ from scorewise.displays.smroc import SmRocDisplay
 
 __all__ = [
     "AgreementDisplay",
+    "AnswersDisplay",
     "CoefficientsDisplay",
     "ConfusionDisplay",
     "DensityDisplay",

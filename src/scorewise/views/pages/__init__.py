@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scorewise.views.pages.agree import agree
+from scorewise.views.pages.answers import answers
 from scorewise.views.pages.calibrate import calibrate
 from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
@@ -20,6 +21,7 @@ from scorewise.views.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "agree": agree,
+    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "drift": drift,

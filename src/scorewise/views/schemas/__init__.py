@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scorewise.views.schemas.agree import agree
+from scorewise.views.schemas.answers import answers
 from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
@@ -14,6 +15,7 @@ from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
     "agree": agree,
+    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "drift": drift,
