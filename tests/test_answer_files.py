@@ -189,6 +189,7 @@ def test_questions_that_one_file_lacks_are_refused_or_dropped(tmp_path):
     more, _, _ = dude(tmp_path, gold=asked[1:])
     with pytest.raises(BadInput, match=r"gt\.json lacks 1 question of sub\.json, first 'q1'"):
         load_answers(more)
+    assert load_answers(more, missing="drop").rows.dropped == 1
 
 
 @pytest.mark.skipif(
