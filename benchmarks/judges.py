@@ -29,7 +29,9 @@ def markdown() -> str:
     left_out, wrong = judged("drop"), judged("wrong")
     lines = ["| | accuracy | kappa |", "|---|---:|---:|"]
     for pair in left_out.ceiling.pairs:
-        lines.append(f"| {pair.first}, {pair.second} | {pair.found.accuracy} | {pair.found.kappa} |")
+        lines.append(
+            f"| {pair.first}, {pair.second} | {pair.found.accuracy} | {pair.found.kappa} |"
+        )
     for name in JUDGES:
         j = left_out.judges[name]
         lines.append(f"| {name}, majority | {j.accuracy} | {j.kappa} |")

@@ -134,7 +134,7 @@ def test_chances_against_irrcac(value, se):
     total = 0.0
     for (low, high), wanted in zip(theirs["scale"], theirs["CumProb"], strict=True):
         total += sum(
-            p for p, e in zip(ours.values(), BANDS.values(), strict=True) if low < e <= high
+            p for p, e in zip(ours.values(), BANDS.values(), strict=True) if low < float(e) <= high
         )
         assert total == pytest.approx(wanted, abs=2e-5)
 
