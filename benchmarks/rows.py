@@ -138,6 +138,27 @@ def ten_classes(best_of: BestOf) -> Measured:
     return best_of(ours, 3), None
 
 
+def agreement(best_of: BestOf) -> Measured:
+    """Columns of five raters, five categories, a tenth missing: both with their intervals."""
+    import krippendorff
+
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, (1_000_000, 1))
+    x = np.where(rng.random((1_000_000, 5)) < 0.5, truth, rng.integers(0, 5, (1_000_000, 5)))
+    x = np.where(rng.random(x.shape) < 0.1, np.nan, x)
+    columns = {f"rater{k}": np.ascontiguousarray(x[:, k]) for k in range(5)}
+    by_rater = np.ascontiguousarray(x.T)
+
+    def ours() -> object:
+        r = sw.Ratings.of(columns)
+        return sw.measures.krippendorff_alpha(r), sw.measures.fleiss_kappa(r)
+
+    def peer() -> object:
+        return krippendorff.alpha(by_rater, level_of_measurement="nominal")
+
+    return beside(ours, peer, best_of, 5, 2)
+
+
 def fresh(code: str) -> tuple[float, float]:
     """Seconds that the code says it took in a process of its own, and that process's peak in MB."""
     # not ru_maxrss: a child begins with its parent's
@@ -199,6 +220,7 @@ ROWS = [
     Budget("smECE, 1 million", "relplot", 0.1, smece),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
     Budget("density of 10 million points", "np.sort of the same", 2, density),
+    Budget("alpha and Fleiss, 1 million x 5", "krippendorff.alpha", 0.1, agreement),
     Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),
     Budget("evaluate 10 million: peak of the process", "its input arrays", 4, memory, "MB"),
     Budget(

@@ -20,6 +20,7 @@ from scorewise.tallies.ratings import Ratings
 
 NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
+PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
 BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
 _FORMULAS: dict[str, Callable[[Rated], Parts]] = {
     "percent_agreement": parts.against(parts.none),
@@ -93,7 +94,7 @@ def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
     if isinstance(kernel, str):
         return kernel
     used = np.ones(len(r.codes), np.bool_)
-    if name in (*TWO_RATERS, "krippendorff_alpha"):
+    if name in PAIRED:
         used = r.rated >= 2
     x = Rated.of(r, kernel)
     x = x if used.all() else x.only(used)

@@ -1,0 +1,173 @@
+"""What holds for every registered measure of raters, whatever the ratings."""
+
+import math
+import operator
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import scorewise.measures
+from rater_cases import RaterCase, rater_case, rater_cases, rater_shards
+from rater_oracles import RATER_ORACLES
+from scorewise import Estimate
+from scorewise.registry import RATER_MEASURES
+
+assert scorewise.measures
+NEAR = 1e-7
+every_measure = pytest.mark.parametrize("m", RATER_MEASURES.values(), ids=RATER_MEASURES)
+tries = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
+    """Value, interval, method and reason agree; to rounding unless told."""
+    assert (a.method, a.level, a.why) == (b.method, b.level, b.why)
+    numbers = [(x.value, x.low, x.high, x.p or 0.0) for x in (a, b)]
+    np.testing.assert_allclose(*numbers, rtol=rel, atol=rel)
+
+
+# against others
+
+
+def test_every_measure_has_an_oracle():
+    assert set(RATER_MEASURES) == set(RATER_ORACLES), (
+        "say in tests/rater_oracles.py what a measure is checked against"
+    )
+
+
+@pytest.mark.parametrize("name", RATER_ORACLES)
+def test_measure_agrees_with_its_oracle(name):
+    compared = 0
+    for seed in range(24):
+        case = rater_case(seed, 12 + 2 * seed, 2 + seed % 2 * (seed % 5), 2 + seed % 4)
+        e = RATER_MEASURES[name](case.ratings)
+        if e.defined:
+            assert e.value == pytest.approx(RATER_ORACLES[name](case), rel=1e-9, abs=1e-9)
+            compared += 1
+    assert compared >= 8
+
+
+# defined or explained
+
+
+@every_measure
+@tries
+@given(case=rater_cases())
+def test_defined_or_explained_and_within_bounds(m, case):
+    e = m(case.ratings)
+    assert bool(e.why) == (not math.isfinite(e.value))
+    least, most = m.bounds
+    if not e.defined:
+        assert math.isnan(e.low)
+        return
+    assert least <= e.value <= most
+    assert math.isnan(e.low) == math.isnan(e.high)
+    assert e.p is None or 0 <= e.p <= 1
+    if not math.isnan(e.low):
+        assert least <= e.low <= e.value <= e.high <= most
+        assert e.method
+
+
+@every_measure
+def test_no_items_is_the_reason(m):
+    e = m(RaterCase(np.empty((0, 2)), 2).ratings)
+    assert math.isnan(e.value)
+    assert e.why == "no items"
+
+
+@every_measure
+@tries
+@given(case=rater_cases(least=2))
+def test_wider_level_contains_the_narrower(m, case):
+    narrow, usual, wide = (m(case.ratings, level=level) for level in (0.8, 0.95, 0.99))
+    assert narrow.value == wide.value or not narrow.defined
+    if not math.isnan(usual.low):
+        hair = 1e-12 * max(1.0, abs(usual.low))
+        assert wide.low <= usual.low + hair
+        assert usual.low <= narrow.low + hair
+        assert narrow.high <= usual.high + hair
+        assert usual.high <= wide.high + hair
+
+
+# what must not matter
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_merged_parts_equal_the_whole(m, data):
+    case = data.draw(rater_cases())
+    merged = reduce(operator.add, [part.ratings for part in data.draw(rater_shards(case))])
+    assert_same(m(merged), m(case.ratings))
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_order_of_items_does_not_matter(m, data):
+    case = data.draw(rater_cases())
+    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    assert_same(m(case.ratings), m(case.rows(order).ratings))
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_count_equals_repetition(m, data):
+    case = data.draw(rater_cases())
+    n = len(case)
+    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    again = case.rows(np.repeat(np.arange(n), count))
+    assert_same(m(replace(case, count=count).ratings), m(again.ratings))
+
+
+@every_measure
+@tries
+@given(case=rater_cases(least=1, weighted=True), factor=st.sampled_from((10.0, 0.1, 1e110, 1e-110)))
+def test_unit_of_weight_does_not_matter(m, case, factor):
+    assert_same(m(case.ratings), m(replace(case, weight=case.weight * factor).ratings))
+
+
+@every_measure
+@tries
+@given(case=rater_cases(least=1, weighted=False))
+def test_equal_weights_equal_no_weights(m, case):
+    assert_same(m(case.ratings), m(replace(case, weight=np.full(len(case), 3.0)).ratings))
+
+
+@every_measure
+@tries
+@given(data=st.data())
+def test_order_of_raters_does_not_matter(m, data):
+    case = data.draw(rater_cases())
+    order = data.draw(st.permutations(range(case.x.shape[1])))
+    if m.bounds == (-math.inf, math.inf):
+        return  # signed differences of two raters turn round
+    assert_same(m(case.ratings), m(replace(case, x=case.x[:, order]).ratings))
+
+
+@every_measure
+def test_register_says_what_is_true(m):
+    assert m.bounds[0] < m.bounds[1]
+    assert m.group == "agreement"
+    assert m.title
+    assert m.meaning.endswith((".", ")")), "the first line of the docstring is the meaning"
+    assert "level" in m.options
+    r = rater_case(1, 20, 2, 3).ratings
+    assert_same(getattr(scorewise.measures, m.name)(r), m(r), rel=0.0)
+
+
+@every_measure
+def test_seed_and_bootstrap(m):
+    if "interval" not in m.options:
+        return
+    r = rater_case(3, 60, 2, 3, missing=0.0).ratings
+    one, again, other = (m(r, interval="bootstrap", seed=s) for s in (0, 0, 1))
+    formula = m(r)
+    assert_same(one, again, rel=0.0)
+    assert (one.low, one.high) != (other.low, other.high)
+    assert one.value == formula.value
+    assert one.high - one.low == pytest.approx(formula.high - formula.low, rel=0.2)
