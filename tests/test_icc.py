@@ -92,7 +92,8 @@ def test_items_with_a_missing_rating_are_left_out():
             e = getattr(measures, name)(ratings(x))
             np.testing.assert_allclose(e.value, theirs.loc[theirs_name, "ICC"], rtol=1e-8)
             used = (~np.isnan(x)).any(1)
-            assert f"{np.count_nonzero(used & ~whole)} items left out" in e.method
+            left = np.count_nonzero(used & ~whole)
+            assert e.method == f"F; {left} item{'s' * int(left > 1)} left out, not rated by all"
 
 
 def test_unbalanced_one_way_is_that_of_scipy():

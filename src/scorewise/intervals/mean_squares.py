@@ -28,7 +28,7 @@ class OneWay(NamedTuple):
 
 
 class TwoWay(NamedTuple):
-    """Mean squares of items, raters and what is left, of so many items and raters; and items left out."""
+    """Mean squares of items, raters and what is left; how many of each, and items left out."""
 
     between: float
     raters: float
@@ -74,7 +74,7 @@ def two_way(r: Ratings) -> TwoWay | str:
     whole = r.rated == many
     if many < 2 or not whole.any():
         return "no item is rated by all raters" if many > 1 else "one rater"
-    left_out = float(r.weight[~whole].sum())
+    left_out = float(r.weight[~whole].sum() / r.weight.sum()) * r.effective
     weight, values, _ = _numbers(r, whole)
     items = float(weight.sum())
     if one_row(items):

@@ -69,9 +69,7 @@ def icc_2_k(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> icc_2_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.949 [-0.039, 0.997]
     """
-    return _drawn(
-        r, level, lambda x, k: x * k / (1 + x * (k - 1)) if 1 + x * (k - 1) > 0 else -math.inf
-    )
+    return _drawn(r, level, _stepped_up)
 
 
 @measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(3,1)")
@@ -107,6 +105,13 @@ def _single(f: float, k: float) -> float:
 def _mean(f: float, k: float) -> float:
     """The same of means of k ratings."""
     return 1 - 1 / f if f > 0 else -math.inf
+
+
+def _stepped_up(single: float, k: int) -> float:
+    """The correlation of means of k ratings, by that of single ones (Spearman-Brown)."""
+    whole = 1 + single * (k - 1)
+    # a hair above the pole is rounding
+    return single * k / whole if whole > 1e-12 else -math.inf
 
 
 def _one_way(r: Ratings, level: float, of: Callable[[float, float], float]) -> Estimate:
@@ -196,4 +201,8 @@ def _estimate(
 
 def _method(m: TwoWay) -> str:
     """How the interval was made, and of how many items."""
-    return "F" + (f"; {m.left_out:.6g} items left out, not rated by all" if m.left_out else "")
+    if not m.left_out:
+        return "F"
+    near = round(m.left_out)
+    many = f"{near:,}" if abs(m.left_out - near) < 1e-6 * near else f"{m.left_out:.3g}"
+    return f"F; {many} {'item' if many == '1' else 'items'} left out, not rated by all"
