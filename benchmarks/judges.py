@@ -27,11 +27,14 @@ def judged(no_answer: str) -> sw.Judgement:
 
 def markdown() -> str:
     left_out, wrong = judged("drop"), judged("wrong")
-    lines = ["| | accuracy | kappa |", "|---|---:|---:|"]
-    for pair in left_out.ceiling.pairs:
-        lines.append(
-            f"| {pair.first}, {pair.second} | {pair.found.accuracy} | {pair.found.kappa} |"
-        )
+    lines = [
+        "| | accuracy | kappa |",
+        "|---|---:|---:|",
+        *(
+            f"| {p.first}, {p.second} | {p.found.accuracy} | {p.found.kappa} |"
+            for p in left_out.ceiling.pairs
+        ),
+    ]
     for name in JUDGES:
         j = left_out.judges[name]
         lines.append(f"| {name}, majority | {j.accuracy} | {j.kappa} |")

@@ -139,7 +139,7 @@ def ten_classes(best_of: BestOf) -> Measured:
     return best_of(ours, 3), None
 
 
-def answers(best_of: BestOf) -> Measured:
+def anls_of_pairs(best_of: BestOf) -> Measured:
     """ANLS of distinct answers, half of them right, and the same by a loop over pairs."""
     from rapidfuzz.distance import Levenshtein
 
@@ -253,7 +253,7 @@ ROWS = [
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
     Budget("smECE, 1 million", "relplot", 0.1, smece),
-    Budget("ANLS of 100,000 answers", "rapidfuzz in a loop", 2, answers),
+    Budget("ANLS of 100,000 answers", "rapidfuzz in a loop", 2, anls_of_pairs),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
     Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("alpha and Fleiss, 1 million x 5", "krippendorff.alpha", 0.1, agreement),

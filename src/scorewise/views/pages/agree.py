@@ -239,16 +239,17 @@ def _items(doc: Document) -> list[Section]:
     if not doc["items"]:
         return []
     several = len({i["file"] for i in doc["items"]}) > 1
+    named_items = any(i["id"] is not None for i in doc["items"])
     rows = [
         (
-            _short(i["id"]) if i["id"] is not None else "",
+            *([_short(i["id"] or "")] if named_items else []),
             (f"{plain(i['file'])}: " if several else "") + str(i["row"]),
             shown(i["disagreement"]),
             _said(doc, i["said"]),
         )
         for i in doc["items"]
     ]
-    head = ("Item", "Row", "Disagreement", "Ratings")
+    head = (*(["Item"] if named_items else []), "Row", "Disagreement", "Ratings")
     start = 1 if doc["data"]["sources"] else 0
     lines = [
         f"Disagreement: share of pairs of ratings that differ (in part, where categories are ordered). "
