@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -138,6 +139,28 @@ def ten_classes(best_of: BestOf) -> Measured:
     return best_of(ours, 3), None
 
 
+def answers(best_of: BestOf) -> Measured:
+    """ANLS of distinct answers, half of them right, and the same by a loop over pairs."""
+    from rapidfuzz.distance import Levenshtein
+
+    from scorewise.door.quality import anls
+
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklmnop    "))
+    texts = ["".join(row) for row in rng.choice(letters, (150_000, 20))]
+    gold, said = texts[:100_000], texts[:50_000] + texts[100_000:]
+
+    def tidy(text: str) -> str:
+        return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+    def loop() -> list[float]:
+        pairs = ((tidy(a), tidy(b)) for a, b in zip(gold, said, strict=True))
+        far = [Levenshtein.normalized_distance(a, b) for a, b in pairs]
+        return [1 - f if f < 0.5 else 0.0 for f in far]
+
+    return beside(lambda: anls(gold, said), loop, best_of, 5, 5)
+
+
 def fresh(code: str) -> tuple[float, float]:
     """Seconds that the code says it took in a process of its own, and that process's peak in MB."""
     # not ru_maxrss: a child begins with its parent's
@@ -209,6 +232,7 @@ ROWS = [
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
     Budget("smECE, 1 million", "relplot", 0.1, smece),
+    Budget("ANLS of 100,000 answers", "rapidfuzz in a loop", 2, answers),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
     Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),

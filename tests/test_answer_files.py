@@ -167,8 +167,8 @@ def test_gold_answers_and_a_submission_are_joined_by_question(tmp_path):
         assert loaded.rows.place.row(3) == "row 4 of gt.json"
         assert loaded.notes == [
             "layout: gold answers of gt.json and the submission sub.json, by questionId",
-            "answers_variants: not used for 1 lists, as they do not say which item they stand for",
-            "answers_confidence: the first of several for 1 answers",
+            "answers_variants: not used for 1 list, as they do not say which item they stand for",
+            "answers_confidence: the first of several for 1 answer",
         ]
 
 
@@ -186,9 +186,13 @@ def test_questions_that_one_file_lacks_are_refused_or_dropped(tmp_path):
         [1, 0],
         "row 3 of gt.json",
     )
+    blank, _, _ = dude(tmp_path, submission=[told[0], {**told[1], "answers": None}, told[2]])
+    rows = load_answers(blank, missing="drop").rows
+    assert (rows.dropped, [rows.place.number(i)[1] for i in range(2)]) == (2, [2, 4])
     more, _, _ = dude(tmp_path, gold=asked[1:])
     with pytest.raises(BadInput, match=r"gt\.json lacks 1 question of sub\.json, first 'q1'"):
         load_answers(more)
+    assert load_answers(more, missing="drop").rows.dropped == 1
 
 
 @pytest.mark.skipif(

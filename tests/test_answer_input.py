@@ -21,6 +21,8 @@ GOOD = [0.75, 1, 1, 0]
 def test_answers_are_judged_by_the_rule_said():
     assert take_answers(GOLD, SAID, SURE).quality.tolist() == GOOD
     assert take_answers(GOLD, SAID, SURE, quality="exact").quality.tolist() == [0, 1, 1, 0]
+    half = take_answers([[["a1"], ["b2"]]], ["b2"], [1], quality="exact")
+    assert half.quality == 0
     assert take_answers(["a b"], ["a c"], [1], quality="f1", normalise="plain").quality == 0.5
     assert take_answers(["a b"], ["b"], [1], quality="f1").quality == 1  # without the article
 
@@ -110,7 +112,7 @@ def test_an_answer_that_misses_anything_else_is_left_out_and_counted():
         weight=[1, 1, 1, 1, 2],
         missing="drop",
     )
-    assert (rows.dropped, rows.quality.tolist()) == (3, [1, 0.5 * 0])
+    assert (rows.dropped, rows.quality.tolist()) == (3, [1, 0])
     assert rows.groups["g"].tolist() == ["u", "v"]
     assert rows.weight is not None
     assert rows.weight.tolist() == [1, 2]

@@ -120,6 +120,10 @@ def test_texts_that_read_the_same_are_the_same(one, other):
     assert exact_match([one], [other], normalise="none") == 0
 
 
+def test_a_letter_that_loses_its_capital_stays_one_letter():
+    assert [len(plain(t)) for t in ("\u01f0", "J\u030c")] == [1, 1]
+
+
 def test_each_normalisation_leaves_out_what_it_says():
     gold, predicted = (
         ["The Cat\u2019s «end»!"] * 3,
@@ -158,6 +162,8 @@ def test_half_of_the_letters_wrong_is_no_likeness():
         ([["Paris"], ["Rome"]], " ", 0),
         (["Paris", ""], "", 1),  # one of those who gave gold answers found none
         (["Paris", ""], "paris", 1),
+        ([["Paris", ""]], [], 1),
+        ([["Paris", ""], ["Rome"]], [], 0),
         ("unanswerable questions", "unanswerable", 0),  # says that there is none, but there is
         ("-", "", 0),
         ("none", "", 0),  # the word may well be an answer

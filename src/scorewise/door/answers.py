@@ -16,7 +16,7 @@ from scorewise.door.place import Place
 from scorewise.door.quality import RULES, Rule
 from scorewise.door.rows import weights
 from scorewise.door.texts import check_flat
-from scorewise.door.wording import UNANSWERABLE, Forms, Normalise
+from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -136,8 +136,8 @@ def _judged(
         raise BadInput("unanswerable= is a single text; pass a list of words that say so")
     gold, predicted = given.texts[names.gold], given.texts[names.predicted]
     check_flat(predicted, names.predicted, given.place)
-    forms = Forms(normalise or rule.normalise, unanswerable)
-    good, cases = compare(gold.values, predicted.values, rule.score, forms, lists)
+    form = former(normalise or rule.normalise, unanswerable)
+    good, cases = compare(gold.values, predicted.values, rule.score, form, lists)
     return Compared(np.floor(good) if rule.whole else good, cases)
 
 

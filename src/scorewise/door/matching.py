@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door.columns import one_of
-from scorewise.door.wording import Forms
+from scorewise.door.wording import Form
 
 Floats: TypeAlias = NDArray[np.float64]
 Lists: TypeAlias = Literal["variants", "items"]
@@ -37,12 +37,13 @@ class Row(NamedTuple):
 
 
 def compare(
-    gold: Sequence[Any], predicted: Sequence[Any], score: Pairs, forms: Forms, lists: Lists
+    gold: Sequence[Any], predicted: Sequence[Any], score: Pairs, form: Form, lists: Lists
 ) -> Compared:
     """The quality of each answer, from the scores of all pairs of its texts at once.
 
     >>> from scorewise.door.quality import same
-    >>> found = compare([["4", "four"], "x", ""], ["Four", "", " "], same, Forms("plain", ()), "variants")
+    >>> from scorewise.door.wording import former
+    >>> found = compare([["4", "four"], "x", ""], ["Four", "", " "], same, former("plain", ()), "variants")
     >>> found.quality, found.cases["unanswerable"], found.cases["said unanswerable"]
     (array([1., 0., 1.]), 1, 2)
     """
@@ -52,29 +53,27 @@ def compare(
         for g, p in zip(gold, predicted, strict=True)
     ]
     if all(flat):
-        return _variants(gold, predicted, score, forms)
+        return _variants(gold, predicted, score, form)
     among = np.array(flat)
     listed = [not f for f in flat]
     said = list(compress(predicted, listed))
     rows = [
-        Row(*_wanted(g, lists, forms), _said(p, forms))
+        Row(*_wanted(g, lists, form), _said(p, form))
         for g, p in zip(compress(gold, listed), said, strict=True)
     ]
     several = _rows(rows, said, score)
-    single = _variants(list(compress(gold, flat)), list(compress(predicted, flat)), score, forms)
+    single = _variants(list(compress(gold, flat)), list(compress(predicted, flat)), score, form)
     quality = np.empty(len(gold))
     quality[among], quality[~among] = single.quality, several.quality
     return Compared(quality, {k: n + single.cases[k] for k, n in several.cases.items()})
 
 
-def _variants(
-    gold: Sequence[Any], predicted: Sequence[str], score: Pairs, forms: Forms
-) -> Compared:
+def _variants(gold: Sequence[Any], predicted: Sequence[str], score: Pairs, form: Form) -> Compared:
     """One text against those accepted, which is most of what there is, without lists for each row."""
     size = np.fromiter((1 if type(g) is str else len(g) for g in gold), np.int64, len(gold))
     owner = np.repeat(np.arange(len(gold)), size)
-    left: list[Any] = [forms[t] for g in gold for t in ((g,) if type(g) is str else g)]
-    right: list[Any] = [forms[p] for p in predicted]
+    left: list[Any] = [form(t) for g in gold for t in ((g,) if type(g) is str else g)]
+    right: list[Any] = [form(p) for p in predicted]
     text, answer = (
         np.fromiter((t is not None for t in side), bool, len(side)) for side in (left, right)
     )
@@ -118,26 +117,26 @@ def _rows(rows: Sequence[Row], predicted: Sequence[Any], score: Pairs) -> Compar
     return Compared(quality, dict(zip(CASES, counts, strict=True)))
 
 
-def _wanted(cell: str | Sequence[Any], lists: Lists, forms: Forms) -> tuple[Items, bool]:
+def _wanted(cell: str | Sequence[Any], lists: Lists, form: Form) -> tuple[Items, bool]:
     """The items to name, each with the texts accepted for it, and whether "no answer" is accepted."""
     if isinstance(cell, str):
-        form = forms[cell]
-        return ([], True) if form is None else ([[form]], False)
+        only = form(cell)
+        return ([], True) if only is None else ([[only]], False)
     nested = lists == "items" or any(not isinstance(part, str) for part in cell)
     groups = (
         [[part] if isinstance(part, str) else part for part in cell] if nested else [list(cell)]
     )
-    items = [[form for text in group if (form := forms[text]) is not None] for group in groups]
+    items = [[tidy for text in group if (tidy := form(text)) is not None] for group in groups]
     named = [item for item in items if item]
     blank = len(groups) == 1 and len(items[0]) < len(groups[0])
     return named, blank or not named
 
 
-def _said(cell: str | Sequence[str], forms: Forms) -> list[str]:
+def _said(cell: str | Sequence[str], form: Form) -> list[str]:
     if isinstance(cell, str):
-        form = forms[cell]
-        return [] if form is None else [form]
-    return [form for text in cell if (form := forms[text]) is not None]
+        only = form(cell)
+        return [] if only is None else [only]
+    return [tidy for text in cell if (tidy := form(text)) is not None]
 
 
 def _pairs(rows: Sequence[Row]) -> tuple[list[str], list[str], list[int]]:

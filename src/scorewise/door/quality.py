@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door.matching import Lists, Pairs, compare
-from scorewise.door.wording import UNANSWERABLE, Forms, Normalise
+from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -41,8 +41,8 @@ def anls(
     >>> anls(["1894", ["Yes", "yes, it is"], [["AF0055"], ["AF1044"]]], ["1884", "YES", ["AF1044"]])
     array([0.75, 1.  , 0.5 ])
     """
-    forms = Forms(normalise, unanswerable)
-    return compare(gold, predicted, alike(threshold), forms, lists).quality
+    form = former(normalise, unanswerable)
+    return compare(gold, predicted, alike(threshold), form, lists).quality
 
 
 def exact_match(
@@ -60,8 +60,8 @@ def exact_match(
     >>> exact_match(["the Eiffel Tower", ["4", "four"]], ["Eiffel tower.", "five"])
     array([1., 0.])
     """
-    forms = Forms(normalise, unanswerable)
-    return np.floor(compare(gold, predicted, same, forms, lists).quality)
+    form = former(normalise, unanswerable)
+    return np.floor(compare(gold, predicted, same, form, lists).quality)
 
 
 def token_f1(
@@ -80,8 +80,8 @@ def token_f1(
     >>> token_f1(["in the north of France"], ["northern France"]).round(3)
     array([0.333])
     """
-    forms = Forms(normalise, unanswerable)
-    return compare(gold, predicted, shared_words, forms, lists).quality
+    form = former(normalise, unanswerable)
+    return compare(gold, predicted, shared_words, form, lists).quality
 
 
 # one pair of texts after the other
@@ -94,9 +94,11 @@ def alike(threshold: float = 0.5) -> Pairs:
 
     def score(left: list[str], right: list[str]) -> Floats:
         distance = distances(left, right)
-        sizes = zip(left, right, strict=True)
-        longer = np.fromiter((max(len(a), len(b), 1) for a, b in sizes), np.float64, len(left))
-        far = distance / longer  # the same float as a threshold written as that fraction
+        sizes = (np.fromiter(map(len, side), np.float64, len(side)) for side in (left, right))
+        longer = np.maximum(*sizes)
+        far = distance / np.maximum(
+            longer, 1
+        )  # the same float as a threshold written as that fraction
         return np.where(far >= threshold, 0.0, 1 - far)
 
     return score

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
 from scorewise.door.columns import one_of
 
 Normalise: TypeAlias = Literal["plain", "squad", "none"]
+Form: TypeAlias = Callable[[str], str | None]
 
 UNANSWERABLE = (
     "unanswerable",
@@ -55,32 +56,28 @@ def _bald(folded: str) -> str:
     return " ".join(_ARTICLES.sub(" ", folded.translate(_PUNCTUATION)).split())
 
 
-class Forms(dict[str, str | None]):
-    """The form in which each text is compared, made when first asked for; None if it says "no answer".
+def former(normalise: Normalise, unanswerable: Iterable[str]) -> Form:
+    """The function that gives the form in which a text is compared, None if it says "no answer".
 
     That is any blank text, and those words for it; case, hyphens and a full stop do not matter there.
 
-    >>> forms = Forms("squad", UNANSWERABLE)
-    >>> forms["The end."], forms[" "], forms["Not-answerable."], forms["none"]
+    >>> form = former("squad", UNANSWERABLE)
+    >>> form("The end."), form(" "), form("Not-answerable."), form("none")
     ('end', None, None, 'none')
     """
+    one_of("normalise", normalise, get_args(Normalise))
+    none = {_bare(word) for word in unanswerable} - {""}
+    beginnings = tuple({word[:3].rstrip() for word in none})  # tells most answers apart at once
 
-    def __init__(self, normalise: Normalise, unanswerable: Iterable[str]) -> None:
-        one_of("normalise", normalise, get_args(Normalise))
-        self.normalise = normalise
-        self.none = {_bare(word) for word in unanswerable} - {""}
-        self.initials = tuple({word[0] for word in self.none})
-
-    def __missing__(self, text: str) -> str | None:
+    def form(text: str) -> str | None:
         folded = plain(text)
-        if not folded or (folded.startswith(self.initials) and _bare(folded) in self.none):
-            form = None
-        elif self.normalise == "plain":
-            form = folded
-        else:
-            form = text if self.normalise == "none" else _bald(folded)
-        self[text] = form
-        return form
+        if not folded or (folded.startswith(beginnings) and _bare(folded) in none):
+            return None
+        if normalise == "plain":
+            return folded
+        return text if normalise == "none" else _bald(folded)
+
+    return form
 
 
 def _bare(text: str) -> str:

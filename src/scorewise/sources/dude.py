@@ -56,7 +56,9 @@ def join_dude(files: Sequence[Records], missing: Missing) -> Joined:
     dropped += _absent(told, asked, submission, gold, missing)
     kept = [key for key in asked if key in told]
     if not kept:
-        raise BadInput(f"{gold.name} and {submission.name} have no questionId in common")
+        raise BadInput(
+            f"{gold.name} and {submission.name} have no questionId in common; do they belong together?"
+        )
     questions, answers = [asked[k] for k in kept], [told[k] for k in kept]
     sure = [a.get(CONFIDENCE) for a in answers]
     columns: dict[str, list[Any]] = {
@@ -94,9 +96,8 @@ def _absent(
 ) -> int:
     lost = [key for key in here if key not in there]
     if lost and missing == "refuse":
-        count = "1 question" if len(lost) == 1 else f"{len(lost):,} questions"
         raise BadInput(
-            f"{other.name} lacks {count} of {one.name}, first {short(lost[0])}; "
+            f"{other.name} lacks {_count(len(lost), 'question')} of {one.name}, first {short(lost[0])}; "
             f'add what is lacking or pass missing="drop"'
         )
     return len(lost)
@@ -139,9 +140,14 @@ def _notes(
     )
     if unused:
         notes.append(
-            f"answers_variants: not used for {unused} lists, as they do not say which item they stand for"
+            f"answers_variants: not used for {_count(unused, 'list')}, as they do not say which item they "
+            f"stand for"
         )
     several = sum(isinstance(c, list) and len(c) > 1 for c in sure)
     if several:
-        notes.append(f"{CONFIDENCE}: the first of several for {several} answers")
+        notes.append(f"{CONFIDENCE}: the first of several for {_count(several, 'answer')}")
     return notes
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from scorewise.errors import BadInput
+from scorewise.sources.lines import lines_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -252,37 +253,6 @@ def _open_plainly(source: Source, name: str) -> Table:
         return pl.DataFrame([_mixed(c, [row.get(c) for row in rows]) for c in wanted])
 
     return Table(name, columns, read)
-
-
-def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The objects in lines of JSON."""
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode("utf-8-sig"), parse_int=_integer)
-        except RecursionError:
-            raise BadInput(
-                f"{name} is nested too deeply in line {number}; leave out the field that is"
-            ) from None
-        except ValueError:
-            raise BadInput(
-                f"{name} is not JSON in line {number}; one object per line is wanted"
-            ) from None
-        if not isinstance(row, dict):
-            raise BadInput(
-                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
-            )
-        rows.append(row)
-    if not rows:
-        raise BadInput(f"{name} has no rows")
-    return rows
-
-
-def _integer(digits: str) -> int | str:
-    """An integer; as text when 64 bits may not hold it."""
-    return int(digits) if len(digits) <= 18 else digits
 
 
 def _mixed(name: str, values: list[Any]) -> pl.Series:

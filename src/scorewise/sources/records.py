@@ -12,7 +12,8 @@ from typing import Any
 from scorewise.door import Place
 from scorewise.errors import BadInput
 from scorewise.sources.files import is_file, open_bytes, open_table_of, piped, readable
-from scorewise.sources.formats import Table, lines_of, unpack
+from scorewise.sources.formats import Table, unpack
+from scorewise.sources.lines import lines_of
 from scorewise.sources.paths import format_of
 
 _NO_RECORDS = (
