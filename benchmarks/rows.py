@@ -229,7 +229,7 @@ def command_line() -> tuple[float, float]:
 LLM = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "llm_confidence.parquet"
 
 
-def answers(_: BestOf) -> Measured:
+def answers_by_group(_: BestOf) -> Measured:
     """Seconds of a whole run of `scorewise answers`: two confidences, eleven models, five sets."""
     words = ["answers", str(LLM), "--quality", "correct", "--confidence", "stated_confidence"]
     words += ["--confidence", "chosen_token_confidence", "--by", "llm", "--by", "qset"]
@@ -265,4 +265,4 @@ ROWS = [
     Budget("command line, its peak", "memory", 600, lambda _: (command_line()[1], None), "MB"),
 ]
 if LLM.exists():  # beside the checkout, and not everywhere
-    ROWS.append(Budget("answers, 72,185 rows in 55 groups", "the clock", 5, answers))
+    ROWS.append(Budget("answers, 72,185 rows in 55 groups", "the clock", 5, answers_by_group))

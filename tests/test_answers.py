@@ -66,6 +66,23 @@ def test_values_against_sklearn():
     assert a.mcb.value - a.dsc.value + a.unc.value == pytest.approx(a.brier.value)
 
 
+def test_texts_can_be_given_in_order_or_by_name():
+    gold, said, sure = (
+        ["Paris", ["Rome", "Roma"], "Oslo"],
+        ["paris", "roma", "Bergen"],
+        [0.9, 0.8, 0.7],
+    )
+    a = sw.answers(gold, said, sure)
+    b = sw.answers(gold=gold, predicted=said, confidence=sure)
+    with pytest.warns(UserWarning, match="gold: column 'answers'"):
+        c = sw.answers({"answers": gold, "said": said, "p": sure}, "said", "p")
+    assert (
+        a.rows.quality.tolist() == [1, 1, 0] == b.rows.quality.tolist() == c.rows.quality.tolist()
+    )
+    assert a.ece == b.ece == c.ece
+    assert sw.answers(gold, said, sure, by=["x", "y", "x"]).groups.columns == ("group",)
+
+
 def test_correct_is_strictly_above_tau():
     a = judged([0.5, 0.5, 1.0, 0.4], [0.1, 0.2, 0.9, 0.3])
     assert a.accuracy.value == 0.25
@@ -408,6 +425,8 @@ def test_bad_settings_are_refused(options, said):
 def test_other_bad_calls_are_refused():
     with pytest.raises(BadInput, match="confidence is missing"):
         sw.answers(quality=[1.0])
+    with pytest.raises(BadInput, match="confidence is missing"):
+        sw.answers(["Paris"], ["Rome"])
     with pytest.raises(BadInput, match="gold is given twice"):
         sw.answers(["a"], ["a"], [0.5], gold=["a"])
     with pytest.raises(BadInput, match="no answers"):

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scorewise.answering.document import document
 from scorewise.answering.result import Answers
 from scorewise.answering.settings import Settings
 from scorewise.door import Missing
@@ -54,7 +55,7 @@ def answers(
         "quality": quality, "weight": weight, "missing": missing, "normalise": normalise,
         "lists": lists, "unanswerable": unanswerable,
     }  # fmt: skip
-    if source is not None and _names(confidence):
+    if source is not None and _names(confidence) and isinstance(predicted, str | None):
         loaded = load_answers(
             source, gold=gold, predicted=predicted, confidence=_listed(confidence),
             groups=_listed(by), **how,
@@ -74,7 +75,7 @@ def answers(
 
 def judge_answers(loaded: LoadedAnswers, **settings: Any) -> Document:
     """The document of answers that were read."""
-    return Answers(loaded.rows, Settings(**settings), loaded.sources, loaded.notes).to_dict()
+    return document(Answers(loaded.rows, Settings(**settings), loaded.sources, loaded.notes))
 
 
 def _names(confidence: Any) -> bool:

@@ -101,4 +101,4 @@ SHOWN = (
     "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
 )  # fmt: skip
 OF_GROUPS = ("accuracy", "mean_confidence", "ece", "auroc")
-OVER_TAU = ("accuracy", "ece", "auroc", "brier")
+OVER_TAU = ("accuracy", "ece", "smece", "brier", "mcb", "auroc", "aurc")

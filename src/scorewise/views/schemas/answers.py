@@ -68,8 +68,11 @@ def _confidence() -> Schema:
         correct=count("How many answers are; the numbers are the same where this is."),
         accuracy=estimate("Share of correct answers."),
         ece=estimate("Calibration error in bins."),
-        auroc=estimate("Chance that a correct answer is surer than a wrong one."),
+        smece=estimate("Calibration error, smoothed."),
         brier=estimate("Brier score against correct or wrong."),
+        mcb=estimate("Part of the Brier score that recalibration would save."),
+        auroc=estimate("Chance that a correct answer is surer than a wrong one."),
+        aurc=estimate("Mean share of wrong answers among the surest."),
     )
     return an_object(
         "One confidence.",
