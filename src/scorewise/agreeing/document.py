@@ -158,8 +158,8 @@ def _hints(a: Agreement) -> Iterator[str]:
         yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
     if r.scale == "nominal" and len(r.categories) > 2 and _numbers(r.categories):
         yield (
-            'the categories are numbers, and all differences count alike; scale="ordinal" or '
-            'scale="interval" counts near misses for less'
+            'the categories are numbers; if they have an order, scale="ordinal" or scale="interval" counts '
+            "near misses for less than other differences"
         )
     if 1 < r.effective < FEW:
         yield f"{counted(round(r.effective), 'item')} are few; intervals are rough"

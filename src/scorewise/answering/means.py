@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,8 +53,13 @@ def mean_quality(s: Sample, level: float) -> Estimate:
 
 
 def mean_confidence(t: Tally, level: float) -> Estimate:
-    """Mean confidence in the answers; Student's interval."""
-    return mean_score(t, level=level)
+    """Mean confidence in the answers; Student's interval, within [0, 1].
+
+    >>> mean_confidence(Tally.of([1, 1, 0], [0.95, 0.9, 0.3]), 0.95)
+    0.717 [0.000, 1.000]
+    """
+    e = mean_score(t, level=level)
+    return replace(e, low=max(e.low, 0.0), high=min(e.high, 1.0)) if e.low < e.high else e
 
 
 def overconfidence(t: Tally, level: float) -> Estimate:
