@@ -1,52 +1,21 @@
 """Where raters agree and differ, against loops over items, sklearn, statsmodels and published tables."""
 
 import itertools
-import math
+from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 from statsmodels.stats.proportion import proportion_confint
 
-from scorewise import BadInput, Ratings
-from scorewise.agreeing.baseline import baseline, margin_error
+from agreement_cases import distance, scales, tables
+from scorewise import BadInput, Ratings, measures
 from scorewise.agreeing.categories import specific_agreement
 from scorewise.agreeing.disagreement import differing, disputed
 from scorewise.agreeing.pairs import pairs
-from scorewise.agreeing.paradox import paradox
 from scorewise.door.place import Place
 from scorewise.door.ratings import take_counts, take_ratings, take_table
 from scorewise.intervals.ratios import share_over_items
-
-
-def random_rows(rng, missing=0.2, scale="nominal", raters=None):
-    n, k, q = int(rng.integers(5, 25)), raters or int(rng.integers(2, 6)), int(rng.integers(2, 5))
-    truth = rng.integers(0, q, (n, 1))
-    x = np.where(rng.random((n, k)) < 0.6, truth, rng.integers(0, q, (n, k))).astype(float)
-    x[rng.random((n, k)) < missing] = np.nan
-    return take_ratings({f"r{j}": x[:, j] for j in range(k)}, scale=scale)
-
-
-def tables(number, **more):
-    rng = np.random.default_rng(0)
-    for _ in range(number):
-        yield random_rows(rng, **more)
-
-
-def distance(rows):
-    """The disagreement of two codes, by the definition of each scale."""
-    v = rows.values
-    wide = (v.max() - v.min()) or 1.0
-    return {
-        "nominal": lambda a, b: float(a != b),
-        "ordinal": lambda a, b: abs(v[a] - v[b]) / wide,
-        "interval": lambda a, b: (v[a] - v[b]) ** 2 / wide**2,
-    }[rows.scale]
-
-
-scales = pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
-
 
 # categories
 
@@ -276,139 +245,32 @@ def test_counts_are_repetitions_and_weights_have_no_unit():
                 assert (p.first, p.agreement.low) == (q.first, pytest.approx(q.agreement.low))
 
 
-# baselines
+# real ratings
 
 
-def test_worked_example():
-    b = baseline(Ratings.of_table([[25, 10], [15, 20]]))
-    assert round(1 - b.error, 4) == 0.6429
-    assert 1 - b.by_margins == pytest.approx(0.5)
-    assert round(b.kappa, 4) == 0.2857
-    assert b.by_permutation == pytest.approx(0.5, abs=0.01)
+def real(name):
+    pl = pytest.importorskip("polars")
+    path = Path(__file__).parents[2] / "shared" / "data" / "agreement" / f"{name}.csv"
+    if not path.is_file():
+        pytest.skip(f"the reference data {name} are not beside this checkout")
+    return pl.read_csv(path)
 
 
-def test_cats_and_dogs():
-    assert margin_error([10, 90], [20, 80]) == pytest.approx(0.26)
-    for cats in (0, 2, 10):  # whatever the cells, the margins decide
-        b = baseline(Ratings.of_table([[cats, 10 - cats], [20 - cats, 70 + cats]]))
-        assert b.by_margins == pytest.approx(0.26)
-        assert b.by_permutation == pytest.approx(0.26, abs=0.01)
-    with pytest.raises(BadInput, match="margins are two lists"):
-        margin_error([1, 2], [1, 2, 3])
+def test_kappas_of_pandalm_annotators():
+    frame = real("pandalm_human_llm_judges")
+    humans = {f"annotator{k}": frame[f"annotator{k}"] for k in (1, 2, 3)}
+    found = {
+        (p.first[-1], p.second[-1]): round(p.kappa.value, 2) for p in pairs(Ratings.of(humans)).rows
+    }
+    assert found == {("1", "2"): 0.85, ("1", "3"): 0.88, ("2", "3"): 0.86}
+    judges = {name: frame[name] for name in ("gpt35", "pandalm7b")}
+    order = [row.rater for row in differing(Ratings.of(humans | judges))]
+    assert set(order[:2]) == set(judges)
 
 
-@scales
-def test_permutation_is_that_of_shuffled_ratings(scale):
-    for rows in tables(3, scale=scale, missing=0.0, raters=2):
-        apart, rng = distance(rows), np.random.default_rng(8)
-        a, b = rows.codes.T
-        table = np.array([[apart(i, j) for j in range(b.max() + 1)] for i in range(a.max() + 1)])
-        shuffled = np.array([table[a, rng.permutation(b)].mean() for _ in range(4000)])
-        found = baseline(Ratings.of_rows(rows), draws=4000)
-        error = table[a, b].mean()
-        assert found.error == pytest.approx(error)
-        assert found.by_margins == pytest.approx(table[a][:, b].mean())
-        assert found.by_permutation == pytest.approx(shuffled.mean(), abs=5 * shuffled.std() / 60)
-        assert found.spread == pytest.approx(shuffled.std(), rel=0.08)
-        as_good = np.mean(shuffled <= error + 1e-12)
-        assert found.p == pytest.approx(as_good, abs=5 * math.sqrt(0.25 / 4000))
-
-
-def test_permutation_of_many_categories_shuffles():
-    rng = np.random.default_rng(9)
-    a = rng.normal(size=300)
-    r = Ratings.of({"a": a, "b": a + rng.normal(size=300)}, scale="interval")
-    found = baseline(r, draws=500)
-    assert found.by_permutation == pytest.approx(found.by_margins, rel=0.02)
-    assert found.p == 1 / 501
-    assert baseline(r, draws=500) == found
-
-
-def test_permutation_p_is_fisher_exact():
-    table = [[8, 2], [3, 7]]
-    found = baseline(Ratings.of_table(table), draws=20_000)
-    exact = stats.fisher_exact(table, alternative="greater").pvalue
-    assert found.p == pytest.approx(exact, abs=0.006)
-
-
-def test_own_weights_and_what_is_not_known():
-    table, own = [[8, 2, 1], [3, 7, 2], [0, 4, 9]], [[1, 0.5, 0], [0.5, 1, 0.25], [0, 0.25, 1]]
-    b = baseline(Ratings.of_table(table), weights=own, draws=10)
-    assert b.error == pytest.approx((np.array(table) * (1 - np.array(own))).sum() / 36)
-    weighed = baseline(Ratings.of({"a": [1, 2, 2], "b": [1, 2, 1]}, weight=[0.5, 1, 2]))
-    assert weighed.why == "items have weights; random tables need counts"
-    assert weighed.kappa == pytest.approx(1 - (2 / 3.5) / weighed.by_margins)
-    assert math.isnan(weighed.kappa_permuted)
-    constant = baseline(Ratings.of({"a": [1, 1], "b": [1, 1]}))
-    assert (constant.error, constant.by_margins) == (0, 0)
-    assert math.isnan(constant.kappa)
-    for r, why in (
-        (Ratings.of({"a": [1, 2], "b": [1, 2], "c": [1, 2]}), "there are 3 raters; this is of two"),
-        (Ratings.of({"a": [1, None], "b": [None, 2]}), "no item is rated by both"),
-        (Ratings.of_counts({"x": [1], "y": [1]}), "it is not known which rater said what"),
-    ):
-        assert baseline(r).why == why
-    with pytest.raises(BadInput, match="draws=-1"):
-        baseline(weighed_ratings(), draws=-1)
-
-
-def weighed_ratings():
-    return Ratings.of({"a": [1, 2, 2], "b": [1, 2, 1]})
-
-
-def test_large_tables_are_fast_and_exact():
-    r = Ratings.of_table(np.array([[400_000, 100_000], [200_000, 300_000]]))
-    found = baseline(r, draws=200)
-    assert found.by_permutation == pytest.approx(found.by_margins, abs=5e-4)
-    # Mantel's variance of a cell: the other cells follow
-    n, a, b = 1_000_000, 500_000, 600_000
-    sd = 2 * math.sqrt(a * (n - a) * b * (n - b) / (n**2 * (n - 1))) / n
-    assert found.spread == pytest.approx(sd, rel=0.2)
-
-
-# paradoxes
-
-FEINSTEIN = {  # table: agreement, kappa, prevalence, bias
-    "balanced": ([[40, 9], [6, 45]], 0.85, 0.70, False, False),
-    "prevalence": ([[80, 10], [5, 5]], 0.85, 0.32, True, False),
-    "symmetric": ([[45, 15], [25, 15]], 0.60, 0.13, False, False),
-    "bias": ([[25, 35], [5, 35]], 0.60, 0.26, False, True),
-}
-
-
-@pytest.mark.parametrize("name", FEINSTEIN)
-def test_feinstein_and_cicchetti_1990(name):
-    table, agree, kappa, prevalence, bias = FEINSTEIN[name]
-    found = paradox(Ratings.of_table(table))
-    assert found.estimates["percent_agreement"].value == pytest.approx(agree)
-    assert round(found.estimates["cohen_kappa"].value, 2) == kappa
-    assert (found.prevalence, found.bias) == (prevalence, bias)
-    assert len(found.sentences) == prevalence + bias
-
-
-def test_the_panel_has_the_indices():
-    found = paradox(Ratings.of_table([[80, 10], [5, 5]]))
-    assert found.estimates["prevalence_index"].value == pytest.approx(0.75)
-    assert found.estimates["bias_index"].value == pytest.approx(0.05)
-    assert found.shift == pytest.approx(0.05)
-    assert found.estimates["brennan_prediger"].value == pytest.approx(0.7)  # 2 po - 1
-    assert found.estimates["kappa_max"].value == pytest.approx((0.95 - 0.78) / 0.22)
-    assert (found.commonest, found.share) == ("0", pytest.approx(0.875))
-    assert '87.5 % of all ratings are "0"' in found.sentences[0]
-
-
-def test_many_raters_and_constant_ratings():
-    rng = np.random.default_rng(10)
-    x = (rng.random((4, 200)) < 0.03).astype(int)
-    found = paradox(Ratings.of(dict(zip("abcd", x, strict=True))))
-    assert found.prevalence
-    assert found.shift is None
-    assert set(found.estimates) == {
-        "percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger",
-    }  # fmt: skip
-    constant = paradox(Ratings.of({"a": [1, 1], "b": [1, 1]}))
-    assert constant.sentences == []
-    assert constant.estimates["cohen_kappa"].why
-    nobody = paradox(Ratings.of({"a": [None], "b": [None]}))
-    assert nobody.commonest is None
-    assert nobody.sentences == []
+def test_intraclass_correlation_of_anxiety_is_that_of_irr():
+    """R: irr::icc(anxiety, model="twoway", type="agreement")."""
+    frame = real("irr_anxiety")
+    r = Ratings.of({c: frame[c] for c in frame.columns}, scale="interval")
+    e = measures.icc_2_1(r)
+    assert [round(x, 3) for x in (e.value, e.low, e.high)] == [0.198, -0.039, 0.494]

@@ -11,7 +11,6 @@ import numpy as np
 from scorewise.displays.canvas import GREY, ink, literal, panels
 from scorewise.displays.display import Display
 from scorewise.errors import BadInput
-from scorewise.estimate import number
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Ratings
@@ -70,9 +69,7 @@ class PairsDisplay(Display):
         names = [literal(name) for name in self.order_]
         at = range(len(names))
         ax.set_xticks(at, names, rotation=90 if max(map(len, names)) > 3 else 0)
-        ax.set_yticks(
-            at, [f"{n} ({number(means[i], 2)})" for n, i in zip(names, order, strict=True)]
-        )
+        ax.set_yticks(at, [f"{n} ({_short(means[i])})" for n, i in zip(names, order, strict=True)])
         ax.set_ylabel("rater (mean with the others)")
         bar = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, extend="min")
         bar.set_label(literal(self.title))
@@ -85,5 +82,15 @@ class PairsDisplay(Display):
         known = bool(np.isfinite(value))
         colour = ("white" if value > 0.6 else ink(ax)) if known else GREY
         return ax.text(
-            j, i, number(value, 2), ha="center", va="center", fontsize="small", color=colour
+            j, i, _short(value), ha="center", va="center", fontsize="small", color=colour
         )  # fmt: skip
+
+
+def _short(x: float) -> str:
+    """Two decimals, or a dash.
+
+    >>> _short(-0.001), _short(float("nan"))
+    ('0.00', '—')
+    """
+    # + 0.0 folds -0.0 into 0.0
+    return f"{round(x, 2) + 0.0:.2f}" if np.isfinite(x) else "—"

@@ -2,8 +2,8 @@
 
 The first number is the design (Shrout and Fleiss 1979): 1, each item has raters of its own; 2, the same
 raters, drawn from many, rate all items; 3, these raters are all there are. The second is what is judged:
-one rating, or the mean of k. Intervals and tests are by F (McGraw and Wong 1996); `p` is of the test
-that items do not differ.
+one rating, or the mean of k. Intervals are by F (McGraw and Wong 1996). `p` is of the one-sided test that
+items do not differ: the ratio of mean squares that the design compares items with, in all of them.
 """
 
 from __future__ import annotations
