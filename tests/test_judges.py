@@ -404,6 +404,23 @@ def test_only_ratios_of_weights_matter(seed):
         t, u = (p.prevalence[0].tuned for p in (a, b))
         assert (t.value, t.low, t.high) == pytest.approx((u.value, u.low, u.high))
     assert one.differences[0].accuracy.p == pytest.approx(two.differences[0].accuracy.p)
+    perfect = [sw.judge([1, 2] * 60, [1, 2] * 60, weight=x, **FEW) for x in (w, 1024 * w)]
+    assert perfect[0].items_needed(0.05) == perfect[1].items_needed(0.05)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_extreme_weights_survive(size):
+    people, judges = panel(1, unlabelled=0.2)
+    w = np.random.default_rng(1).uniform(0.5, 2, 120)
+    one, two = (sw.judge(people, judges, weight=x, **FEW) for x in (w, size * w))
+    for name in judges:
+        a, b = one.judges[name], two.judges[name]
+        pairs = [(a.accuracy, b.accuracy), (a.kappa, b.kappa), (a.ceiling.gap, b.ceiling.gap)]
+        pairs += [(a.prevalence[0].tuned, b.prevalence[0].tuned)]
+        for x, y in pairs:
+            assert (x.value, x.low, x.high) == pytest.approx((y.value, y.low, y.high))
+    d, e = (x.differences[0].accuracy for x in (one, two))
+    assert (d.low, d.high, d.p) == pytest.approx((e.low, e.high, e.p))
 
 
 def test_equal_weights_are_none():
