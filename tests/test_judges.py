@@ -299,8 +299,36 @@ def test_corrected_shares_hold(share, right):
     assert np.mean(width) < 1
 
 
-def test_no_shares_where_every_item_is_labelled():
+def test_no_shares_where_no_item_is_unlabelled():
     assert sw.judge([1, 2, 1, 2], [1, 2, 2, 2]).judges["judge"].prevalence == ()
+    tied = {"h": [1, 2, 1, 1], "g": [1, 2, 1, 2]}
+    assert sw.judge(tied, [1, 2, 2, 2]).judges["judge"].prevalence == ()
+
+
+def test_ties_do_not_change_the_shares():
+    people, judges = panel(4, humans=2, missing=0, unlabelled=0.5)
+    free = [k for k, t in enumerate(majority(people.values())) if t or people["h0"][k] is None]
+    assert len(free) < 120
+    part = [{k: [v[i] for i in free] for k, v in group.items()} for group in (people, judges)]
+    whole, less = (sw.judge(*x, **FEW).judges["j0"].prevalence for x in ((people, judges), part))
+    assert whole == less
+
+
+def test_hints_tell_what_matters():
+    rng = np.random.default_rng(3)
+    y = (rng.random(900) < 0.4).astype(int)
+    lax = np.where(rng.random(900) < 0.3, 1, y)
+    told = [int(t) if k < 300 else None for k, t in enumerate(y)]
+    once, again = np.where(y == 1, 1, 2), np.where(y == 1, 1, 2)
+    said = " ".join(sw.judge(told, {"lax": lax, "good": y}).to_dict()["hints"])
+    assert "'lax' says '1' more often than the humans" in said
+    assert "of all items in '1'; corrected by the labelled items it is 0.4" in said
+    assert "'good' is right more often than 'lax' on the same 300 items" in said
+    words = np.where(y == 1, 1, 2)
+    bound = sw.judge(words, {"bot": once}, swapped={"bot": again}).to_dict()["hints"]
+    assert any("'bot' leans to the second position: of 900 verdicts" in h for h in bound)
+    chance = sw.judge(words, {"bot": rng.permutation(words)}).to_dict()["hints"]
+    assert any("not surely better than always saying '2'" in h for h in chance)
 
 
 # items needed
@@ -376,6 +404,23 @@ def test_only_ratios_of_weights_matter(seed):
         t, u = (p.prevalence[0].tuned for p in (a, b))
         assert (t.value, t.low, t.high) == pytest.approx((u.value, u.low, u.high))
     assert one.differences[0].accuracy.p == pytest.approx(two.differences[0].accuracy.p)
+    perfect = [sw.judge([1, 2] * 60, [1, 2] * 60, weight=x, **FEW) for x in (w, 1024 * w)]
+    assert perfect[0].items_needed(0.05) == perfect[1].items_needed(0.05)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_extreme_weights_survive(size):
+    people, judges = panel(1, unlabelled=0.2)
+    w = np.random.default_rng(1).uniform(0.5, 2, 120)
+    one, two = (sw.judge(people, judges, weight=x, **FEW) for x in (w, size * w))
+    for name in judges:
+        a, b = one.judges[name], two.judges[name]
+        pairs = [(a.accuracy, b.accuracy), (a.kappa, b.kappa), (a.ceiling.gap, b.ceiling.gap)]
+        pairs += [(a.prevalence[0].tuned, b.prevalence[0].tuned)]
+        for x, y in pairs:
+            assert (x.value, x.low, x.high) == pytest.approx((y.value, y.low, y.high))
+    d, e = (x.differences[0].accuracy for x in (one, two))
+    assert (d.low, d.high, d.p) == pytest.approx((e.low, e.high, e.p))
 
 
 def test_equal_weights_are_none():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.resampling import Term, combined
 from scorewise.agreeing.judges.taking import Codes
 from scorewise.estimate import Estimate
+
+Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,11 @@ class HumanPair:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The pairs of humans, and the mean of their kappas."""
+    """The pairs of humans, and the mean of their kappas; `columns` are the pairs that have one."""
 
     pairs: tuple[HumanPair, ...]
     mean: Estimate
+    columns: Columns
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,16 @@ def ceiling(panel: Panel, draws: dict[str, Any]) -> Ceiling | None:
         HumanPair(a, b, against(panel, a, panel.humans[a], panel.humans[b], draws["level"]))
         for a, b in combinations(panel.humans, 2)
     )
-    return Ceiling(pairs, _mean(panel, _human_pairs(panel), draws))
+    columns = [
+        (panel.humans[p.first], panel.humans[p.second]) for p in pairs if p.found.kappa.defined
+    ]
+    return Ceiling(pairs, _mean(panel, columns, draws), columns)
 
 
-def beside_humans(panel: Panel, judge: Codes, draws: dict[str, Any]) -> BesideHumans:
+def beside_humans(
+    panel: Panel, judge: Codes, between: Columns, draws: dict[str, Any]
+) -> BesideHumans:
     """A judge against the ceiling: each item resampled for humans and judge together."""
-    between = _human_pairs(panel)
     single = _defined(panel, [(judge, codes) for codes in panel.humans.values()])
     human, own = [], []
     for name, codes in panel.humans.items():
@@ -79,13 +86,6 @@ def beside_humans(panel: Panel, judge: Codes, draws: dict[str, Any]) -> BesideHu
         _mean(panel, own, draws),
         _gap(panel, own, human, draws),
     )
-
-
-Columns = Sequence[tuple[Codes, Codes]]
-
-
-def _human_pairs(panel: Panel) -> Columns:
-    return _defined(panel, list(combinations(panel.humans.values(), 2)))
 
 
 def _defined(panel: Panel, pairs: Columns) -> Columns:

@@ -27,6 +27,8 @@ def hints(j: Judgement) -> Iterator[str]:
         yield from _base_rates(judge)
         yield from _silence(j, judge)
         yield from _position(judge)
+        yield from _shares(judge)
+    yield from _better(j)
 
 
 def _ceiling(judge: Judged) -> Iterator[str]:
@@ -64,7 +66,7 @@ def _base_rates(judge: Judged) -> Iterator[str]:
     sure = [c for c in known if c.p * len(known) < _SURE and c.category in _words(judge)]
     if not sure:
         return
-    c = max(sure, key=lambda c: abs(c.judge - c.truth))
+    c = max(sure, key=lambda c: _size(c.judge - c.truth))
     more = "more" if c.judge > c.truth else "less"
     yield (
         f"'{judge.name}' says '{c.category}' {more} often than the humans: {100 * c.judge:.1f}% against "
@@ -98,6 +100,32 @@ def _position(judge: Judged) -> Iterator[str]:
         f"'{judge.name}' leans to the {side} position: of {one + two:,} verdicts that change with the "
         f"order, {max(one, two):,} favour it"
     )
+
+
+def _shares(judge: Judged) -> Iterator[str]:
+    """The category whose share the judge alone gets most wrong."""
+    off = [p for p in judge.prevalence if not p.tuned.low <= p.judge.value <= p.tuned.high]
+    if off:
+        p = max(off, key=lambda p: _size(p.judge.value - p.tuned.value))
+        yield (
+            f"'{judge.name}' puts {100 * p.judge.value:.1f}% of all items in '{p.category}'; corrected by "
+            f"the labelled items it is {p.tuned}"
+        )
+
+
+def _better(j: Judgement) -> Iterator[str]:
+    for d in j.differences:
+        if d.accuracy_holm < _SURE:
+            one, two = (d.first, d.second) if d.accuracy.value > 0 else (d.second, d.first)
+            yield (
+                f"'{one}' is right more often than '{two}' on the same {d.items:,} items "
+                f"({chance(d.accuracy_holm)})"
+            )
+
+
+def _size(gap: float) -> tuple[float, bool]:
+    """How large a gap is; of two categories, which have the same, what is said too often comes first."""
+    return round(abs(gap), 9), gap > 0
 
 
 def _sure(e: Estimate) -> bool:

@@ -160,11 +160,11 @@ def judged(panel: Panel, settings: Settings) -> Judgement:
     """Everything about the judges of a panel."""
     draws = settings.draws
     top = ceiling(panel, draws)
-    found = {name: _judged(panel, name, settings, top is not None) for name in panel.judges}
+    found = {name: _judged(panel, name, settings, top) for name in panel.judges}
     return Judgement(panel, settings, found, top, differences(panel, draws))
 
 
-def _judged(panel: Panel, name: str, settings: Settings, several: bool) -> Judged:
+def _judged(panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judged:
     codes, level = panel.judges[name], settings.level
     truth = against(panel, "truth", panel.truth, codes, level)
     return Judged(
@@ -173,9 +173,9 @@ def _judged(panel: Panel, name: str, settings: Settings, several: bool) -> Judge
         truth,
         categories(truth.confusion, level),
         tuple(against(panel, h, column, codes, level) for h, column in panel.humans.items())
-        if several
+        if top
         else (),
-        beside_humans(panel, codes, settings.draws) if several else None,
+        beside_humans(panel, codes, top.columns, settings.draws) if top else None,
         repeated(panel, name, level),
         prevalences(panel, name, level),
     )

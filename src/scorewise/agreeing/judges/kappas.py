@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scorewise.door.ratings import Scale
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_tables import Sloped, class_delta, occurring_or_called
+from scorewise.intervals.class_tables import SMOOTHING, Sloped, class_delta, occurring_or_called
+from scorewise.intervals.scales import effective
 from scorewise.tallies import Confusion
 
 Floats = NDArray[np.float64]
@@ -123,6 +124,7 @@ def error_of_one(c: Confusion, weights: Floats) -> float:
     table = c.weight[np.ix_(used, used)] / c.weight.sum()
     if np.count_nonzero(table) == np.count_nonzero(table.diagonal()):
         # as for the interval: nobody is sure of perfect agreement
-        table = (table * c.weight.sum() + 2 / table.size) / (c.weight.sum() + 2)
+        n = effective(float(c.weight.sum()), float(c.weight2.sum()))
+        table = (table * n + SMOOTHING / table.size) / (n + SMOOTHING)
     _, slope = sloped(weights[np.ix_(used, used)])(table)
     return float(np.sqrt((table * slope**2).sum()))

@@ -50,25 +50,29 @@ class Moments:
 
 
 def prevalences(panel: Panel, judge: str, level: float) -> tuple[Prevalence, ...]:
-    """The share of each category; empty where every item is labelled."""
-    told = panel.truth >= 0
-    if not panel.items(told) or not panel.items(~told):
+    """The share of each category; empty where no item is unlabelled.
+
+    Items on which humans tie have no truth and serve neither side.
+    """
+    told, other = panel.truth >= 0, ~panel.labelled
+    if not panel.items(told) or not panel.items(other):
         return ()
     codes = panel.judges[judge]
     return tuple(
-        _prevalence(panel, name, panel.truth == k, codes == k, told, level)
+        _prevalence(panel, name, panel.truth == k, codes == k, (told, other), level)
         for k, name in enumerate(panel.said.categories)
     )
 
 
 def _prevalence(
-    panel: Panel, name: str, truth: Bools, judge: Bools, told: Bools, level: float
+    panel: Panel, name: str, truth: Bools, judge: Bools, parts: tuple[Bools, Bools], level: float
 ) -> Prevalence:
-    m = _moments(panel, truth, judge, told)
+    told, other = parts
+    m = _moments(panel, truth, judge, told, other)
     best = tuning(m)
     return Prevalence(
         name,
-        _share(panel, judge, np.ones_like(told), level),
+        _share(panel, judge, told | other, level),
         _share(panel, truth & told, told, level),
         powered(m, level),
         tuned(m, best, level),
@@ -82,11 +86,11 @@ def _share(panel: Panel, hit: Bools, among: Bools, level: float) -> Estimate:
     return Estimate(*wilson(one, two, one2, two2, level), level, "Wilson")
 
 
-def _moments(panel: Panel, truth: Bools, judge: Bools, told: Bools) -> Moments:
+def _moments(panel: Panel, truth: Bools, judge: Bools, told: Bools, other: Bools) -> Moments:
     cells = [[told & (truth == t) & (judge == j) for j in (False, True)] for t in (False, True)]
     table = np.array([[panel.sums(cell)[0] for cell in row] for row in cells])
-    labelled, others = panel.sums(told), panel.sums(~told)
-    said = panel.sums(judge & ~told)[0] / others[0]
+    labelled, others = panel.sums(told), panel.sums(other)
+    said = panel.sums(judge & other)[0] / others[0]
     return Moments(table / table.sum(), said, effective(*labelled), effective(*others))
 
 

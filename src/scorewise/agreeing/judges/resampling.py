@@ -16,11 +16,13 @@ from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import resampled
 from scorewise.intervals.class_tables import occurring_or_called
 from scorewise.intervals.scales import effective, one_row, wald
+from scorewise.tallies import Confusion
 from scorewise.tallies.sorting import Numbers
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 1 << 21  # resampled weights that are held
-_WORK = 1 << 29  # resampled weights that are summed, over all kappas
+_WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
+_DRAWING = 4  # what drawing a weight costs, in sums
 _WIDE = 32  # categories beyond which tables are not resampled
 
 
@@ -46,16 +48,17 @@ def combined(
     Items are resampled together for all kappas (Bayesian bootstrap of patterns; percentiles). Where that
     is too much work the delta method serves, from what each item does to each kappa.
     """
-    for _, a, b in terms:
-        if why := why_no_kappa(panel.confusion(a, b), panel.agreement):
+    tables = [panel.confusion(a, b) for _, a, b in terms]
+    for c in tables:
+        if why := why_no_kappa(c, panel.agreement):
             return Estimate.undefined(why, level)
-    value, effect = _effects(panel, terms)
+    value, effect = _effects(panel, terms, tables)
     used = np.logical_or.reduce([(t.first >= 0) & (t.second >= 0) for t in terms])
     weight, squares = panel.said.weight[used], panel.said.weight2[used]
     n = effective(float(weight.sum()), float(squares.sum()))
     if one_row(n):
         return Estimate(value, level=level, method="none: a single item")
-    work = replicates * int(used.sum()) * len(terms)
+    work = replicates * int(used.sum()) * (len(terms) + _DRAWING)
     if work > _WORK or len(panel.categories) > _WIDE:
         error = math.sqrt(float((squares * effect[used] ** 2).sum()) * n / (n - 1))
         return _delta(value, error, level, tested)
@@ -64,11 +67,12 @@ def combined(
     return _percentiles(value, drawn, level, tested)
 
 
-def _effects(panel: Panel, terms: Sequence[Term]) -> tuple[float, Floats]:
+def _effects(
+    panel: Panel, terms: Sequence[Term], tables: Sequence[Confusion]
+) -> tuple[float, Floats]:
     """The value, and what a unit of weight on each pattern adds to it."""
     total, effect = 0.0, np.zeros(len(panel.said.weight))
-    for times, a, b in terms:
-        c = panel.confusion(a, b)
+    for (times, a, b), c in zip(terms, tables, strict=True):
         used = np.flatnonzero(occurring_or_called(c))
         at = np.ix_(used, used)
         value, slope = sloped(panel.agreement[at])((c.weight[at] * c.scale).astype(float))

@@ -99,7 +99,7 @@ def _ceiling(doc: Document) -> list[Section]:
     ]  # fmt: skip
     said = [
         "Kappa with the majority of all humans but one, for the judge and for that human, on the same "
-        "items; the mean over humans."
+        f"items; the mean over humans. Gap: {_how([j['ceiling']['gap'] for j in doc['judges']])}."
     ]
     return [
         Section("One by one", head=("Pair", "Items", "Same", "Kappa"), rows=pairs,
@@ -107,6 +107,11 @@ def _ceiling(doc: Document) -> list[Section]:
         Section("Human ceiling", head=("Judge", "Kappa", "Humans", "Gap", "Interval", "p"), rows=rows,
                 words=frozenset({"Judge"}), lines=said),
     ]  # fmt: skip
+
+
+def _how(estimates: list[Document]) -> str:
+    """The methods of estimates."""
+    return ", ".join(dict.fromkeys(e["method"] or "undefined" for e in estimates))
 
 
 def _p(p: float | None) -> str:
@@ -126,14 +131,15 @@ def _differences(doc: Document) -> list[Section]:
             e = d[of]
             line = ["" if k else name, of, "" if k else amount(d["items"]), value(e), interval(e)]
             rows.append((*line, _p(e["p"]), *([_p(d[f"{of}_adjusted"])] if several else [])))
-    lines = ["Accuracy: Tango's interval and McNemar's exact test. Kappa: items resampled."]
+    how = _how([d["kappa"] for d in pairs])
+    lines = [f"Accuracy: Tango's interval and McNemar's exact test. Kappa: {how}."]
     lines += ["Holm: p adjusted for all pairs."] if several else []
     return [
         Section(
             "Judges compared on the same items",
             head=(*head, "Holm") if several else head,
             rows=rows,
-            words=frozenset({"Pair", "Of"}) if not several else frozenset({"Of", "Pair"}),
+            words=frozenset({"Pair", "Of"}),
             lines=lines,
         )
     ]
@@ -224,7 +230,8 @@ def _prevalence(doc: Document) -> list[Section]:
     if parts:
         said = (
             "Judge: uncorrected. Corrected: prediction-powered (PPI++), the judge counting with the power "
-            "beside it. R-G: corrected by sensitivity and specificity (Rogan-Gladen)."
+            "beside it. R-G: corrected by sensitivity and specificity (Rogan-Gladen). These hold "
+            "where the labelled items are a random part of all."
         )
         last = parts.pop()
         parts.append(
