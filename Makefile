@@ -5,8 +5,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check bench coverage class-coverage selective labels drift recalibration
-.PHONY: calibration class-calibration judges answers docs oldest clean
+.PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels
+.PHONY: drift recalibration calibration class-calibration judges answers docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -32,6 +32,9 @@ coverage: .venv/tested
 
 class-coverage: .venv/tested
 	$(BIN)/python -m benchmarks.class_coverage
+
+agreement-coverage: .venv/tested
+	$(BIN)/python -m benchmarks.agreement_coverage
 
 labels: .venv/tested
 	$(BIN)/python -m benchmarks.labels

@@ -22,7 +22,8 @@ NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
 PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
 BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
-_FORMULAS: dict[str, Callable[[Rated], Parts]] = {
+Formula = Callable[[Rated], Parts]
+_FORMULAS: dict[str, Formula] = {
     "percent_agreement": parts.against(parts.none),
     "fleiss_kappa": parts.against(parts.fleiss),
     "scott_pi": parts.against(parts.fleiss),
@@ -61,7 +62,7 @@ class Coefficient(NamedTuple):
 class Subject(NamedTuple):
     """What a coefficient is made from: its formula, the ratings it uses, and where these are."""
 
-    formula: Callable[[Rated], Parts]
+    formula: Formula
     rated: Rated
     used: NDArray[np.bool_]
 
@@ -137,13 +138,13 @@ def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
     slope[s.used] = moved / float(r.weight[s.used].sum())
     cohen = name == "cohen_kappa"
     return Coefficient(
-        value=found.value,
+        value=float(found.value),
         se=se,
         df=math.inf if cohen else x.worth - 1,
-        observed=1 - found.observed,
-        expected=1 - found.chance,
+        observed=float(1 - found.observed),
+        expected=float(1 - found.chance),
         items=x.worth,
-        null=_null(x, found.chance) if cohen else NAN,
+        null=_null(x, float(found.chance)) if cohen else NAN,
         slope=slope,
     )
 

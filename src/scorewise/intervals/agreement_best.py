@@ -26,7 +26,7 @@ def most_kappa(r: Ratings, weights: Weights = None) -> float | str:
     least = _least(found.rated)
     if least is None:
         return "the largest kappa is known for identity, linear and quadratic weights"
-    return 1 - least / parts.chance
+    return 1 - least / float(parts.chance)
 
 
 def _least(x: Rated) -> float | None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.agreement import BY_RATER, Subject, cohen_pairs, subject
-from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.intervals.agreement import BY_RATER, Formula, Subject, cohen_pairs, subject
+from scorewise.intervals.agreement_parts import Floats, Rated, alpha_of_ranks
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import Numbers
 
-_DRAWN = 1 << 22  # weights drawn at a time
+_DRAWN = 1 << 20  # weights drawn at a time
+_FEW = 1 << 15  # patterns x raters x categories that all replicates are summed over at once
 _MANY = 30.0  # items from which on a gamma distribution is that of the cube of a normal number
 
 
@@ -34,9 +35,17 @@ def replicates_of(
     if isinstance(found, str):
         return np.empty(0)
     x = found.rated if name in BY_RATER else folded(found.rated)[0]
-    return np.array(
-        [found.formula(x.drawn(w)).value for w in _draws(x.weight, x.weight2, replicates, rng)]
+    return _values(found.formula, x, _draws(x.weight, x.weight2, replicates, rng))
+
+
+def _values(formula: Formula, x: Rated, draws: Iterator[Floats]) -> Floats:
+    """The formula's value for each row of drawn weights; all rows at once where patterns are few."""
+    together = x.codes.size * x.many <= _FEW and formula is not alpha_of_ranks
+    values = (
+        [formula(x.drawn(rows)).value] if together else [formula(x.drawn(w)).value for w in rows]
+        for rows in draws
     )
+    return np.concatenate([np.atleast_1d(v) for part in values for v in part])
 
 
 def folded(x: Rated, *, order: bool = False) -> tuple[Rated, NDArray[np.int64]]:
@@ -56,18 +65,20 @@ def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generat
     pairs = cohen_pairs(r, weights)
     if isinstance(pairs, str):
         return np.empty(0)
-    ready = [(s, *folded(s.rated, order=True)) for s in pairs]
-    return np.array(
-        [
-            np.mean([_drawn_pair(s, x, place, w) for s, x, place in ready])
-            for w in _draws(r.weight, r.weight2, replicates, rng)
-        ]
-    )
+    total = np.zeros(replicates)
+    drawn = list(_draws(r.weight, r.weight2, replicates, rng))
+    for s in pairs:
+        x, place = folded(s.rated, order=True)
+        total += _values(s.formula, x, _gathered(drawn, s, place, len(x.codes)))
+    return total / len(pairs)
 
 
-def _drawn_pair(s: Subject, x: Rated, place: NDArray[np.int64], weight: Floats) -> float:
-    drawn: Any = np.bincount(place, weight[s.used], len(x.codes))
-    return s.formula(x.drawn(drawn)).value
+def _gathered(
+    drawn: list[Floats], s: Subject, place: NDArray[np.int64], cells: int
+) -> Iterator[Floats]:
+    """Drawn weights of all patterns, as those of the cells of a pair of raters."""
+    for rows in drawn:
+        yield np.stack([np.bincount(place, w, cells) for w in rows[:, s.used]])
 
 
 def _draws(
@@ -82,7 +93,7 @@ def _draws(
         drawn = np.empty((rows, len(w)))
         drawn[:, ~heavy] = rng.standard_gamma(worth[~heavy], (rows, np.count_nonzero(~heavy)))
         drawn[:, heavy] = _cubes(worth[heavy], rng.standard_normal((rows, np.count_nonzero(heavy))))
-        yield from drawn * unit
+        yield drawn * unit
 
 
 def _cubes(worth: Floats, normal: Floats) -> Floats:

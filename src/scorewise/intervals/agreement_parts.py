@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 class Rated:
     """Patterns of ratings with weights that add up to 1, and the mean disagreement within each.
 
+    Weights may be several replicates, one in each row; all sums then are one for each row.
     `apart` is 0 where there are fewer than two ratings. `worth` is the number of equal items.
     """
 
@@ -56,10 +57,13 @@ class Rated:
 
     def drawn(self, weight: Floats) -> Rated:
         """The same patterns with other weights."""
-        return replace(self, weight=weight / weight.sum())
+        return replace(self, weight=weight / weight.sum(-1, keepdims=True))
 
     def shares(self, each: Floats) -> Floats:
         """The share of each category, when a rating of a pattern counts `each`."""
+        if each.ndim > 1:
+            found: Floats = np.einsum("bp,pq->bq", each, self._said().sum(1, dtype=np.float64))
+            return found
         return self._sums(np.repeat(each, self.codes.shape[1]))
 
     def sums(self, each: Floats) -> Floats:
@@ -68,12 +72,20 @@ class Rated:
 
     def by_rater(self) -> Floats:
         """Raters x categories: the weight of the items that a rater put there."""
+        if self.weight.ndim > 1:
+            rows: Floats = np.einsum("bp,prq->brq", self.weight, self._said().astype(np.float64))
+            return rows
         raters = self.codes.shape[1]
         at = self.codes + np.arange(raters) * (self.many + 1) + 1
         flat = np.repeat(self.weight, raters)
         found: Any = np.bincount(at.ravel(), flat, raters * (self.many + 1))
         table: Floats = found.reshape(raters, self.many + 1)[:, 1:]
         return table
+
+    def _said(self) -> NDArray[np.bool_]:
+        """Patterns x raters x categories: who said what."""
+        said: NDArray[np.bool_] = self.codes[:, :, None] == np.arange(self.many)
+        return said
 
     def _sums(self, flat: Floats) -> Floats:
         at = self.codes.ravel() + 1
@@ -106,17 +118,17 @@ def apart(codes: Codes, rated: NDArray[np.int64], kernel: Disagreement) -> Float
 class Parts(NamedTuple):
     """Observed and chance disagreement, and how each pattern moves 1 - observed / chance."""
 
-    observed: float
-    chance: float
+    observed: Any
+    chance: Any
     slope: Callable[[], Floats]
 
     @property
-    def value(self) -> float:
-        """The coefficient."""
-        return 1 - self.observed / self.chance if self.chance > 0 else float("nan")
+    def value(self) -> Any:
+        """The coefficient; NaN where chance leaves no room."""
+        return 1 - self.observed / np.where(self.chance > 0, self.chance, np.nan)
 
 
-Chance = Callable[[Rated], tuple[float, Callable[[], Floats]]]
+Chance = Callable[[Rated], tuple[Any, Callable[[], Floats]]]
 
 
 def against(chance: Chance) -> Callable[[Rated], Parts]:
@@ -128,40 +140,40 @@ def against(chance: Chance) -> Callable[[Rated], Parts]:
 
     def parts(x: Rated) -> Parts:
         two = x.rated >= 2
-        pairs = float(x.weight[two].sum())
-        observed = float((x.weight * x.apart)[two].sum()) / pairs
+        pairs = x.weight[..., two].sum(-1)
+        observed = (x.weight * x.apart)[..., two].sum(-1) / pairs
         away, turn = chance(x)
 
         def slope() -> Floats:
             f = two / pairs
             moved: Floats = (f - 1) - (f * x.apart - observed) / away
-            return moved + observed / away * turn() / away
+            moved += observed / away * turn() / away
+            return moved
 
         return Parts(observed, away, slope)
 
     return parts
 
 
-def none(x: Rated) -> tuple[float, Callable[[], Floats]]:
+def none(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """No correction for chance."""
     return 1.0, lambda: np.zeros(len(x.codes))
 
 
-def fleiss(x: Rated) -> tuple[float, Callable[[], Floats]]:
+def fleiss(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """Two ratings drawn from the shares of the categories over all raters."""
     p = x.shares(x.weight / x.rated)
     spread = x.kernel.spread(p)
-    away = float((p * spread).sum())
+    away = (p * spread).sum(-1)
     return away, lambda: 2 * (x.mean_of(spread) - away)
 
 
-def gwet(x: Rated) -> tuple[float, Callable[[], Floats]]:
+def gwet(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """Random ratings, as often as the shares of the categories are even."""
     p = x.shares(x.weight / x.rated)
     even = x.many * (1 - uniform(x)) / (x.many - 1)  # the sum of all weights / q (q - 1)
-    squares = float((p * p).sum())
-    agree = even * float((p * (p.sum() - p)).sum())
-    return 1 - agree, lambda: 2 * even * (x.mean_of(p) - squares)
+    agree = even * (p * (1 - p)).sum(-1)
+    return 1 - agree, lambda: 2 * even * (x.mean_of(p) - (p * p).sum())
 
 
 def uniform(x: Rated) -> float:
@@ -170,21 +182,21 @@ def uniform(x: Rated) -> float:
     return float((p * x.kernel.spread(p)).sum())
 
 
-def brennan(x: Rated) -> tuple[float, Callable[[], Floats]]:
+def brennan(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """Two categories drawn evenly."""
     return uniform(x), lambda: np.zeros(len(x.codes))
 
 
-def conger(x: Rated) -> tuple[float, Callable[[], Floats]]:
+def conger(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """One rating from each of two raters' own shares of the categories, over all pairs of raters."""
     table = x.by_rater()
-    weight = table.sum(1)
-    who = np.flatnonzero(weight > 0)
-    share = table[who] / weight[who, None]
-    spread = x.kernel.spread(share.sum(0)) - x.kernel.spread(share)  # of all other raters
+    weight = table.sum(-1)
+    who = np.flatnonzero((x.codes >= 0).any(0))
+    share = table[..., who, :] / weight[..., who, None]
+    everybody = x.kernel.spread(share.sum(-2))
+    spread = everybody[..., None, :] - x.kernel.spread(share)  # of all other raters
     pairs = len(who) * (len(who) - 1)
-    away = (share * spread).sum(1)
-    mean = float(away.sum()) / pairs
+    away = (share * spread).sum(-1)
 
     def turn() -> Floats:
         moved = np.zeros(len(x.codes))
@@ -193,24 +205,25 @@ def conger(x: Rated) -> tuple[float, Callable[[], Floats]]:
             moved[used] += (others[x.codes[used, k]] - own) / weight[k]
         return 2 * moved / pairs
 
-    return mean, turn
+    return away.sum(-1) / pairs, turn
 
 
 def alpha(x: Rated) -> Parts:
     """Krippendorff's: the parts over ratings of items with two, corrected for a small sample."""
-    rated = float((x.weight * x.rated).sum())
-    rho = x.rated / rated
+    rated = (x.weight * x.rated).sum(-1)
+    rho = x.rated / rated[..., None]
     few = 1 / (rated * x.worth)
-    p = x.shares(x.weight / rated)
+    p = x.shares(x.weight / rated[..., None])
     spread = x.kernel.spread(p)
-    chance = float((p * spread).sum())
-    plain = float((x.weight * rho * x.apart).sum())
+    chance = (p * spread).sum(-1)
+    plain = (x.weight * rho * x.apart).sum(-1)
     observed = (1 - few) * plain
 
     def slope() -> Floats:
-        moved = plain - rho * x.apart + observed * (rho - 1)
         turned = 2 * rho * (x.mean_of(spread) - chance)
-        return (moved + plain / chance * turned) / chance
+        moved = plain - rho * x.apart + observed * (rho - 1) + plain / chance * turned
+        found: Floats = moved / chance
+        return found
 
     return Parts(observed, chance, slope)
 
