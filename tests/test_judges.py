@@ -152,6 +152,15 @@ def test_the_delta_method_says_the_same(monkeypatch):
         assert (a.p is None) == (b.p is None)
 
 
+def test_resampling_stays_around_the_value():
+    """Of judges with base rates of their own, too."""
+    people, judges = panel(12, n=800, missing=0)
+    judges["j1"] = ["c0" if k % 2 else x for k, x in enumerate(judges["j1"])]
+    found = sw.judge(people, judges)
+    for e in (found.differences[0].kappa, found.judges["j1"].ceiling.gap, found.ceiling.mean):
+        assert (e.low + e.high) / 2 == pytest.approx(e.value, abs=0.15 * (e.high - e.low))
+
+
 # two judges
 
 
