@@ -135,7 +135,10 @@ def test_bootstrap_intervals_depend_on_the_seed_alone():
 
 
 def test_weights_are_titled():
-    titles = {m["title"] for m in sw.agree(three(), weights="quadratic").to_dict()["measures"]}
+    titles = {
+        m["title"]
+        for m in sw.agree(three(), weights="quadratic", categories=ORDER).to_dict()["measures"]
+    }
     assert "Gwet's AC2" in titles
     assert "Gwet's AC1" in {m["title"] for m in sw.agree(three()).to_dict()["measures"]}
 
@@ -209,6 +212,7 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
             "is not among the categories in 2 rows, first at row 1 of",
         ),
         (GOOD, ["--weights", "cubic"], "cubic"),
+        (GOOD, ["--weights", "linear"], "--weights linear needs categories in an order"),
         (GOOD, ["--rating", "ann"], "goes with --item"),
         (GOOD, ["--level", "2"], "--level is 2"),
         (GOOD, ["--top", "-1"], "--top is -1"),

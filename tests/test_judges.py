@@ -52,16 +52,16 @@ def test_the_truth_is_what_most_humans_say(seed, humans):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("weights", ["unweighted", "linear", "quadratic"])
+@pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
 def test_kappa_is_that_of_statsmodels(seed, weights):
     people, judges = panel(seed, humans=1, categories=4)
-    scale = "nominal" if weights == "unweighted" else "ordinal"
+    scale = "nominal" if weights == "identity" else "ordinal"
     words = [f"c{k}" for k in range(4)]
     found = sw.judge(people, judges, scale=scale, weights=weights, categories=words, **FEW)
     for name, column in judges.items():
         a, b = both(people["h0"], column)
         table = pd.crosstab(a, b).reindex(index=words, columns=words, fill_value=0).to_numpy()
-        wt = {"unweighted": None, "linear": "linear", "quadratic": "quadratic"}[weights]
+        wt = {"identity": None, "linear": "linear", "quadratic": "quadratic"}[weights]
         known = cohens_kappa(table, wt=wt)
         reach = norm.ppf(0.975) * math.sqrt(known.var_kappa)
         close(found.judges[name].kappa, known.kappa, known.kappa - reach, known.kappa + reach)
@@ -512,10 +512,18 @@ def test_what_cannot_be_told_says_why():
         (([1, 2], [-1, -1]), {"ignore": [-1]}, "gives no answer on any"),
         (([1, 2, 1], [1, 2]), {}, "human has 3 rows and judge has 2"),
         (([1, 2], [1, 2]), {"scale": "odd"}, "scale='odd' is not known"),
-        (([1, 2], [1, 2]), {"weights": "linear"}, 'weights="linear" needs categories in an order'),
-        (([1, 2], [1, 2]), {"weights": "cubic"}, "weights='cubic' is not known"),
-        (([1, 2], [1, 2]), {"weights": [[1]]}, "weights= has shape"),
-        (([1, 2], [1, 2]), {"weights": [[1, 2], [0, 1]]}, "from 0 to 1, and 1 on the diagonal"),
+        (
+            (["a", "b"], ["a", "b"]),
+            {"weights": "linear"},
+            'weights="linear" needs categories in an',
+        ),
+        (
+            ([1, 2], [1, 2]),
+            {"weights": "cubic"},
+            "weights is 'cubic'; it is one of identity, linear",
+        ),
+        (([1, 2], [1, 2]), {"weights": [[1]]}, "the table of weights has shape (1, 1)"),
+        (([1, 2], [1, 2]), {"weights": [[1, 2], [0, 1]]}, "is 2; weights lie between 0 and 1"),
         (([1, 2], [1, 2]), {"no_answer": "maybe"}, "no_answer='maybe' is not known"),
         (([1, 2], [1, 2]), {"level": 95}, "level is 95"),
         (([1, 2], [1, 2]), {"replicates": 3}, "replicates is 3; it must be a whole number, 100"),

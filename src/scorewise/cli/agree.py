@@ -11,37 +11,11 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 
-class ScaleOfRatings(StrEnum):
-    """What kind of categories there are."""
-
-    nominal = "nominal"
-    ordinal = "ordinal"
-    interval = "interval"
-    ratio = "ratio"
-
-
 class HowIntervals(StrEnum):
     """How intervals are made."""
 
     formula = "formula"
     bootstrap = "bootstrap"
-
-
-Scale = Annotated[
-    ScaleOfRatings,
-    typer.Option(metavar="SCALE", help="Ratings are nominal, ordinal, interval or ratio."),
-]
-Categories = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help='All categories in order: "low,middle,high".'),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How near misses count: identity, linear, quadratic, ...; else what suits the scale.",
-    ),
-]
 
 
 def agree(
@@ -71,9 +45,9 @@ def agree(
     table: Annotated[
         bool, typer.Option("--table", help="FILE is the square table of two raters.")
     ] = False,
-    scale: Scale = ScaleOfRatings.nominal,
-    categories: Categories = None,
-    weights: Weights = None,
+    scale: o.Scale = o.ScaleOfRatings.nominal,
+    categories: o.Categories = None,
+    weights: o.Weights = None,
     interval: Annotated[
         HowIntervals,
         typer.Option(metavar="HOW", help="Intervals by formula, or by bootstrap over items."),

@@ -12,23 +12,6 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 
-class ScaleOfRatings(StrEnum):
-    """What ratings are."""
-
-    nominal = "nominal"
-    ordinal = "ordinal"
-    interval = "interval"
-    ratio = "ratio"
-
-
-class KappaWeights(StrEnum):
-    """How much neighbouring categories agree."""
-
-    unweighted = "unweighted"
-    linear = "linear"
-    quadratic = "quadratic"
-
-
 class Silence(StrEnum):
     """What a judge's silence is."""
 
@@ -67,20 +50,9 @@ def judge(
         Silence,
         typer.Option(metavar="HOW", help="No answer of a judge: drop it, or count as wrong."),
     ] = Silence.drop,
-    categories: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help='All categories from the lowest up: "bad,fair,good".'),
-    ] = None,
-    scale: Annotated[
-        ScaleOfRatings,
-        typer.Option(metavar="SCALE", help="Ratings are nominal, ordinal, interval or ratio."),
-    ] = ScaleOfRatings.nominal,
-    weights: Annotated[
-        KappaWeights | None,
-        typer.Option(
-            metavar="HOW", help="Kappa unweighted, linear or quadratic; else by the scale."
-        ),
-    ] = None,
+    categories: o.Categories = None,
+    scale: o.Scale = o.ScaleOfRatings.nominal,
+    weights: o.Weights = None,
     weight: o.Weight = None,
     width: Annotated[
         float | None,
@@ -126,7 +98,7 @@ def judge(
             no_answer=no_answer.value,
             categories=None if categories is None else [c.strip() for c in categories.split(",")],
             scale=scale.value,
-            weights=None if weights is None else weights.value,
+            weights=weights,
             weight=None if weight is None else columns[weight],
             weight_name=weight or "weight",
             width=width,

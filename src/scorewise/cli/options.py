@@ -23,6 +23,15 @@ class HowMissing(StrEnum):
     drop = "drop"
 
 
+class ScaleOfRatings(StrEnum):
+    """What kind of categories there are."""
+
+    nominal = "nominal"
+    ordinal = "ordinal"
+    interval = "interval"
+    ratio = "ratio"
+
+
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -107,5 +116,20 @@ Midpoint = Annotated[
     typer.Option(
         metavar="RULE",
         help="From where on a score is high: mean, balanced, median, crossing or a number.",
+    ),
+]
+Scale = Annotated[
+    ScaleOfRatings,
+    typer.Option(metavar="SCALE", help="Ratings are nominal, ordinal, interval or ratio."),
+]
+Categories = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help='All categories in order: "low,middle,high".'),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How near misses count: identity, linear, quadratic, ...; else what suits the scale.",
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.ratings import Scale
 from scorewise.errors import BadInput
 from scorewise.intervals.disagreement import Disagreement, Identity, Linear, Pairwise, Quadratic
 from scorewise.tallies.ratings import Ratings
@@ -49,6 +50,7 @@ def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
         return _own(weights, r.categories)
     if name == "identity":
         return Identity()
+    _check_order(r, name)
     if name in ("linear", "quadratic"):
         values = unit(r.values)
         return Linear(values) if name == "linear" else Quadratic(values)
@@ -57,6 +59,43 @@ def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
     if name == "ratio" and many and r.values.min() < 0:
         return "ratio weights need numbers of 0 or more"
     return Pairwise(_FUNCTIONS[name](r.values), many)
+
+
+def _check_order(r: Ratings, name: str) -> None:
+    """Refuse weights of near misses where nobody said which categories are near."""
+    if r.scale == "nominal" and not r.declared and not all(map(_is_number, r.categories)):
+        raise BadInput(
+            f'weights="{name}" needs categories in an order; pass categories= from the lowest to the '
+            f'highest, and scale="ordinal"'
+        )
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def agreements(
+    weights: Weights, scale: Scale, categories: tuple[str, ...], values: Floats, declared: bool
+) -> tuple[Floats, str]:
+    """How much each two categories agree (1 on the diagonal), and what that is called.
+
+    >>> agreements("linear", "ordinal", ("low", "mid", "high"), np.arange(3.0), True)[0].tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+    """
+    nothing = np.empty(0, np.int64)
+    none = Ratings(
+        np.empty((0, 2), np.int32), nothing, nothing, categories, values, scale, None, declared
+    )
+    d = disagreement(none, weights)
+    if isinstance(d, str):
+        raise BadInput(d)
+    many = len(categories)
+    codes = np.indices((many, many)).reshape(2, -1).T.astype(np.int32)
+    return 1 - d.within(codes).reshape(many, many) / 2, named(none, weights)
 
 
 def unit(values: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 from scorewise.agreeing.judges.against import Against, Category, against, categories
 from scorewise.agreeing.judges.ceiling import BesideHumans, Ceiling, beside_humans, ceiling
 from scorewise.agreeing.judges.comparing import Difference, differences
-from scorewise.agreeing.judges.kappas import agreement_weights, error_of_one
+from scorewise.agreeing.judges.kappas import error_of_one
 from scorewise.agreeing.judges.needed import (
     Of,
     needed_for_difference,
@@ -25,6 +25,7 @@ from scorewise.door import Place
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement_weights import agreements
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
@@ -152,7 +153,9 @@ def judge(
         humans, judges, scale=scale, categories=categories, swapped=swapped, swap=swap,
         ignore=ignore, weight=weight, weight_name=weight_name, place=place,
     )  # fmt: skip
-    agreement, word = agreement_weights(weights, scale, said.categories, said.values)
+    agreement, word = agreements(
+        weights, scale, said.categories, said.values, categories is not None
+    )
     return judged(Panel.of(said, agreement, word, no_answer), settings)
 
 

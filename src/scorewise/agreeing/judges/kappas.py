@@ -2,68 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.ratings import Scale
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_tables import SMOOTHING, Sloped, class_delta, occurring_or_called
 from scorewise.intervals.scales import effective
 from scorewise.tallies import Confusion
 
 Floats = NDArray[np.float64]
-_USUAL = {
-    "nominal": "unweighted",
-    "ordinal": "linear",
-    "interval": "quadratic",
-    "ratio": "quadratic",
-}
-
-
-def agreement_weights(
-    weights: Any, scale: Scale, categories: tuple[str, ...], values: Floats
-) -> tuple[Floats, str]:
-    """How much each two categories agree (1 on the diagonal), and what that is called.
-
-    Unless said, a nominal scale is unweighted, an ordinal one linear, an interval or ratio one quadratic.
-
-    >>> agreement_weights("linear", "ordinal", ("low", "mid", "high"), np.arange(3.0))[0].tolist()
-    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
-    """
-    weights = _USUAL[scale] if weights is None else weights
-    if not isinstance(weights, str):
-        return _own(weights, categories), "own"
-    if weights == "unweighted":
-        return np.eye(len(categories)), weights
-    if weights not in ("linear", "quadratic"):
-        raise BadInput(
-            f"weights={weights!r} is not known; pass unweighted, linear, quadratic or a matrix"
-        )
-    if scale == "nominal":
-        raise BadInput(
-            f'weights="{weights}" needs categories in an order; pass scale="ordinal", or "interval"'
-        )
-    width = float(np.ptp(values)) or 1.0
-    apart = np.abs(values[:, None] - values[None, :]) / width
-    return 1 - (apart if weights == "linear" else apart**2), weights
-
-
-def _own(weights: Any, categories: tuple[str, ...]) -> Floats:
-    try:
-        matrix = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput("weights= is no matrix of numbers; give a row for each category") from None
-    if matrix.shape != (len(categories), len(categories)):
-        raise BadInput(
-            f"weights= has shape {matrix.shape}; with {len(categories)} categories it takes a row and a "
-            f"column for each"
-        )
-    if not ((matrix >= 0) & (matrix <= 1)).all() or (matrix.diagonal() != 1).any():
-        raise BadInput("weights= say how much categories agree: from 0 to 1, and 1 on the diagonal")
-    return matrix
 
 
 def sloped(weights: Floats) -> Sloped:

@@ -46,7 +46,7 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
     who = ", ".join(quoted(h["name"]) for h in data["humans"])
     facts.append(("Truth", who if len(data["humans"]) == 1 else f"{data['truth']}: {who}"))
     words = [quoted(c) for c in data["categories"]]
-    kappa = {"own": "own weights"}.get(s["weights"], s["weights"])
+    kappa = {"own": "own weights", "identity": "unweighted"}.get(s["weights"], s["weights"])
     facts.append(("Ratings", f"{named(words, 6)} ({s['scale']}; kappa {kappa})"))
     silence = {"drop": "left out", "wrong": "counts as wrong"}[s["no_answer"]]
     if any(j["silent"] for j in doc["judges"]):

@@ -36,7 +36,7 @@ def _settings() -> Schema:
     return an_object(
         "The settings that the numbers depend on.",
         scale=choice("What ratings are.", ["nominal", "ordinal", "interval", "ratio"]),
-        weights=choice("Weights of kappa.", ["unweighted", "linear", "quadratic", "own"]),
+        weights=text("How near misses count in kappa; own: by a matrix."),
         no_answer=choice("What a judge's silence is.", ["drop", "wrong"]),
         level=between("Confidence level of the intervals."),
         seed=count("Seed of the random draws."),
