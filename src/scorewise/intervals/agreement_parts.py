@@ -222,7 +222,8 @@ def alpha(x: Rated) -> Parts:
     def slope() -> Floats:
         turned = 2 * rho * (x.mean_of(spread) - chance)
         moved: Floats = plain - rho * x.apart + observed * (rho - 1) + plain / chance * turned
-        return moved / chance
+        moved /= chance
+        return moved
 
     return Parts(observed, chance, slope)
 
