@@ -5,8 +5,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels drift recalibration
-.PHONY: calibration class-calibration docs oldest clean
+.PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels
+.PHONY: drift recalibration calibration class-calibration judges answers docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -51,6 +51,12 @@ calibration: .venv/tested
 
 class-calibration: .venv/tested
 	$(BIN)/python -m benchmarks.class_calibration
+
+judges: .venv/tested
+	$(BIN)/python -m benchmarks.judges
+
+answers: .venv/tested
+	$(BIN)/python -m benchmarks.answers
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

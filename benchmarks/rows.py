@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -138,6 +139,28 @@ def ten_classes(best_of: BestOf) -> Measured:
     return best_of(ours, 3), None
 
 
+def anls_of_pairs(best_of: BestOf) -> Measured:
+    """ANLS of distinct answers, half of them right, and the same by a loop over pairs."""
+    from rapidfuzz.distance import Levenshtein
+
+    from scorewise.door.quality import anls
+
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklmnop    "))
+    texts = ["".join(row) for row in rng.choice(letters, (150_000, 20))]
+    gold, said = texts[:100_000], texts[:50_000] + texts[100_000:]
+
+    def tidy(text: str) -> str:
+        return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+    def loop() -> list[float]:
+        pairs = ((tidy(a), tidy(b)) for a, b in zip(gold, said, strict=True))
+        far = [Levenshtein.normalized_distance(a, b) for a, b in pairs]
+        return [1 - f if f < 0.5 else 0.0 for f in far]
+
+    return beside(lambda: anls(gold, said), loop, best_of, 5, 5)
+
+
 def agreement(best_of: BestOf) -> Measured:
     """Columns of five raters, five categories, a tenth missing: both with their intervals."""
     import krippendorff
@@ -203,6 +226,18 @@ def command_line() -> tuple[float, float]:
         return fresh(TIMED.format(code))
 
 
+LLM = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "llm_confidence.parquet"
+
+
+def answers_by_group(_: BestOf) -> Measured:
+    """Seconds of a whole run of `scorewise answers`: two confidences, eleven models, five sets."""
+    words = ["answers", str(LLM), "--quality", "correct", "--confidence", "stated_confidence"]
+    words += ["--confidence", "chosen_token_confidence", "--by", "llm", "--by", "qset"]
+    words += ["--missing", "drop"]
+    code = f"from scorewise.cli import run\nassert run({words}) == 0"
+    return fresh(TIMED.format(code))[0], None
+
+
 ROWS = [
     Budget("auroc(Tally.of(y, s)), 10 million rows", "sklearn roc_auc_score", 0.07, auroc),
     Budget("smauc with interval, 10 million", "auroc with interval", 1.3, smauc),
@@ -218,6 +253,7 @@ ROWS = [
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
     Budget("smECE, 1 million", "relplot", 0.1, smece),
+    Budget("ANLS of 100,000 answers", "rapidfuzz in a loop", 2, anls_of_pairs),
     Budget("1,000 bootstrap replicates of F1, 100,000", "confidenceinterval", 0.005, bootstrap),
     Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("alpha and Fleiss, 1 million x 5", "krippendorff.alpha", 0.1, agreement),
@@ -228,3 +264,5 @@ ROWS = [
     ),
     Budget("command line, its peak", "memory", 600, lambda _: (command_line()[1], None), "MB"),
 ]
+if LLM.exists():  # beside the checkout, and not everywhere
+    ROWS.append(Budget("answers, 72,185 rows in 55 groups", "the clock", 5, answers_by_group))

@@ -109,7 +109,50 @@ def risk_coverage() -> Any:
     return sw.displays.RiskCoverageDisplay.from_tally(margin, name="margin", ax=drawn.ax_)
 
 
+@cache
+def readers() -> sw.Ratings:
+    """Three models as readers of digits, each taught with other examples, with gaps."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    said = {}
+    for name, rows, model in (
+        ("ann", slice(0, 400), KNeighborsClassifier(3)),
+        ("bob", slice(400, 800), DecisionTreeClassifier(random_state=0)),
+        ("cay", slice(800, 900), GaussianNB(var_smoothing=0.01)),
+    ):
+        said[name] = model.fit(x[rows], y[rows]).predict(x[900:1200]).astype(float)
+        said[name][rng.random(300) < 0.1] = np.nan
+    return sw.Ratings.of(said)
+
+
+def agreement() -> Any:
+    """Coefficients of three readers over the bands."""
+    return sw.agree(readers()).plot()
+
+
+def pairs() -> Any:
+    """The kappa of each two readers."""
+    return sw.displays.PairsDisplay.from_ratings(readers())
+
+
+def answers() -> Any:
+    """The calibration error of answers over the threshold of quality."""
+    rng = np.random.default_rng(0)
+    quality = np.where(rng.random(2000) < 0.3, 0.0, rng.beta(6, 1.5, 2000).round(2))
+    confidence = np.clip(0.25 + 0.7 * quality + rng.normal(0, 0.1, 2000), 0.01, 0.99)
+    a = sw.answers(confidence=confidence, quality=quality)
+    return sw.displays.AnswersDisplay.over_tau(a)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
+    "agreement.png": agreement,
+    "answers.png": answers,
+    "pairs.png": pairs,
     "smroc.png": smroc,
     "midpoint.png": midpoint,
     "density.png": density,

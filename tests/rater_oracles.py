@@ -12,6 +12,8 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.metrics import cohen_kappa_score
 
+from rater_part_oracles import PART_ORACLES
+
 
 def irrcac(name, weights="identity"):
     """A coefficient of irrCAC, of raw ratings."""
@@ -95,4 +97,5 @@ RATER_ORACLES = {
     "gwet_ac": irrcac("gwet"),
     "brennan_prediger": irrcac("bp"),
     "kappa_max": best_table,
+    **PART_ORACLES,
 }

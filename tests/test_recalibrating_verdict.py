@@ -79,4 +79,6 @@ def test_few_rows_that_were_certain_and_wrong_are_evidence_enough():
     after = np.full(200, 0.1)
     after[:5] = 2.0
     assert paired(before_ - after, ONES, ONES, 0.99).low < 0
-    assert verdict({"identity": before_, "platt": after}, ONES, ONES, FOLD, 0.95)[0] == "platt"
+    name, why = verdict({"identity": before_, "platt": after}, ONES, ONES, FOLD, 0.95)
+    assert name == "platt"
+    assert why == "shown to help, by the likelihood of the rows: least log loss on rows not seen"

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures
+    from scorewise.agreeing import Agreement, agree
+    from scorewise.agreeing.judges import Judgement, items_needed, judge
+    from scorewise.answering import Answers, answers
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agreement",
+    "Answers",
     "BadInput",
     "ClassEvaluation",
     "ClassTally",
@@ -39,11 +44,14 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Inspection",
+    "Judgement",
     "Raters",
     "Ratings",
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "agree",
+    "answers",
     "class_tally",
     "compare",
     "curves",
@@ -52,6 +60,8 @@ __all__ = [
     "drift",
     "evaluate",
     "inspect",
+    "items_needed",
+    "judge",
     "measure",
     "measures",
     "raters",
@@ -61,6 +71,8 @@ __all__ = [
 
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
 _HOMES = {
+    "Agreement": "agreeing",
+    "Answers": "answering",
     "BadInput": "errors",
     "ClassEvaluation": "evaluation",
     "ClassTally": "tallies",
@@ -71,17 +83,22 @@ _HOMES = {
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Inspection": "inspection",
+    "Judgement": "agreeing.judges",
     "Raters": "inspection",
     "Ratings": "tallies",
     "Recalibrator": "recalibrating",
     "SmRoc": "scoring",
     "Tally": "tallies",
+    "agree": "agreeing",
+    "answers": "answering",
     "class_tally": "evaluation",
     "compare": "evaluation",
     "density": "curves.density",
     "drift": "drifting",
     "evaluate": "evaluation",
     "inspect": "inspection",
+    "items_needed": "agreeing.judges",
+    "judge": "agreeing.judges",
     "measure": "registry",
     "raters": "inspection",
     "smroc": "scoring",

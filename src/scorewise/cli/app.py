@@ -8,9 +8,12 @@ import typer
 
 from scorewise import __version__
 from scorewise.cli import options as o
+from scorewise.cli.agree import agree
+from scorewise.cli.answers import answers
 from scorewise.cli.calibrate import calibrate
 from scorewise.cli.drift import drift
 from scorewise.cli.inspect import inspect
+from scorewise.cli.judge import judge
 from scorewise.cli.raters import raters
 from scorewise.cli.smroc import smroc
 
@@ -18,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Judge classifier scores: decisions, order, scores, probabilities, single rows and drift.",
+    help="Judge classifier scores: decisions, order, probabilities, raters, judges, answers and drift.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -95,7 +98,10 @@ def evaluate(
 app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
 app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
 app.command(short_help="Tell whether raters really disagree.")(raters)
+app.command(short_help="Say how far raters agree beyond chance (kappa, alpha).")(agree)
+app.command(short_help="Tell whether the confidence in answers is to be believed.")(answers)
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
+app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
 app.add_typer(calibrate, name="calibrate")
 
 

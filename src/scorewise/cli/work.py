@@ -29,7 +29,9 @@ STDOUT = "-"
 
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
-    r"|replicates|reference_until|classes|predicted|confidence|name)=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+    r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item"
+    r"|rater|rating|counts|interval|swap|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists)"
+    r"=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 
@@ -181,6 +183,23 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
     for window in doc["windows"]:
         for row in window["changes"]:
             row["why"] = as_options(row["why"])
+    return doc
+
+
+def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
+    """The document of how far raters agree."""
+    with busy("judging agreement"):
+        from scorewise.agreeing import agree
+
+        try:
+            found = agree(files[0] if len(files) == 1 else list(files), **options)
+        except OSError as error:
+            where = plain(error.filename or ", ".join(files))
+            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
+        for note in found.notes:
+            typer.echo(f"note: {plain(as_options(note))}", err=True)
+        doc = found.to_dict()
+    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
     return doc
 
 

@@ -49,8 +49,13 @@ class Place:
         return f"row {number}, counting from 0" if file is None else f"row {number} of {file}"
 
     def keep(self, rows: Mask) -> Place:
-        """The same place when only those rows are left."""
-        return replace(self, kept=np.flatnonzero(rows))
+        """The same place when only those of its rows are left.
+
+        >>> Place().keep(np.array([False, True, True])).keep(np.array([False, True])).position(0)
+        2
+        """
+        left = np.flatnonzero(rows)
+        return replace(self, kept=left if self.kept is None else self.kept[left])
 
     def rows(self, where: Mask) -> str:
         """How many rows, and the first of them.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.door.labels import listed, text
 from scorewise.door.place import Place
-from scorewise.door.values import Coded, Numbers, Vector
+from scorewise.door.values import Coded, Mask, Numbers, Vector
 from scorewise.errors import BadInput
 
 Codes = NDArray[np.int32]
@@ -52,30 +52,61 @@ def _given(categories: Sequence[Any]) -> list[str]:
 
 
 def _of_numbers(columns: list[Numbers], names: list[str], place: Place) -> tuple[Codes, list[str]]:
-    table = np.stack([c.values.astype(np.float64, copy=False) for c in columns], axis=1)
-    gone = np.isnan(table)
-    for k, column in enumerate(columns):
-        if column.null is not None:
-            gone[:, k] |= column.null
-    said = table[~gone] if gone.any() else table.ravel()
-    if not len(said):
-        return np.full(table.shape, -1, np.int32), []
-    low, high = float(said.min()), float(said.max())
-    if not np.isfinite(low) or not np.isfinite(high):
-        beyond = np.isinf(table)
-        where = np.logical_or.reduce(beyond, axis=1)
-        name = names[int(beyond[where.argmax()].argmax())]
-        raise BadInput(f"{name} is infinite {place.rows(where)}; a rating is a finite number")
-    if high - low < _SPAN and bool((said == np.floor(said)).all()):
-        present = np.bincount((said - low).astype(np.int64)) > 0
-        rank = (present.cumsum() - 1).astype(np.int32)
-        distinct = np.flatnonzero(present) + low
-        filled = np.where(gone, low, table) if gone.any() else table
-        codes = rank[(filled - low).astype(np.int32)]
-    else:
-        distinct = np.unique(said)
-        codes = np.searchsorted(distinct, table).astype(np.int32)
-    codes[gone] = -1
+    gaps = [c.missing() for c in columns]
+    ends = [_ends(c.values, gap) for c, gap in zip(columns, gaps, strict=True)]
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    if low > high:
+        return _no_codes(columns), []
+    if not (np.isfinite(low) and np.isfinite(high)):
+        k = next(k for k, e in enumerate(ends) if not np.isfinite(e).all() and e[0] <= e[1])
+        where = np.isinf(columns[k].values)
+        raise BadInput(f"{names[k]} is infinite {place.rows(where)}; a rating is a finite number")
+    found = _of_whole_numbers(columns, gaps, low) if high - low < _SPAN else None
+    return found or _of_any_numbers(columns, gaps)
+
+
+def _ends(values: NDArray[Any], gap: Mask | None) -> tuple[float, float]:
+    said = values if gap is None else values[~gap]
+    return (float(said.min()), float(said.max())) if len(said) else (np.inf, -np.inf)
+
+
+def _no_codes(columns: list[Numbers]) -> Codes:
+    # columns lie in one piece: they are read one after the other
+    return np.full((len(columns), len(columns[0])), -1, np.int32).T
+
+
+def _of_whole_numbers(
+    columns: list[Numbers], gaps: list[Mask | None], low: float
+) -> tuple[Codes, list[str]] | None:
+    """Codes without a sort, of whole numbers that are close together; None where some are not whole."""
+    codes = _no_codes(columns)
+    present = np.zeros(_SPAN, bool)
+    for k, (column, gap) in enumerate(zip(columns, gaps, strict=True)):
+        above = column.values - np.float64(low)
+        if gap is not None:
+            above[gap] = 0.0
+        codes[:, k] = above
+        if not np.array_equal(codes[:, k], above):
+            return None
+        if gap is not None:
+            codes[gap, k] = -1
+        present |= np.bincount(codes[:, k] + 1, minlength=_SPAN + 1)[1:] > 0
+    rank = np.append(present.cumsum() - 1, -1).astype(np.int32)
+    if not present[: int(present.sum())].all():
+        codes = rank[codes.T].T
+    return codes, [text(v) for v in np.flatnonzero(present) + low]
+
+
+def _of_any_numbers(columns: list[Numbers], gaps: list[Mask | None]) -> tuple[Codes, list[str]]:
+    said = [
+        c.values if gap is None else c.values[~gap] for c, gap in zip(columns, gaps, strict=True)
+    ]
+    distinct = np.unique(np.concatenate(said))
+    codes = _no_codes(columns)
+    for k, (column, gap) in enumerate(zip(columns, gaps, strict=True)):
+        codes[:, k] = np.searchsorted(distinct, column.values)
+        if gap is not None:
+            codes[gap, k] = -1
     return codes, [text(v) for v in distinct]
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scorewise.evaluation.document import measure_row
 from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.tallies import ClassTally, Confusion, Tally
-from scorewise.views.documents import head
+from scorewise.views.documents import head, measure_row
 from scorewise.views.words import Document, counted, named, quoted, whole_percent
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scorewise.estimate import Estimate
 from scorewise.evaluation.settings import Settings
-from scorewise.registry import MEASURES, Measure
+from scorewise.registry import MEASURES
 from scorewise.tallies.midpoint import far, midpoint
-from scorewise.views.documents import data_of, estimate_of, finite, head
+from scorewise.views.documents import data_of, finite, head, measure_row
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -48,19 +47,6 @@ def _model(name: str, e: Evaluation) -> Document:
         },
         "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
         "measures": [measure_row(MEASURES[key], estimate) for key, estimate in e.items()],
-    }
-
-
-def measure_row(m: Measure, e: Estimate) -> Document:
-    """One measure with its estimate."""
-    return {
-        "name": m.name,
-        "title": m.title,
-        "group": m.group,
-        "meaning": m.meaning,
-        "better": m.better,
-        **estimate_of(e),
-        "skill": finite(m.skill(e)),
     }
 
 

@@ -221,9 +221,9 @@ def alpha(x: Rated) -> Parts:
 
     def slope() -> Floats:
         turned = 2 * rho * (x.mean_of(spread) - chance)
-        moved: Floats = plain - rho * x.apart + observed * (rho - 1) + plain / chance * turned
-        moved /= chance
-        return moved
+        moved = plain - rho * x.apart + observed * (rho - 1) + plain / chance * turned
+        found: Floats = moved / chance
+        return found
 
     return Parts(observed, chance, slope)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from scorewise.tallies.chances import Chances, Floats
 from scorewise.tallies.class_sample import ClassSample
@@ -48,6 +47,8 @@ def indicator(labels: Labels, classes: int) -> Any:
     array([[1., 0., 0.],
            [0., 1., 1.]])
     """
+    from scipy.sparse import csr_array
+
     many, n = labels.shape
     order = np.argsort(labels, axis=1, kind="stable")
     place = labels + classes * np.arange(many)[:, None]

@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from scorewise.intervals.class_consistency import drawn_labels, indicator, replicates
 from scorewise.tallies.class_sample import ClassSample
@@ -35,6 +34,8 @@ class Kernels:
 
     def log(self, h: float, first: int | None = None) -> Floats:
         """Of each row (first axis) by each other (second), with the other's weight; -inf for itself."""
+        from scipy.special import gammaln
+
         ends = self._p / h
         scale = gammaln(ends.sum(1) + ends.shape[1]) - gammaln(ends + 1).sum(1)
         log: Floats = self._cross[:first] / h

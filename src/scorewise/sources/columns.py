@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scorewise.errors import BadInput
@@ -71,11 +71,11 @@ def pick(
         taken[name] = role
     notes: list[str] = []
     if label is None:
-        label, why = _guess("label", _LABELS, columns, taken)
+        label, why = guess("label", _LABELS, columns, taken)
         taken[label] = "label"
         notes.append(f"label: column '{label}' (not named; {why})")
     if not scores:
-        score, why = _guess("score", _SCORES, columns, taken)
+        score, why = guess("score", _SCORES, columns, taken)
         scores = (score,)
         notes.append(f"score: column '{score}' (not named; {why})")
     picked = Picked(label, tuple(scores), weight, count, ids, notes)
@@ -97,7 +97,7 @@ def pick_score(
     """
     notes = []
     if score is None:
-        score, why = _guess("score", _SCORES, columns, dict.fromkeys(taken, ""))
+        score, why = guess("score", _SCORES, columns, dict.fromkeys(taken, ""))
         notes.append(f"score: column '{score}' (not named; {why})")
     check_columns(columns, [score])
     return score, notes
@@ -114,9 +114,14 @@ def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
             )
 
 
-def _guess(
-    role: str, known: frozenset[str], columns: Sequence[str], taken: dict[str, str]
+def guess(
+    role: str, known: frozenset[str], columns: Sequence[str], taken: Mapping[str, str]
 ) -> tuple[str, str]:
+    """The one column that suggests itself for a role, and why.
+
+    >>> guess("label", frozenset({"y"}), ["id", "Y"], {})
+    ('Y', 'taken because of its name')
+    """
     free = [c for c in dict.fromkeys(columns) if c not in taken]
     likely = [c for c in free if c.strip().lower() in known]
     if len(likely) == 1:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,22 +55,24 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
     return {c: _join(c, [(name, f.get_column(c)) for name, f in full]) for c in columns}, place
 
 
-def _open(path: Path, name: str) -> Table:
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """One sentence for a file that the system does not give."""
     try:
-        return _opened(path, name)
+        yield
     except PermissionError:
         raise BadInput(f"{name} may not be read: permission denied") from None
     except OSError as e:
         raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
 
 
-def _opened(path: Path, name: str) -> Table:
-    if str(path) == STDIN:
-        if sys.stdin is None:
-            raise BadInput("standard input is closed; pass a file, or send rows into it")
-        return _open_bytes(sys.stdin.buffer.read(), name)
-    if not path.is_file():  # a pipe
-        return _open_bytes(path.read_bytes(), name)
+def _open(path: Path, name: str) -> Table:
+    with readable(name):
+        return open_table_of(path, name) if is_file(path) else open_bytes(piped(path), name)
+
+
+def open_table_of(path: Path, name: str) -> Table:
+    """The table in a file, by its extension."""
     form, packed = format_of(path)
     with path.open("rb") as file:
         if not file.read(1):
@@ -82,7 +85,22 @@ def _opened(path: Path, name: str) -> Table:
     return open_table(data, name, form)
 
 
-def _open_bytes(data: bytes, name: str) -> Table:
+def is_file(path: Path) -> bool:
+    """Whether this is a file, not standard input or a pipe, which can be read once only."""
+    return str(path) != STDIN and path.is_file()
+
+
+def piped(path: Path) -> bytes:
+    """All of standard input or of a pipe."""
+    if str(path) != STDIN:
+        return path.read_bytes()
+    if sys.stdin is None:
+        raise BadInput("standard input is closed; pass a file, or send rows into it")
+    return sys.stdin.buffer.read()
+
+
+def open_bytes(data: bytes, name: str) -> Table:
+    """The table in bytes of a format that the first of them tell."""
     if data.startswith(b"\x1f\x8b"):
         data = unpack(data, name)
     if not data:

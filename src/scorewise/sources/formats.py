@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from scorewise.errors import BadInput
+from scorewise.sources.lines import lines_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,11 +30,15 @@ Source: TypeAlias = Path | bytes
 
 @dataclass(frozen=True)
 class Table:
-    """A file whose columns are known and not yet read."""
+    """A file whose columns are known and not yet read.
+
+    `texts`, where types are guessed from text, reads columns as that text: only an empty cell is missing.
+    """
 
     name: str
     columns: list[str]
     read: Callable[[list[str]], pl.DataFrame]
+    texts: Callable[[list[str]], pl.DataFrame] | None = None
 
 
 def open_table(source: Source, name: str, form: str) -> Table:
@@ -108,7 +113,7 @@ def _open_csv(source: Source, name: str) -> Table:
     blank = len(tail) - len(tail.rstrip(b"\r\n"))
     blank_lines = max(0, tail[len(tail) - blank :].count(b"\n") - 1)
 
-    def read(columns: list[str]) -> pl.DataFrame:
+    def cells(columns: list[str], missing: tuple[str, ...]) -> pl.DataFrame:
         import polars as pl
 
         try:
@@ -118,16 +123,18 @@ def _open_csv(source: Source, name: str) -> Table:
                     columns=columns,
                     separator=separator,
                     infer_schema=False,  # so that a stray text late in the file is not an error
-                    null_values=list(MISSING),
+                    null_values=list(missing),
                     encoding="utf8-lossy",
                 )
         except BadInput:
             raise BadInput(_ragged(source, name, separator, len(header))) from None
-        if blank_lines:
-            frame = frame.head(-blank_lines)
-        return frame.select(columns).with_columns(numbers(s) for s in frame.select(columns))
+        return (frame.head(-blank_lines) if blank_lines else frame).select(columns)
 
-    return Table(name, header, read)
+    def read(columns: list[str]) -> pl.DataFrame:
+        frame = cells(columns, MISSING)
+        return frame.with_columns(numbers(s) for s in frame)
+
+    return Table(name, header, read, lambda columns: cells(columns, ()))
 
 
 def separator_of(source: Source) -> str:
@@ -237,28 +244,7 @@ def _open_jsonl(source: Source, name: str) -> Table:
 
 def _open_plainly(source: Source, name: str) -> Table:
     """Line by line: knows NaN and columns of mixed types, and finds the line that is broken."""
-    data = source if isinstance(source, bytes) else source.read_bytes()
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode("utf-8-sig"), parse_int=_integer)
-        except RecursionError:
-            raise BadInput(
-                f"{name} is nested too deeply in line {number}; leave out the field that is"
-            ) from None
-        except ValueError:
-            raise BadInput(
-                f"{name} is not JSON in line {number}; one object per line is wanted"
-            ) from None
-        if not isinstance(row, dict):
-            raise BadInput(
-                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
-            )
-        rows.append(row)
-    if not rows:
-        raise BadInput(f"{name} has no rows")
+    rows = lines_of(source if isinstance(source, bytes) else source.read_bytes(), name)
     columns = list(dict.fromkeys(key for row in rows for key in row))
 
     def read(wanted: list[str]) -> pl.DataFrame:
@@ -267,11 +253,6 @@ def _open_plainly(source: Source, name: str) -> Table:
         return pl.DataFrame([_mixed(c, [row.get(c) for row in rows]) for c in wanted])
 
     return Table(name, columns, read)
-
-
-def _integer(digits: str) -> int | str:
-    """An integer; as text when 64 bits may not hold it."""
-    return int(digits) if len(digits) <= 18 else digits
 
 
 def _mixed(name: str, values: list[Any]) -> pl.Series:

@@ -88,11 +88,10 @@ class Ratings:
         weight2: Any = weight
         if rows.weight is not None:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
-        used = (weight > 0) & (codes >= 0).any(1)
-        if not used.all():
-            codes, weight, weight2 = codes[used], weight[used], weight2[used]
         plain = rows.count is None and rows.weight is None
         codes, w, w2 = _folded(codes, weight, weight2, len(rows.categories), plain)
+        used = (w > 0) & (codes >= 0).any(1)
+        codes, w, w2 = codes[used], w[used], w2[used]
         return cls(
             codes, w, w2, rows.categories, rows.values, rows.scale, rows.raters,
             rows.declared, rows.weight is not None,

@@ -6,6 +6,7 @@ import math
 
 from scorewise import __version__
 from scorewise.estimate import Estimate
+from scorewise.registry import Measure
 from scorewise.tallies import Tally
 from scorewise.views.words import Document
 
@@ -45,6 +46,19 @@ def estimate_of(e: Estimate) -> Document:
         "baseline": None if e.baseline is None else finite(e.baseline),
         "expected": None if e.expected is None else finite(e.expected),
         "p": None if e.p is None else finite(e.p),
+    }
+
+
+def measure_row(m: Measure, e: Estimate) -> Document:
+    """One measure with its estimate."""
+    return {
+        "name": m.name,
+        "title": m.title,
+        "group": m.group,
+        "meaning": m.meaning,
+        "better": m.better,
+        **estimate_of(e),
+        "skill": finite(m.skill(e)),
     }
 
 

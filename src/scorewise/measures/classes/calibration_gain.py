@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicHermiteSpline
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -79,6 +78,8 @@ class _Tables:
     """
 
     def __init__(self, s: ClassSample, folds: int) -> None:
+        from scipy.interpolate import CubicHermiteSpline
+
         self._log = np.log(np.maximum(s.p, CLIP))
         self._weight = s.weight
         self._start = np.arange(folds) * len(s) // folds

@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
 
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
@@ -81,6 +80,8 @@ def skce(
 
 
 def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:
+    from scipy.spatial.distance import pdist, squareform
+
     far = pdist(p, "cityblock") / 2 if distance == "total variation" else pdist(p)
     scale = width or max(float(np.median(far)), _NARROW)
     alike: Floats = squareform(np.exp(-far / scale))

@@ -25,31 +25,37 @@ def page_lines(doc: Document, sections: Sequence[Section], width: int) -> list[T
 
 
 def _table(section: Section, width: int) -> list[Text]:
+    """The table; a row with words in its first column alone heads those below, across all columns."""
     texts = [[plain(cell) for cell in line] for line in section.rows]
+    body = [line for line in texts if any(line[1:]) or len(line) == 1]
     columns = [
-        Column([head], cells([line[i] for line in texts]), right=head not in section.words)
+        Column([head], cells([line[i] for line in body]), right=head not in section.words)
         for i, head in enumerate(section.head)
     ]
-    lines = headings(columns, "dim")
     over = spread([c.width for c in columns]) - width
     long = max((i for i, c in enumerate(columns) if not c.right), default=None)
     if over <= 0 or long is None:
-        return lines + [row(columns, [c.cells[k] for c in columns]) for k in range(len(texts))]
-    return _folded(columns, long, max(columns[long].width - over, 12))
+        top = headings(columns, "dim")
+        blocks = [[row(columns, [c.cells[k] for c in columns])] for k in range(len(body))]
+    else:
+        top, blocks = _folded(columns, long, max(columns[long].width - over, 12))
+    lines, rest = top, iter(blocks)
+    for line in texts:
+        headed = not any(line[1:]) and len(line) > 1
+        lines += [Text(part) for part in fold(line[0], width)] if headed else next(rest)
+    return lines
 
 
-def _folded(columns: list[Column], long: int, room: int) -> list[Text]:
-    """The table with one column folded to the room that is left."""
+def _folded(columns: list[Column], long: int, room: int) -> tuple[list[Text], list[list[Text]]]:
+    """The headings and rows of a table with one column folded to the room that is left."""
     parts = [fold(cell.plain.rstrip(), room) or [""] for cell in columns[long].cells]
     narrow = list(columns)
     widest = max(cell_len(part) for folded in parts for part in folded)
     heading = [h[:room] for h in columns[long].heading]
     narrow[long] = Column(heading, cells([" " * max(widest, 1)]))
-    lines = headings(narrow, "dim")
     start = sum(c.width + GAP for c in narrow[:long])
+    blocks = []
     for k, (first, *rest) in enumerate(parts):
-        lines.append(
-            row(narrow, [Text(first) if i == long else c.cells[k] for i, c in enumerate(columns)])
-        )
-        lines += [Text(" " * start + part) for part in rest]
-    return lines
+        whole = [Text(first) if i == long else c.cells[k] for i, c in enumerate(columns)]
+        blocks.append([row(narrow, whole), *(Text(" " * start + part) for part in rest)])
+    return headings(narrow, "dim"), blocks

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from scorewise.views.schemas.agree import agree
+from scorewise.views.schemas.answers import answers
 from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.evaluate_classes import evaluate_classes
 from scorewise.views.schemas.inspect import inspect, raters
+from scorewise.views.schemas.judge import judge
 from scorewise.views.schemas.parts import Schema
 from scorewise.views.schemas.smroc import smroc
 
 SCHEMAS = {
+    "agree": agree,
+    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "drift": drift,
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
     "inspect": inspect,
+    "judge": judge,
     "raters": raters,
     "smroc": smroc,
 }

@@ -1,0 +1,212 @@
+"""All that is known of the agreement of raters, as one result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.agreeing.bands import Banded, banded
+from scorewise.agreeing.baseline import Baseline, baseline
+from scorewise.agreeing.categories import CategoryAgreement, specific_agreement
+from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement, differing, disputed
+from scorewise.agreeing.pairs import Pairs, pairs
+from scorewise.agreeing.paradox import Paradox, paradox
+from scorewise.agreeing.reading import Form, read_ratings
+from scorewise.door.columns import one_of
+from scorewise.door.ratings import RatingRows, Scale
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.intervals.agreement import COEFFICIENTS
+from scorewise.registry import RATER_MEASURES
+from scorewise.tallies import Confusion, Ratings
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+Interval = Literal["formula", "bootstrap"]
+FIRST = (
+    "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
+    "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
+)  # fmt: skip
+IN_WORDS = tuple(name for name in COEFFICIENTS if name != "percent_agreement")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the numbers depend on besides the ratings."""
+
+    weights: Any = None
+    interval: Interval = "formula"
+    level: float = 0.95
+    seed: int = 0
+    top: int = 10
+
+
+class Agreement(Shown, Mapping[str, Estimate]):
+    """Each measure of agreement as an attribute and by its name: `a.fleiss_kappa`, `a["fleiss_kappa"]`.
+
+    Prints as tables. `bands` says each coefficient in words, `paradox` why some are far apart,
+    `baseline` the error of two raters beside that of guessing; `categories`, `pairs`, `raters` and
+    `items` tell where they disagree. All is made when it is first asked for, from `a.ratings`.
+    """
+
+    ratings: Ratings
+    settings: Settings
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        settings: Settings,
+        rows: RatingRows | None = None,
+        notes: Sequence[str] = (),
+        sources: tuple[str, ...] = (),
+    ) -> None:
+        self.ratings, self.settings, self.rows = ratings, settings, rows
+        self.notes, self.sources = tuple(notes), sources
+        self._estimates: dict[str, Estimate] = {}
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in RATER_MEASURES:
+            raise KeyError(_unknown(name))
+        if name not in self._estimates:
+            s = self.settings
+            self._estimates[name] = RATER_MEASURES[name](
+                self.ratings, weights=s.weights, interval=s.interval, level=s.level, seed=s.seed
+            )
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*FIRST, *RATER_MEASURES)))
+
+    def __len__(self) -> int:
+        return len(RATER_MEASURES)
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name not in RATER_MEASURES:
+            raise AttributeError(_unknown(name))
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *RATER_MEASURES]
+
+    @cached_property
+    def bands(self) -> dict[str, Banded]:
+        """Each coefficient in words, with the probability that the true value lies in each band."""
+        found = {n: banded(self.ratings, n, self.settings.weights) for n in IN_WORDS}
+        return {name: b for name, b in found.items() if b is not None}
+
+    @cached_property
+    def paradox(self) -> Paradox:
+        """Coefficients without weights side by side, and what drives them apart."""
+        return paradox(self.ratings, level=self.settings.level)
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """The error of two raters beside that of guessing by the margins, and by permutation."""
+        return baseline(self.ratings, weights=self.settings.weights, seed=self.settings.seed)
+
+    @cached_property
+    def categories(self) -> list[CategoryAgreement]:
+        """How often a category, if one says it, is said by another."""
+        return specific_agreement(self.ratings, level=self.settings.level)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs of raters who agree least."""
+        return pairs(self.ratings, weights=self.settings.weights, level=self.settings.level)
+
+    @cached_property
+    def raters(self) -> list[RaterAgreement]:
+        """How far each rater agrees with the others, the one who differs most first."""
+        return differing(self.ratings, weights=self.settings.weights, level=self.settings.level)
+
+    @cached_property
+    def items(self) -> list[DisputedItem]:  # type: ignore[override]  # what is rated, not the measures
+        """The items with most disagreement; none where rows are not items, as in a table."""
+        if self.rows is None or self.rows.count is not None:  # a row stands for several items
+            return []
+        s = self.settings
+        return disputed(self.rows, self.ratings, weights=s.weights, top=s.top)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
+        from scorewise.displays import CoefficientsDisplay
+
+        s = self.settings
+        return CoefficientsDisplay.from_ratings(
+            self.ratings, ax=ax, weights=s.weights, interval=s.interval, level=s.level, seed=s.seed
+        )
+
+    @cached_property
+    def _document(self) -> Document:
+        from scorewise.agreeing.document import agreement_document
+
+        return agreement_document(self)
+
+    def to_dict(self) -> Document:
+        """The document that every view renders; `scorewise schema agree` has its schema."""
+        from copy import deepcopy
+
+        return deepcopy(self._document)
+
+
+def agree(
+    ratings: Any,
+    *,
+    form: Form | None = None,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+    weights: Any = None,
+    interval: Interval = "formula",
+    raters: Sequence[str] = (),
+    item: str | None = None,
+    rater: str | None = None,
+    rating: str | None = None,
+    counts: str | Mapping[str, str] | None = None,
+    weight: Any = None,
+    count: Any = None,
+    items: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+    top: int = 10,
+) -> Agreement:
+    """How far raters agree beyond chance, in numbers and words, and where they do not.
+
+    `ratings` are a column for each rater by name (a dict, a frame, files), items x raters, the square
+    table of two raters, counts of items x categories with form="counts", or `Ratings`. Of frames and
+    files, `raters=` names the columns of raters, or `item=`, `rater=`, `rating=` those of one rating in
+    each row, or `counts=` those of counts. What is missing was not rated. `weights` say how much near
+    misses count: "linear", "quadratic", ... or a matrix; by default what suits the scale.
+
+    >>> a = agree([[25, 10], [15, 20]])
+    >>> a.cohen_kappa
+    0.286 [0.064, 0.508]
+    """
+    if not 0 < level < 1:
+        raise BadInput(f"level={level:g} is not between 0 and 1; 0.95 is usual")
+    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
+        raise BadInput(f"top={top!r} is no number of rows; pass 0 or more")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
+    one_of("interval", interval, ("formula", "bootstrap"))
+    settings = Settings(weights, interval, level, seed, top)
+    if isinstance(ratings, Ratings):
+        return Agreement(ratings, settings)
+    if isinstance(ratings, Confusion):
+        table = {"categories": ratings.classes if categories is None else categories}
+        found = Ratings.of_table(ratings.weight, scale=scale, **table)
+        return Agreement(found, settings)
+    layout = {"raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts}
+    amounts = {
+        k: v for k, v in (("weight", weight), ("count", count), ("items", items)) if v is not None
+    }
+    read = read_ratings(
+        ratings, layout, form=form, scale=scale, categories=categories, amounts=amounts
+    )
+    return Agreement(Ratings.of_rows(read.rows), settings, read.rows, read.notes, read.sources)
+
+
+def _unknown(name: str) -> str:
+    return f"no measure of agreement is named {name}; there are {', '.join(sorted(RATER_MEASURES))}"

@@ -1,0 +1,156 @@
+"""Kappa as the share of a baseline's error that two raters avoid: the baseline guesses by the margins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.agreeing.packed import between
+from scorewise.errors import BadInput
+from scorewise.intervals.agreement_weights import Weights, disagreement
+from scorewise.intervals.disagreement import Disagreement
+from scorewise.tallies import Ratings
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+DRAWS = 1000
+MOST = 4096  # categories
+TABLES = 1 << 22  # cells of tables drawn together
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The error of two raters (or of predictions against gold labels) beside that of guessing.
+
+    `error` is the mean disagreement, 1 - weighted agreement; `by_margins` that of raters who say each
+    category as often but independently, in closed form; `by_permutation` its mean over `draws` random
+    tables with the same margins, `spread` their standard deviation, and `p` the share of them (the one
+    seen included) that agree as much as was seen. `kappa` is 1 - error / by_margins, `kappa_permuted`
+    1 - error / by_permutation. What is not known is NaN, and `why` says why.
+    """
+
+    error: float
+    by_margins: float
+    by_permutation: float = math.nan
+    spread: float = math.nan
+    p: float = math.nan
+    draws: int = 0
+    why: str = ""
+
+    @property
+    def kappa(self) -> float:
+        """The share of the error of guessing by the margins that is avoided."""
+        return _avoided(self.error, self.by_margins)
+
+    @property
+    def kappa_permuted(self) -> float:
+        """The same of the mean error of random tables."""
+        return _avoided(self.error, self.by_permutation)
+
+
+def _avoided(error: float, baseline: float) -> float:
+    return 1 - error / baseline if baseline > 0 else math.nan
+
+
+def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: int = 0) -> Baseline:
+    """The error of two raters and of guessing with the same margins.
+
+    >>> b = baseline(Ratings.of_table([[25, 10], [15, 20]]))
+    >>> round(1 - b.error, 4), round(1 - b.by_margins, 4), round(b.kappa, 4)
+    (0.6429, 0.5, 0.2857)
+    >>> round(b.by_permutation, 2), round(b.p, 2)
+    (0.5, 0.02)
+    """
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
+        raise BadInput(f"draws={draws!r} is no number of random tables; {DRAWS:,} are usual")
+    d = disagreement(r, weights)
+    if why := _lacking(r) or (d if isinstance(d, str) else ""):
+        return Baseline(math.nan, math.nan, why=why)
+    assert not isinstance(d, str)
+    both = r.rated == 2
+    codes, weight = r.codes[both], r.weight[both]
+    w = weight / float(weight.max())
+    error = float((w * between(d, codes[:, 0], codes[:, 1])).sum() / w.sum())
+    many = len(r.categories)
+    first, second = (np.bincount(codes[:, k], w, many) / w.sum() for k in (0, 1))
+    expected = float((first * d.spread(second)).sum())
+    if weight.dtype.kind != "i":
+        why = "items have weights; random tables need counts"
+        return Baseline(error, expected, why=why)
+    if not draws:
+        return Baseline(error, expected, why="no random tables were asked for")
+    drawn = _permuted(codes, weight, d, many, draws, np.random.default_rng(seed))
+    # a hair, so that rounding does not tell equal tables apart
+    as_good = int((drawn <= error + 1e-12).sum())
+    return Baseline(
+        error, expected, float(drawn.mean()), float(drawn.std()), (1 + as_good) / (1 + draws), draws
+    )  # fmt: skip
+
+
+def margin_error(
+    first: Sequence[float], second: Sequence[float], disagreements: Floats | None = None
+) -> float:
+    """The error of guessing independently, when each of two raters says the categories so often.
+
+    Ten cats and ninety dogs, of which a guess calls twenty cats, at random:
+
+    >>> round(margin_error([10, 90], [20, 80]), 2)
+    0.26
+    """
+    a, b = (np.asarray(x, np.float64) for x in (first, second))
+    if a.shape != b.shape or a.ndim != 1 or not (a.sum() > 0 and b.sum() > 0):
+        raise BadInput("margins are two lists of the same length that each add up to more than 0")
+    a, b = a / a.sum(), b / b.sum()
+    if disagreements is None:
+        return float((a * (1 - b)).sum())
+    return float((a[:, None] * b * disagreements).sum())
+
+
+def _lacking(r: Ratings) -> str:
+    if r.raters is None:
+        return "it is not known which rater said what"
+    if len(r.raters) != 2:
+        return f"there are {len(r.raters)} raters; this is of two"
+    if len(r.categories) > MOST:
+        return f"more than {MOST:,} categories"
+    if not len(r.codes):
+        return "no items"
+    return "" if (r.rated == 2).any() else "no item is rated by both"
+
+
+def _permuted(
+    codes: NDArray[np.int32], weight: Ints, d: Disagreement, many: int, draws: int,
+    rng: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """The errors of random tables with the margins of these items, as of shuffled ratings."""
+    margins = [np.bincount(codes[:, k], weight, many).astype(np.int64) for k in (0, 1)]
+    rows, columns = (np.flatnonzero(m) for m in margins)
+    items = int(weight.sum())
+    if len(rows) * len(columns) <= max(items, TABLES >> 10):
+        return _tables(margins, rows, columns, d, draws, rng) / items
+    first, second = (codes[:, k].repeat(weight) for k in (0, 1))
+    return np.array(
+        [float(between(d, first, rng.permutation(second)).mean()) for _ in range(draws)]
+    )
+
+
+def _tables(
+    margins: list[Ints], rows: Ints, columns: Ints, d: Disagreement, draws: int,
+    rng: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """The summed disagreement of random tables (Patefield 1981, Boyett 1979)."""
+    from scipy.stats import random_table
+
+    i, j = (x.ravel().astype(np.int32) for x in np.meshgrid(rows, columns, indexing="ij"))
+    apart = between(d, i, j).reshape(len(rows), len(columns))
+    made = random_table(margins[0][rows], margins[1][columns])
+    step = max(1, TABLES // apart.size)
+    parts = []
+    for done in range(0, draws, step):
+        drawn = made.rvs(size=min(step, draws - done), random_state=rng)
+        parts.append((drawn.reshape(-1, *apart.shape) * apart).sum((1, 2)))
+    return np.concatenate(parts)

@@ -1,0 +1,172 @@
+"""The document of how far raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scorewise.agreeing.baseline import Baseline
+from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
+from scorewise.agreeing.pairs import Pair
+from scorewise.agreeing.paradox import Paradox
+from scorewise.intervals.agreement_weights import named as weights_named
+from scorewise.registry import RATER_MEASURES
+from scorewise.views.documents import estimate_of, finite, head, measure_row
+from scorewise.views.words import Document, counted, named, quoted
+
+if TYPE_CHECKING:
+    from scorewise.agreeing.agreement import Agreement
+
+FEW = 20  # items below which intervals are rough
+
+
+def agreement_document(a: Agreement) -> Document:
+    """All of it; `items` are listed where rows are known."""
+    s = a.settings
+    return {
+        **head("agree"),
+        "settings": {
+            "scale": a.ratings.scale,
+            "weights": weights_named(a.ratings, s.weights),
+            "interval": s.interval,
+            "level": s.level,
+            "seed": s.seed,
+            "top": s.top,
+        },
+        "data": _data(a),
+        "measures": [_measure(a, name) for name in a],
+        "paradox": _paradox(a.paradox),
+        "baseline": _baseline(a.baseline),
+        "categories": [
+            {"category": c.category, "share": c.share, "agreement": estimate_of(c.agreement)}
+            for c in a.categories
+        ],
+        "pairs": {
+            "number": a.pairs.number,
+            "why": a.pairs.why,
+            "rows": [_pair(p) for p in a.pairs.rows],
+        },
+        "raters": [_rater(r) for r in a.raters],
+        "items": [_item(i) for i in a.items],
+        "hints": list(_hints(a)),
+    }
+
+
+def _data(a: Agreement) -> Document:
+    r, rows = a.ratings, a.rows
+    there = r.codes >= 0
+    ratings = float((r.weight * r.rated).sum())
+    said = np.bincount(
+        r.codes[there],
+        np.broadcast_to(r.weight[:, None], r.codes.shape)[there],
+        len(r.categories),
+    )
+    known = None if r.raters is None else list(r.raters)
+    unrated = 0 if rows is None else int(np.count_nonzero((rows.codes < 0).all(1)))
+    return {
+        "sources": list(a.sources),
+        "items": float(r.items),
+        "unrated": unrated,
+        "single": float(r.weight[r.rated == 1].sum()),
+        "ratings": ratings,
+        "missing": None if known is None else float(r.items) * len(known) - ratings,
+        "raters": known,
+        "most": int(r.rated.max(initial=0)),
+        "categories": [
+            {"name": c, "ratings": float(w)} for c, w in zip(r.categories, said, strict=True)
+        ],
+        "weighted": r.weighted,
+    }
+
+
+def _measure(a: Agreement, name: str) -> Document:
+    b = a.bands.get(name)
+    plain = weights_named(a.ratings, a.settings.weights) == "identity"
+    weighted = {"title": "Gwet's AC2"} if name == "gwet_ac" and not plain else {}
+    return {
+        **measure_row(RATER_MEASURES[name], a[name]),
+        **weighted,
+        "band": None if b is None else b.name,
+        "chances": None if b is None else dict(b.chances),
+    }
+
+
+def _paradox(p: Paradox) -> Document:
+    return {
+        "measures": [
+            {"name": n, "title": RATER_MEASURES[n].title, "value": finite(e.value), "why": e.why}
+            for n, e in p.estimates.items()
+        ],
+        "commonest": p.commonest,
+        "share": p.share,
+        "shift": p.shift,
+        "prevalence": p.prevalence,
+        "bias": p.bias,
+    }
+
+
+def _baseline(b: Baseline) -> Document:
+    numbers = ("error", "by_margins", "by_permutation", "spread", "p", "kappa", "kappa_permuted")
+    return {**{n: finite(getattr(b, n)) for n in numbers}, "draws": b.draws, "why": b.why}
+
+
+def _pair(p: Pair) -> Document:
+    return {
+        "first": p.first,
+        "second": p.second,
+        "items": float(p.items),
+        "agreement": estimate_of(p.agreement),
+        "kappa": estimate_of(p.kappa),
+        "table": None if p.table is None else p.table.weight.tolist(),
+    }
+
+
+def _rater(r: RaterAgreement) -> Document:
+    return {
+        "rater": r.rater,
+        "items": float(r.items),
+        "others": estimate_of(r.others),
+        "majority": estimate_of(r.majority),
+    }
+
+
+def _item(i: DisputedItem) -> Document:
+    return {
+        "row": i.row,
+        "file": i.file,
+        "id": None if i.id is None else str(i.id),
+        "disagreement": i.disagreement,
+        "said": list(i.said),
+    }
+
+
+def _hints(a: Agreement) -> Iterator[str]:
+    """What a reader should be told in words."""
+    r = a.ratings
+    yield from a.paradox.sentences
+    if r.raters is not None:
+        for k, name in enumerate(r.raters):
+            said = np.unique(r.codes[r.codes[:, k] >= 0, k])
+            if len(said) == 1 and len(r.categories) > 1:
+                yield f"{quoted(name)} says {quoted(r.categories[said[0]])} of every item that they rated"
+            if not len(said):
+                yield f"{quoted(name)} rated nothing"
+    never = np.setdiff1d(np.arange(len(r.categories)), r.codes)
+    if len(never):
+        yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
+    if r.scale == "nominal" and len(r.categories) > 2 and _numbers(r.categories):
+        yield (
+            'the categories are numbers; if they have an order, scale="ordinal" or scale="interval" counts '
+            "near misses for less than other differences"
+        )
+    if 1 < r.effective < FEW:
+        yield f"{counted(round(r.effective), 'item')} are few; intervals are rough"
+
+
+def _numbers(words: tuple[str, ...]) -> bool:
+    try:
+        return all(np.isfinite(float(w)) for w in words)
+    except ValueError:
+        return False

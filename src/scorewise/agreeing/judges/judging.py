@@ -1,0 +1,186 @@
+"""Automatic judges against humans: everything about them, on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scorewise.agreeing.judges.against import Against, Category, against, categories
+from scorewise.agreeing.judges.ceiling import BesideHumans, Ceiling, beside_humans, ceiling
+from scorewise.agreeing.judges.comparing import Difference, differences
+from scorewise.agreeing.judges.kappas import agreement_weights, error_of_one
+from scorewise.agreeing.judges.needed import (
+    Of,
+    needed_for_difference,
+    needed_for_error,
+    needed_for_share,
+)
+from scorewise.agreeing.judges.panel import Panel
+from scorewise.agreeing.judges.prevalence import Prevalence, prevalences
+from scorewise.agreeing.judges.repeating import Repeated, repeated
+from scorewise.agreeing.judges.settings import Settings, check_width
+from scorewise.agreeing.judges.taking import NoAnswer, Said, take_judges
+from scorewise.door import Place
+from scorewise.door.columns import one_of
+from scorewise.door.ratings import Scale
+from scorewise.estimate import Estimate
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judge: against the truth (`truth`), each human, the ceiling, itself, and on unlabelled items."""
+
+    name: str
+    silent: int
+    truth: Against
+    categories: tuple[Category, ...]
+    humans: tuple[Against, ...]
+    ceiling: BesideHumans | None
+    swap: Repeated | None
+    prevalence: tuple[Prevalence, ...]
+
+    @property
+    def accuracy(self) -> Estimate:
+        """Share of items on which the judge says what the truth is."""
+        return self.truth.accuracy
+
+    @property
+    def kappa(self) -> Estimate:
+        """That agreement beyond chance."""
+        return self.truth.kappa
+
+
+class Judgement(Shown):
+    """Judges against humans; prints as tables.
+
+    `judges` are by name, `ceiling` is how well humans agree with one another (None for one human),
+    `differences` compares each two judges.
+    """
+
+    def __init__(
+        self,
+        panel: Panel,
+        settings: Settings,
+        judges: Mapping[str, Judged],
+        ceiling: Ceiling | None,
+        differences: Sequence[Difference],
+    ) -> None:
+        self.panel, self.settings = panel, settings
+        self.judges, self.ceiling = dict(judges), ceiling
+        self.differences = tuple(differences)
+
+    @property
+    def truth(self) -> str:
+        """What stands for the truth."""
+        names = list(self.panel.humans)
+        return names[0] if len(names) == 1 else f"majority of {len(names)} humans"
+
+    def items_needed(self, width: float, of: Of = "kappa") -> dict[str, int]:
+        """How many labelled items an interval of that width would take, going by these, for each judge.
+
+        Of a difference, for each pair of judges; of a kappa that is not defined there is no number.
+        """
+        check_width(width)
+        one_of("of", of, ("kappa", "share", "difference"))
+        level = self.settings.level
+        if of == "difference":
+            return {
+                f"{d.first} - {d.second}": needed_for_difference(
+                    width, d.only_first - d.only_second, d.only_first + d.only_second, level
+                )
+                for d in self.differences
+                if d.accuracy.defined
+            }
+        known = {n: j for n, j in self.judges.items() if getattr(j, _OF[of]).defined}
+        if of == "share":
+            return {n: needed_for_share(width, j.accuracy.value, level) for n, j in known.items()}
+        agreement = self.panel.agreement
+        return {
+            n: needed_for_error(width, error_of_one(j.truth.confusion, agreement), level)
+            for n, j in known.items()
+        }
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        from scorewise.agreeing.judges.document import document
+
+        return document(self)
+
+
+_OF = {"kappa": "kappa", "share": "accuracy"}
+
+
+def judge(
+    humans: Any,
+    judges: Any,
+    *,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+    weights: Any = None,
+    swapped: Mapping[str, Any] | None = None,
+    swap: Mapping[str, str] | str | None = None,
+    ignore: Sequence[Any] = (),
+    no_answer: NoAnswer = "drop",
+    weight: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+    replicates: int = 2000,
+    width: float | None = None,
+    weight_name: str = "weight",
+    place: Place | None = None,
+) -> Judgement:
+    """Automatic judges against one or several humans on the same items.
+
+    `humans` and `judges` are columns by name (a mapping or frame), an array with a column for each, or one
+    column. The truth is what most humans say; items on which they tie are left out and counted. Items
+    without a human rating serve the prevalence alone. What a judge leaves out, or says that is in `ignore`,
+    is no answer: dropped, or with no_answer="wrong" a disagreement. `swapped` has, by judge, the verdicts
+    on the same answers in exchanged positions, and `swap` says which verdicts then mean the same ("A=B").
+
+    >>> ann = ["good", "bad", "good", "bad", "good", "bad"]
+    >>> found = judge({"ann": ann}, {"bot": ["good", "bad", "good", "bad", "bad", "bad"]})
+    >>> found.judges["bot"].accuracy
+    0.833 [0.436, 0.970]
+    >>> found.judges["bot"].kappa
+    0.667 [0.104, 1.000]
+    """
+    settings = Settings(scale, no_answer, level, seed, replicates, width)
+    said = take_judges(
+        humans, judges, scale=scale, categories=categories, swapped=swapped, swap=swap,
+        ignore=ignore, weight=weight, weight_name=weight_name, place=place,
+    )  # fmt: skip
+    agreement, word = agreement_weights(weights, scale, said.categories, said.values)
+    return judged(Panel.of(said, agreement, word, no_answer), settings)
+
+
+def judged(panel: Panel, settings: Settings) -> Judgement:
+    """Everything about the judges of a panel."""
+    draws = settings.draws
+    top = ceiling(panel, draws)
+    found = {name: _judged(panel, name, settings, top) for name in panel.judges}
+    return Judgement(panel, settings, found, top, differences(panel, draws))
+
+
+def _judged(panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judged:
+    codes, level = panel.judges[name], settings.level
+    truth = against(panel, "truth", panel.truth, codes, level)
+    return Judged(
+        name,
+        _silent(panel.said, name),
+        truth,
+        categories(truth.confusion, level),
+        tuple(against(panel, h, column, codes, level) for h, column in panel.humans.items())
+        if top
+        else (),
+        beside_humans(panel, codes, top.columns, settings.draws) if top else None,
+        repeated(panel, name, level),
+        prevalences(panel, name, level),
+    )
+
+
+def _silent(said: Said, name: str) -> int:
+    """Items on which the judge gives no answer."""
+    return int(said.count[said.judges[name] < 0].sum())

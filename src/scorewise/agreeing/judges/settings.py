@@ -1,0 +1,48 @@
+"""What a judgement was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from scorewise.agreeing.judges.taking import NoAnswer
+from scorewise.door.columns import one_of
+from scorewise.door.ratings import Scale
+from scorewise.errors import BadInput
+from scorewise.intervals.scales import z
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a judgement was asked for."""
+
+    scale: Scale = "nominal"
+    no_answer: NoAnswer = "drop"
+    level: float = 0.95
+    seed: int = 0
+    replicates: int = 2000
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        one_of("no_answer", self.no_answer, get_args(NoAnswer))
+        z(self.level)
+        _whole("seed", self.seed, 0)
+        _whole("replicates", self.replicates, 100)
+        if self.width is not None:
+            check_width(self.width)
+
+    @property
+    def draws(self) -> dict[str, Any]:
+        """What resampling takes."""
+        return {"level": self.level, "replicates": self.replicates, "seed": self.seed}
+
+
+def check_width(width: Any) -> None:
+    """Refuse a width that no interval has."""
+    if not isinstance(width, int | float) or not 0 < width < 2:
+        raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
+
+
+def _whole(name: str, given: Any, least: int) -> None:
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+        raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")

@@ -1,0 +1,8 @@
+"""Answers in text: whether the confidence in them is to be believed, whatever counts as correct."""
+
+from __future__ import annotations
+
+from scorewise.answering.api import answers, judge_answers
+from scorewise.answering.result import Answers
+
+__all__ = ["Answers", "answers", "judge_answers"]

@@ -1,0 +1,131 @@
+"""Means over answers with their intervals: quality, overconfidence and the distance from quality."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from scorewise.answering.sample import Floats, Sample
+from scorewise.estimate import Estimate
+from scorewise.intervals.losses import mean_loss
+from scorewise.intervals.means import mean_score
+from scorewise.intervals.scales import effective, limits, pooled_spread
+from scorewise.intervals.shares import wilson
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import Moments
+
+NONE = "no answers"
+
+
+def accuracy(t: Tally, level: float) -> Estimate:
+    """Share of answers that are correct; Wilson interval.
+
+    >>> accuracy(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]), 0.95)
+    0.750 [0.301, 0.954]
+    """
+    if not t.negatives and not t.positives:
+        return Estimate.undefined(NONE, level)
+    wrong2, right2 = t.squares
+    share = wilson(t.positives, t.negatives, right2, wrong2, level)
+    return Estimate(share.value, share.low, share.high, level, "Wilson")
+
+
+def mean_quality(s: Sample, level: float) -> Estimate:
+    """Mean quality of the answers, whatever tau; Wilson where it is 0 or 1, else Student, logit.
+
+    >>> mean_quality(Sample(np.array([0.0, 0.6, 1.0, 0.8]), np.full(4, 0.5), None), 0.95)
+    0.600 [0.079, 0.963]
+    """
+    if not len(s) or not _weights(s).any():
+        return Estimate.undefined(NONE, level)
+    if not ((s.quality > 0) & (s.quality < 1)).any():
+        return accuracy(s.tally(0.5), level)
+    w = _weights(s)
+    value = float((w * s.quality).sum() / w.sum())
+    off = s.quality - value
+    spread = pooled_spread((float((w * w * off * off).sum() / w.sum() ** 2), _rows(w)))
+    if not spread.says_something():
+        return Estimate(value, level=level, method="none: all are equal")
+    low, high = limits(value, spread, level, "logit")
+    return Estimate(value, low, high, level, "Student, logit scale")
+
+
+def mean_confidence(t: Tally, level: float) -> Estimate:
+    """Mean confidence in the answers; Student's interval, within [0, 1].
+
+    >>> mean_confidence(Tally.of([1, 1, 0], [0.95, 0.9, 0.3]), 0.95)
+    0.717 [0.000, 1.000]
+    """
+    e = mean_score(t, level=level)
+    return replace(e, low=max(e.low, 0.0), high=min(e.high, 1.0)) if e.low < e.high else e
+
+
+def overconfidence(t: Tally, level: float) -> Estimate:
+    """Mean confidence less the share of correct answers; above 0 is overconfident.
+
+    The interval puts together Student's for the mean confidence and Wilson's for the share, with the
+    correlation of the two on the same answers (MOVER; Zou 2007).
+
+    >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]), 0.95)
+    0.100 [-0.038, 0.418]
+    """
+    right = accuracy(t, level)
+    if not right.defined:
+        return right
+    said = mean_score(t, level=level)
+    value = said.value - right.value
+    alone = not math.isfinite(said.low)  # all say the same, or there is one answer
+    ends = (said.value, said.value) if alone else (said.low, said.high)
+    r = 0.0 if alone else _correlation(t)
+    low = value - _apart(said.value - ends[0], right.high - right.value, r)
+    high = value + _apart(ends[1] - said.value, right.value - right.low, r)
+    return Estimate(value, max(low, -1.0), min(high, 1.0), level, "MOVER, paired")
+
+
+def _apart(a: float, b: float, r: float) -> float:
+    """The root of the variance of a difference, in the units of the two distances."""
+    return math.sqrt(max(a * a + b * b - 2 * r * a * b, 0.0))
+
+
+def _correlation(t: Tally) -> float:
+    """Of confidence and correctness, over the answers."""
+    w = (t.neg + t.pos).astype(np.float64)
+    total, right = float(w.sum()), t.positives / (t.negatives + t.positives)
+    x = t.score - float((w * t.score).sum()) / total
+    both = float((x * (t.pos - w * right)).sum()) / total
+    size = math.sqrt(float((w * x * x).sum()) / total * right * (1 - right))
+    return min(max(both / size, -1.0), 1.0) if size > 1e-12 else 0.0
+
+
+def soft_brier(s: Sample, level: float) -> Estimate:
+    """Mean squared distance of the confidence from the quality; needs no tau.
+
+    The Brier score where quality is 0 or 1. Normal interval on the log scale, its variance added up within
+    and between the better and the worse half of the scale, because few bad answers may decide it. The
+    baseline is the best constant confidence, the mean quality.
+
+    >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None), 0.95)
+    0.037 [0.001, 0.948]
+    """
+    w = _weights(s)
+    if not w.any():
+        return Estimate.undefined(NONE, level)
+    loss = (s.confidence - s.quality) ** 2
+    mean = (w * s.quality).sum() / w.sum()
+    baseline = float((w * (s.quality - mean) ** 2).sum() / w.sum())
+    halves = [np.where(side, w, 0.0) for side in (s.quality <= 0.5, s.quality > 0.5)]
+    sums = [Moments.of(loss, half, half * half) for half in halves]
+    weights, squares = (
+        [float(x.sum()) for x in parts] for parts in (halves, [half * half for half in halves])
+    )
+    return mean_loss(sums, weights, squares, level, baseline, 1.0)
+
+
+def _weights(s: Sample) -> Floats:
+    return np.ones(len(s)) if s.weight is None else s.weight
+
+
+def _rows(w: Floats) -> float:
+    return effective(float(w.sum()), float((w * w).sum()))

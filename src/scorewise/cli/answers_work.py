@@ -1,0 +1,35 @@
+"""What `answers` does between its options and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from scorewise.cli.work import as_options, busy
+from scorewise.errors import BadInput
+from scorewise.views.words import Document, plain
+
+
+def judged_answers(
+    files: Sequence[str], columns: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Document:
+    """The document of the answers in the files; what was guessed is told on standard error."""
+    with busy("reading"):
+        from scorewise.answering import judge_answers
+        from scorewise.answering.settings import Settings
+        from scorewise.sources.load_answers import load_answers
+
+        Settings(**settings)  # refused before anything is read
+        try:
+            loaded = load_answers(files[0] if len(files) == 1 else list(files), **columns)
+        except OSError as error:
+            where = plain(error.filename or ", ".join(files))
+            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
+    for note in loaded.notes:
+        typer.echo(f"note: {plain(note)}", err=True)
+    with busy(f"judging {len(loaded.rows):,} answers"):
+        doc = judge_answers(loaded, **settings)
+    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
+    return doc

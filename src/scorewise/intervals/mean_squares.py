@@ -1,0 +1,118 @@
+"""The variance of ratings in parts: between items, between raters, and what is left."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.intervals.scales import one_row
+from scorewise.tallies.ratings import Ratings
+
+Floats = NDArray[np.float64]
+NOMINAL = "the categories are names, not numbers (pass scale= ordinal, interval or ratio)"
+
+
+class OneWay(NamedTuple):
+    """Mean squares between and within items, their degrees of freedom, and the ratings of an item.
+
+    `ratings` is a number for each item where all have the same, else the usual weighted mean.
+    """
+
+    between: float
+    within: float
+    df_between: float
+    df_within: float
+    ratings: float
+
+
+class TwoWay(NamedTuple):
+    """Mean squares of items, raters and what is left; how many of each, and items left out."""
+
+    between: float
+    raters: float
+    error: float
+    items: float
+    many: int
+    left_out: float
+
+
+def one_way(r: Ratings) -> OneWay | str:
+    """The parts when it does not matter who rated what, or why there are none.
+
+    The ratings of an item may be of any number: n0 = (N - sum k_i^2 / N) / (n - 1).
+    """
+    if why := _lacking(r):
+        return why
+    weight, values, there = _numbers(r, r.rated > 0)
+    rated = there.sum(1)
+    items, ratings = float(weight.sum()), float((weight * rated).sum())
+    if one_row(items):
+        return "one item"
+    if ratings - items < 1e-9:
+        return "no item has two ratings"
+    mean = values.sum(1) / rated
+    grand = float((weight * rated * mean).sum()) / ratings
+    between = float((weight * rated * (mean - grand) ** 2).sum())
+    off = np.where(there, values - mean[:, None], 0.0)
+    within = float((weight * (off**2).sum(1)).sum())
+    usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
+    found = OneWay(
+        between / (items - 1), within / (ratings - items), items - 1, ratings - items, usual
+    )
+    return found if between + within > 1e-26 else "all ratings are the same"
+
+
+def two_way(r: Ratings) -> TwoWay | str:
+    """The parts over the items that all rated, or why there are none."""
+    if why := _lacking(r):
+        return why
+    if r.raters is None:
+        return "it is not known which rater said what"
+    many = len(r.raters)
+    whole = r.rated == many
+    if many < 2 or not whole.any():
+        return "no item is rated by all raters" if many > 1 else "one rater"
+    left_out = float(r.weight[~whole].sum() / r.weight.sum()) * r.effective
+    weight, values, _ = _numbers(r, whole)
+    items = float(weight.sum())
+    if one_row(items):
+        return "one item" if not left_out else "only one item is rated by all raters"
+    mean = values.mean(1)
+    column = (weight[:, None] * values).sum(0) / items
+    grand = float(column.mean())
+    between = many * float((weight * (mean - grand) ** 2).sum())
+    raters = items * float(((column - grand) ** 2).sum())
+    off = values - mean[:, None] - column + grand
+    error = float((weight * (off**2).sum(1)).sum())
+    if between + raters + error <= 1e-26:
+        return "all ratings are the same"
+    # what is left over rounding is nothing
+    error = error if error > 1e-26 else 0.0
+    free = items - 1, many - 1, (items - 1) * (many - 1)
+    return TwoWay(
+        between / free[0], raters / free[1], error / free[2], items, many, left_out
+    )  # fmt: skip
+
+
+def _lacking(r: Ratings) -> str:
+    if not len(r.codes):
+        return "no items"
+    return NOMINAL if r.scale == "nominal" else ""
+
+
+def _numbers(r: Ratings, which: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Weights that add up to the effective items, and ratings on [-1, 1] (0 where there is none)."""
+    codes, weight = r.codes[which], r.weight[which].astype(np.float64)
+    weight = weight / weight.max()
+    squares = (r.weight2[which] / float(r.weight[which].max()) ** 2).sum()
+    there = codes >= 0
+    values = r.values[codes]
+    # halves, because the range of numbers can be beyond floats
+    low, high = (
+        values.min(where=there, initial=np.inf) / 2,
+        values.max(where=there, initial=-np.inf) / 2,
+    )
+    values = np.where(there, (values / 2 - (low + high) / 2) / ((high - low) / 2 or 1.0), 0.0)
+    return weight * (weight.sum() / squares), values, there

@@ -1,0 +1,229 @@
+"""Ratings from any source, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scorewise.door.labels import listed
+from scorewise.door.rating_lists import take_long
+from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.errors import BadInput
+from scorewise.sources.class_columns import class_columns
+from scorewise.sources.columns import check_columns
+from scorewise.sources.load import open_source
+
+_ITEMS = (
+    "item",
+    "items",
+    "item_id",
+    "unit",
+    "units",
+    "subject",
+    "id",
+    "idx",
+    "index",
+    "question_id",
+)
+_RATERS = (
+    "rater",
+    "raters",
+    "annotator",
+    "coder",
+    "judge",
+    "observer",
+    "worker",
+    "rater_id",
+    "who",
+)
+_RATINGS = ("rating", "ratings", "label", "value", "score", "category", "answer", "code")
+
+
+@dataclass(frozen=True)
+class LoadedRatings:
+    """Checked ratings, what was decided on the way, and the names of files."""
+
+    rows: RatingRows
+    notes: list[str]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns hold ratings: one for each rater, or one of items, raters and ratings, or counts.
+
+    `table` says that the columns are a square table of two raters, with the first one's categories in
+    the column `item`, or in the order of the columns.
+    """
+
+    raters: Sequence[str] = ()
+    item: str | None = None
+    rater: str | None = None
+    rating: str | None = None
+    counts: str | Mapping[str, str] | None = None
+    table: bool = False
+    weight: str | None = None
+    count: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def load_ratings(
+    source: Any,
+    layout: Layout | None = None,
+    *,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+) -> LoadedRatings:
+    """Ratings of files or frames; columns that are not named are guessed, and a note says so.
+
+    >>> found = load_ratings({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]})
+    >>> found.rows.codes.tolist(), found.notes[0]
+    ([[1, 1], [0, 1]], "raters: columns 'ann', 'bob' (not named; 'item' names the items)")
+    """
+    names, get, sources = open_source(source)
+    found = _guessed(names, _checked(names, layout or Layout()))
+    rows = _READERS[_form(found)](names, get, found, scale, categories)
+    return LoadedRatings(rows, [*found.notes, *rows.notes], sources)
+
+
+def _form(layout: Layout) -> str:
+    if layout.table:
+        return "table"
+    if layout.counts is not None:
+        return "counts"
+    return "long" if layout.rating is not None else "wide"
+
+
+def _checked(names: Sequence[str], layout: Layout) -> Layout:
+    """The layout, if its columns are there, none is named twice, and it is one layout."""
+    ways = {
+        "a column for each rater": bool(layout.raters),
+        "a column of ratings": layout.rating is not None,
+        "columns of counts": layout.counts is not None,
+        "a table": layout.table,
+    }
+    said = [way for way, chosen in ways.items() if chosen]
+    if len(said) > 1:
+        raise BadInput(f"{' and '.join(said)} were named; ratings come in one of these ways")
+    single = (layout.item, layout.rater, layout.rating, layout.weight, layout.count)
+    columns = [*layout.raters, *(c for c in single if c is not None)]
+    check_columns(names, columns)
+    if twice := next((c for c in columns if columns.count(c) > 1), None):
+        raise BadInput(f"column '{twice}' is given twice; name a different column for each")
+    if layout.rater is not None and layout.rating is None:
+        raise BadInput("a column of raters goes with rating=, the column of what they said")
+    if layout.rating is not None and layout.item is None:
+        raise BadInput("a column of ratings goes with item=, the column of what was rated")
+    if layout.rating is not None and (layout.weight or layout.count):
+        raise BadInput("weight= and count= belong to items, one row each; these rows are ratings")
+    return layout
+
+
+def _guessed(names: Sequence[str], layout: Layout) -> Layout:
+    """The same layout with what was not named."""
+    if layout.raters or layout.rating or layout.counts is not None or layout.table:
+        return layout
+    item, rater, rating = (_known(names, words) for words in (_ITEMS, _RATERS, _RATINGS))
+    if item and rater and rating and layout.item in (None, item):
+        note = f"items, raters and ratings: columns '{item}', '{rater}', '{rating}' (not named)"
+        return replace(layout, item=item, rater=rater, rating=rating, notes=[note])
+    item = layout.item or item
+    rest = [n for n in names if n not in (item, layout.weight, layout.count)]
+    if len(rest) < 2:
+        raise BadInput(
+            f"of the columns {listed(list(names))} no two can be raters; name a column for each rater, "
+            f"or item=, rater= and rating="
+        )
+    also = f"; '{item}' names the items" if item else ""
+    note = f"raters: columns {_quoted(rest)} (not named{also})"
+    return replace(layout, raters=rest, item=item, notes=[note])
+
+
+def _quoted(words: Sequence[str]) -> str:
+    shown = ", ".join(f"'{w}'" for w in words[:6])
+    return shown if len(words) <= 6 else f"{shown} and {len(words) - 6} more"
+
+
+def _known(names: Sequence[str], words: Sequence[str]) -> str | None:
+    """The column that goes by one of those names."""
+    lower = {n.lower(): n for n in names}
+    return next((lower[w] for w in words if w in lower), None)
+
+
+def _wide(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    single = [c for c in (layout.item, layout.weight, layout.count) if c is not None]
+    read, place = get([*layout.raters, *single])
+    return take_ratings(
+        {r: read[r] for r in layout.raters},
+        scale=scale,
+        categories=categories,
+        items=None if layout.item is None else read[layout.item],
+        weight=None if layout.weight is None else read[layout.weight],
+        count=None if layout.count is None else read[layout.count],
+        weight_name=layout.weight or "weight",
+        count_name=layout.count or "count",
+        place=place,
+    )
+
+
+def _long(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    assert layout.item is not None
+    assert layout.rating is not None
+    columns = [c for c in (layout.item, layout.rater, layout.rating) if c is not None]
+    read, place = get(columns)
+    return take_long(
+        read[layout.item],
+        None if layout.rater is None else read[layout.rater],
+        read[layout.rating],
+        scale=scale,
+        categories=categories,
+        item_name=layout.item,
+        rater_name=layout.rater or "rater",
+        rating_name=layout.rating,
+        place=place,
+    )
+
+
+def _counts(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    assert layout.counts is not None
+    spec = layout.counts
+    chosen = class_columns(names, spec, "counts") if isinstance(spec, str) else dict(spec)
+    check_columns(names, list(chosen.values()))
+    if layout.count is not None:
+        raise BadInput("count= goes with a column for each rater; counts have weight=")
+    if categories is not None:
+        raise BadInput(
+            "categories= is not needed: the columns of counts are the categories, in order"
+        )
+    further = [c for c in (layout.item, layout.weight) if c is not None]
+    read, place = get([*chosen.values(), *further])
+    return take_counts(
+        {category: read[column] for category, column in chosen.items()},
+        scale=scale,
+        items=None if layout.item is None else read[layout.item],
+        weight=None if layout.weight is None else read[layout.weight],
+        weight_name=layout.weight or "weight",
+        place=place,
+    )
+
+
+def _table(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    import numpy as np
+
+    from scorewise.door.labels import text
+    from scorewise.door.numbers import numbers
+    from scorewise.door.vectors import vector
+
+    cells = [n for n in names if n != layout.item]
+    read, place = get(list(names))
+    columns = [numbers(vector(read[n], n), n, place).values for n in cells]
+    if layout.item is not None and [text(v) for v in read[layout.item]] != cells:
+        raise BadInput(
+            f"the rows of the table are not {listed(cells)}, as its columns are; a table of two raters has "
+            f"both in the same order"
+        )
+    return take_table(np.stack(columns, axis=1), scale=scale, categories=categories or cells)
+
+
+_READERS = {"wide": _wide, "long": _long, "counts": _counts, "table": _table}

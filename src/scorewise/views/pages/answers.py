@@ -1,0 +1,173 @@
+"""The page of `answers`: what was judged, each confidence, thresholds of quality, and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from scorewise.views.pages.section import Section, hints
+from scorewise.views.words import (
+    Document,
+    amount,
+    chance_digits,
+    counted,
+    given,
+    interval,
+    named,
+    percent,
+    shown,
+    value,
+    whole_percent,
+)
+
+RULES = {
+    "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
+    "exact": "exact match",
+    "f1": "F1 of the words shared",
+}
+FORMS = {
+    "plain": "without case and extra blanks",
+    "squad": "without case, punctuation, articles and extra blanks",
+    "none": "as they stand",
+}
+CASES = {
+    "unanswerable": "with no gold answer",
+    "said unanswerable": "that say there is none",
+    "several gold": "with several gold answers",
+    "lists": "that are lists",
+}
+EXPECTED = (
+    "Expected: what a calibrated confidence would get on average. p: the chance that it would get as "
+    "much or more. Baseline: what the best constant, or chance, would get."
+)
+SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
+COLUMNS = (
+    "Right: share of correct answers. Says: mean confidence. Expected: the ECE that a calibrated "
+    "confidence would get on average."
+)
+
+
+def answers(doc: Document) -> list[Section]:
+    """The page of judged answers."""
+    parts = [Section(facts=_facts(doc))]
+    for c in doc["confidences"]:
+        parts += [*_measures(doc, c), *_over_tau(doc, c)]
+    for c in doc["confidences"]:
+        parts += _groups(doc, c)
+    return [*parts, *hints(doc["hints"])]
+
+
+def _facts(doc: Document) -> list[tuple[str, str]]:
+    data, tau = doc["data"], doc["settings"]["tau"]
+    facts = [("Data", named([f"'{s}'" for s in data["sources"]]))] if data["sources"] else []
+    facts.append(("Answers", amount(data["answers"])))
+    rule = RULES.get(data["quality"], f"'{data['column']}', as given")
+    form = f"; texts {FORMS[data['normalise']]}" if data["normalise"] else ""
+    facts.append(("Quality", f"{rule}{form}"))
+    facts.append(("Correct", f"quality > {tau:g}"))
+    special = [c for c in data["cases"] if c["answers"]]
+    if cases := [f"{amount(c['answers'])} {CASES.get(c['name'], c['name'])}" for c in special]:
+        facts.append(("Among them", ", ".join(cases)))
+    if data["dropped"]:
+        facts.append(("Dropped", f"{counted(data['dropped'], 'answer')} with missing values"))
+    if data["weight"] is not None:
+        facts.append(("Weights", f"'{data['weight']}'"))
+    return facts + [("Confidence", _said(c)) for c in doc["confidences"]]
+
+
+def _said(c: Document) -> str:
+    missing = f", missing in {amount(c['missing'])}" if c["missing"] else ""
+    ends = f" from {shown(c['lowest'])} to {shown(c['highest'])}" if c["distinct"] else ""
+    return (
+        f"'{c['name']}' of {counted(c['answers'], 'answer')}{missing}; "
+        f"{counted(c['distinct'], 'distinct value')}{ends}"
+    )
+
+
+def _title(doc: Document, c: Document, title: str) -> str:
+    return f"{title}: {c['name']}" if len(doc["confidences"]) > 1 else title
+
+
+def _measures(doc: Document, c: Document) -> list[Section]:
+    """All measures of one confidence; those without a value last, by the reason."""
+    from scorewise.views.layout import aligned
+
+    same = () if c["over_tau"] else SAME
+    known = [m for m in c["measures"] if not m["why"] and m["name"] not in same]
+    values = aligned([value(m) for m in known])
+    rows = [
+        (
+            m["title"], said, interval(m), given(m["baseline"]),
+            "" if m["expected"] is None else shown(m["expected"]),
+            "" if m["p"] is None else chance_digits(m["p"]),
+        )
+        for m, said in zip(known, values, strict=True)
+    ]  # fmt: skip
+    level = f"{percent(doc['settings']['level'])} interval"
+    head = ("", "Value", level, "Baseline", "Expected", "p")
+    words = frozenset({"", level})
+    absent: dict[str, list[str]] = {}
+    for m in c["measures"]:
+        if m["why"]:
+            absent.setdefault(m["why"], []).append(m["title"])
+    lines = [f"Without a value: {', '.join(titles)} ({why})" for why, titles in absent.items()]
+    last = c is doc["confidences"][-1]
+    title = _title(doc, c, "All answers")
+    return [Section(title, head=head, rows=rows, words=words, lines=lines + [EXPECTED] * last)]
+
+
+def _over_tau(doc: Document, c: Document) -> list[Section]:
+    """One line for each run of thresholds that call the same answers correct."""
+    if not c["over_tau"]:
+        return []
+    rows = []
+    for _, run in groupby(c["over_tau"], key=lambda at: at["correct"]):
+        first, *rest = run
+        tau = f"{first['tau']:.3g}" + (f" to {rest[-1]['tau']:.3g}" if rest else "")
+        rows.append(
+            (
+                tau, amount(first["correct"]), shown(first["accuracy"]["value"]),
+                *_error(first["ece"]), value(first["auroc"]), value(first["brier"]),
+            )
+        )  # fmt: skip
+    level = percent(doc["settings"]["level"])
+    head = ("tau", "Correct", "Share", "ECE", level, "Expected", "AUROC", "Brier")
+    title = _title(doc, c, "Where correct is quality > tau")
+    return [Section(title, head=head, rows=rows, words=frozenset({"tau"}))]
+
+
+def _groups(doc: Document, c: Document) -> list[Section]:
+    """One line for each group; of several columns, the first heads those of the others."""
+    mine = [g for g in doc["groups"] if g["confidence"] == c["name"]]
+    if not mine:
+        return []
+    by = doc["data"]["by"]
+    rows: list[Sequence[str]] = []
+    for first, some in groupby(mine, key=lambda g: g["words"][0]):
+        group = list(some)
+        if len(by) == 1:
+            rows.append(_line(first, group[0]))
+            continue
+        rows.append((first, *[""] * 7))
+        rows += [_line(f"· {' / '.join(g['words'][1:])}", g) for g in group]
+    level = percent(doc["settings"]["level"])
+    column = " / ".join(by)
+    head = (column, "n", "Right", "Says", "ECE", level, "Expected", "AUROC")
+    title = _title(doc, c, "Groups")
+    last = c["name"] == doc["groups"][-1]["confidence"]
+    words = frozenset({column})
+    return [Section(title, head=head, rows=rows, words=words, lines=[COLUMNS] * last)]
+
+
+def _line(word: str, g: Document) -> tuple[str, ...]:
+    right, says = (g[name]["value"] for name in ("accuracy", "mean_confidence"))
+    return (
+        word, amount(g["answers"]), *("—" if x is None else whole_percent(x) for x in (right, says)),
+        *_error(g["ece"]), shown(g["auroc"]["value"]),
+    )  # fmt: skip
+
+
+def _error(e: Document) -> tuple[str, str, str]:
+    """An error with its interval, and what is expected of calibrated scores."""
+    expected = "" if e["expected"] is None else shown(e["expected"])
+    return value(e), interval(e), expected

@@ -1,0 +1,247 @@
+"""What `agree` says of raters, whatever the ratings come in."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import scorewise as sw
+from scorewise import cli
+from scorewise.cli.app import app
+from scorewise.registry import RATER_MEASURES
+from scorewise.views.schemas import document_schema
+
+TABLE = [[25, 10], [15, 20]]
+
+
+def spelled(table):
+    """The same ratings as two columns."""
+    pairs = [(i, j) for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)]
+    first, second = map(list, zip(*pairs, strict=True))
+    return {"first": first, "second": second}
+
+
+def three():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 200)
+    columns = {}
+    for name, right in (("ann", 0.9), ("bob", 0.8), ("cay", 0.4)):
+        said = np.where(rng.random(200) < right, truth, rng.integers(0, 3, 200))
+        columns[name] = np.array(["low", "mid", "high"], object)[said]
+        columns[name][rng.random(200) < 0.1] = None
+    return columns
+
+
+ORDER = ["low", "mid", "high"]
+
+
+def test_the_worked_example_of_two_raters():
+    a = sw.agree(TABLE)
+    assert a.percent_agreement.value == pytest.approx(45 / 70)
+    assert a.cohen_kappa.value == pytest.approx(2 / 7)
+    assert a.bands["cohen_kappa"].name == "fair"
+    assert sum(a.bands["cohen_kappa"].chances.values()) == pytest.approx(1)
+    assert a.baseline.by_margins == pytest.approx(0.5)
+    assert a.baseline.kappa == pytest.approx(2 / 7)
+
+
+@pytest.mark.parametrize("table", [TABLE, [[20, 5], [10, 15]], [[3, 1, 0], [0, 4, 2], [1, 0, 5]]])
+def test_all_forms_give_the_same(table):
+    first = sw.agree(table)
+    wide = spelled(table)
+    n = len(wide["first"])
+    long = {
+        "item": list(range(n)) * 2,
+        "rater": ["first"] * n + ["second"] * n,
+        "rating": wide["first"] + wide["second"],
+    }
+    frames = [wide, pd.DataFrame(wide), pl.DataFrame(wide), sw.Ratings.of(wide)]
+    others = [sw.agree(f) for f in frames]
+    others.append(sw.agree(np.array(list(zip(*wide.values(), strict=True))), form="wide"))
+    others.append(sw.agree(long, item="item", rater="rater", rating="rating"))
+    others.append(
+        sw.agree(sw.Confusion(np.array(table), np.array(table), tuple("012"[: len(table)])))
+    )
+    for a in others:
+        for name in RATER_MEASURES:
+            assert a[name].value == pytest.approx(first[name].value, nan_ok=True), name
+            assert a[name].why == first[name].why
+
+
+def test_counts_know_what_needs_no_names():
+    wide = three()
+    whole = sw.agree({k: np.where(pd.isna(v), "low", v) for k, v in wide.items()})
+    rows = list(
+        zip(*({k: np.where(pd.isna(v), "low", v) for k, v in wide.items()}).values(), strict=True)
+    )
+    counts = np.array([[row.count(c) for c in ORDER] for row in rows])
+    a = sw.agree(counts, form="counts", categories=ORDER)
+    for name in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac", "brennan_prediger"):
+        assert a[name].value == pytest.approx(whole[name].value)
+        assert a[name].low == pytest.approx(whole[name].low)
+    assert a.conger_kappa.why == "it is not known which rater said what"
+    assert a.raters == []
+    assert "not known; up to 3 of an item" in str(a)
+
+
+def test_who_differs_most_and_where():
+    a = sw.agree(three(), scale="ordinal", categories=ORDER, top=3)
+    assert a.raters[0].rater == "cay"
+    assert {(p.first, p.second) for p in a.pairs.rows} == {
+        ("ann", "bob"),
+        ("ann", "cay"),
+        ("bob", "cay"),
+    }
+    assert len(a.items) == 3
+    words = [{w for w in i.said if w} for i in a.items]
+    assert all({"low", "high"} <= w for w in words)
+    assert a.items[0].disagreement >= a.items[2].disagreement > 0
+
+
+def test_the_document_fits_its_schema_and_the_page_fits_80_columns():
+    for a in (
+        sw.agree(TABLE),
+        sw.agree(three(), scale="ordinal", categories=ORDER),
+        sw.agree({"a": [1, 1], "b": [1, 1]}),
+        sw.agree({"a": [None, None], "b": [1, 2]}),
+        sw.agree(
+            {f"r{k}": np.random.default_rng(k).normal(size=30) for k in range(3)}, scale="interval"
+        ),
+        sw.agree(np.random.default_rng(0).integers(0, 5, (40, 30)), form="counts"),
+    ):
+        jsonschema.validate(json.loads(a.to_json()), document_schema("agree"))
+        assert max(len(line) for line in str(a).splitlines()) <= 80
+        assert "# " in a.to_markdown()
+
+
+def test_constant_raters_are_told():
+    a = sw.agree({"ann": ["x", "x", "x"], "bob": ["x", "y", "x"]})
+    assert "'ann' says 'x' of every item that they rated" in a.to_dict()["hints"]
+    b = sw.agree({"ann": [1, 1, 1], "bob": [1, 1, 1]})
+    assert b.cohen_kappa.why == "all ratings are 1"
+
+
+def test_bootstrap_intervals_depend_on_the_seed_alone():
+    wide = three()
+    one, two, three_ = (sw.agree(wide, interval="bootstrap", seed=s) for s in (1, 1, 2))
+    assert one.fleiss_kappa == two.fleiss_kappa
+    assert one.fleiss_kappa.low != three_.fleiss_kappa.low
+    formula = sw.agree(wide).fleiss_kappa
+    assert one.fleiss_kappa.low == pytest.approx(formula.low, abs=0.02)
+
+
+def test_weights_are_titled():
+    titles = {m["title"] for m in sw.agree(three(), weights="quadratic").to_dict()["measures"]}
+    assert "Gwet's AC2" in titles
+    assert "Gwet's AC1" in {m["title"] for m in sw.agree(three()).to_dict()["measures"]}
+
+
+def run(*args):
+    return CliRunner().invoke(app, ["agree", *map(str, args)])
+
+
+def test_the_command_prints_what_python_says(tmp_path):
+    file = tmp_path / "films.csv"
+    pl.DataFrame({"film": range(200), **{k: list(v) for k, v in three().items()}}).write_csv(file)
+    out = tmp_path / "out.json"
+    done = run(
+        file, "--rater", "ann", "--rater", "bob", "--rater", "cay", "--item", "film",
+        "--scale", "ordinal", "--categories", "low, mid, high", "--json", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "Krippendorff's alpha" in done.stdout
+    doc = json.loads(out.read_text())
+    jsonschema.validate(doc, document_schema("agree"))
+    a = sw.agree(three(), scale="ordinal", categories=ORDER)
+    values = {m["name"]: m["value"] for m in doc["measures"]}
+    assert values["krippendorff_alpha"] == pytest.approx(a.krippendorff_alpha.value)
+    assert doc["items"][0]["id"] is not None
+
+
+def test_the_command_reads_long_counts_and_tables(tmp_path):
+    wide = pl.DataFrame({"film": list(range(200)), **{k: list(v) for k, v in three().items()}})
+    long = wide.unpivot(index="film", variable_name="who", value_name="stars")
+    long.write_parquet(tmp_path / "long.parquet")
+    done = run(
+        tmp_path / "long.parquet",
+        "--item",
+        "film",
+        "--rater",
+        "who",
+        "--rating",
+        "stars",
+        "--json",
+        "-",
+    )
+    value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
+    assert value["fleiss_kappa"] == pytest.approx(sw.agree(three()).fleiss_kappa.value)
+    (tmp_path / "table.csv").write_text("no,yes\n25,10\n15,20\n")
+    done = run(tmp_path / "table.csv", "--table", "--json", "-")
+    value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
+    assert value["cohen_kappa"] == pytest.approx(2 / 7)
+    (tmp_path / "counts.csv").write_text("n_no,n_yes\n3,0\n1,2\n0,3\n2,1\n")
+    done = run(tmp_path / "counts.csv", "--counts", "n_*", "--json", "-")
+    assert json.loads(done.stdout)["data"]["raters"] is None
+
+
+GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (GOOD, ["--rater", "ann"], "there are ratings of 1 rater; agreement needs at least two"),
+        (GOOD, ["--rater", "ann", "--rater", "bop"], "no column 'bop'"),
+        (GOOD, ["--rater", "ann", "--rater", "ann"], "column 'ann' is given twice"),
+        (
+            GOOD,
+            ["--scale", "ordinal"],
+            "the order of the categories no, yes is not known; pass --categories",
+        ),
+        (GOOD, ["--scale", "interval"], "which is no number"),
+        (
+            GOOD,
+            ["--categories", "no,maybe"],
+            "is not among the categories in 2 rows, first at row 1 of",
+        ),
+        (GOOD, ["--weights", "cubic"], "cubic"),
+        (GOOD, ["--rating", "ann"], "goes with --item"),
+        (GOOD, ["--level", "2"], "--level is 2"),
+        (GOOD, ["--top", "-1"], "--top is -1"),
+        (GOOD, ["--counts", "n_*"], "--counts n_* stands for no column"),
+        (GOOD, ["--table"], "ann is not a number in 3 rows"),
+        (
+            GOOD,
+            ["--rater", "ann", "--rater", "bob", "--weight", "item", "--count", "item"],
+            "given twice",
+        ),
+        ("item,ann\n1,yes\n", [], "no two can be raters"),
+        ("n_a,n_b\n1,-1\n", ["--counts", "n_*"], "the count of b is negative in 1 row"),
+        ("item,rater,rating\n1,a,x\n1,a,y\n2,b,x\n", [], "a rates 1 again in 1 row, row 2 of"),
+        ("", [], "empty"),
+    ],
+)
+def test_malformed_ratings_get_one_sentence(tmp_path, capsys, text, options, words):
+    file, out = tmp_path / "in.csv", tmp_path / "out.json"
+    file.write_text(text)
+    assert cli.run(["agree", str(file), *options, "--json", str(out)]) == 2
+    said = [x for x in capsys.readouterr().err.splitlines() if not x.startswith("note:")]
+    assert len(said) == 1
+    assert said[0].startswith("scorewise: ")
+    assert words in said[0]
+    assert not out.exists()
+
+
+def test_the_plot_shows_the_coefficients():
+    from matplotlib import pyplot as plt
+
+    a = sw.agree(three(), interval="bootstrap")
+    drawn = a.plot()
+    assert drawn.dots_["Fleiss' kappa"].get_xdata()[0] == a.fleiss_kappa.value
+    ends = drawn.lines_["Fleiss' kappa"].get_xdata().tolist()
+    assert ends == [a.fleiss_kappa.low, a.fleiss_kappa.high]
+    plt.close(drawn.figure_)

@@ -1,0 +1,290 @@
+"""Ratings in all their forms are the same ratings; parts merge; what is wrong is told in a sentence."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import scorewise as sw
+from scorewise import BadInput, Ratings
+from scorewise.door.rating_lists import take_long
+from scorewise.door.ratings import take_counts, take_ratings, take_table
+from scorewise.sources.load_ratings import Layout, load_ratings
+from scorewise.tallies import ratings as folding
+
+WORDS = ("a", "b", "c")
+
+
+@st.composite
+def tables(draw):
+    raters = draw(st.integers(2, 4))
+    items = draw(st.integers(1, 12))
+    cell = st.sampled_from([*WORDS, None])
+    return [[draw(cell) for _ in range(raters)] for _ in range(items)]
+
+
+def columns(table):
+    return {f"r{k}": [row[k] for row in table] for k in range(len(table[0]))}
+
+
+def patterns(r):
+    """What is said, spelled out."""
+    spelled = {}
+    for code, w in zip(r.codes.tolist(), r.weight.tolist(), strict=True):
+        spelled[tuple(None if c < 0 else r.categories[c] for c in code)] = w
+    return spelled
+
+
+def expected(table):
+    found = {}
+    for row in table:
+        if any(v is not None for v in row):
+            found[tuple(row)] = found.get(tuple(row), 0) + 1
+    return found
+
+
+@given(tables())
+def test_patterns_are_the_distinct_rows(table):
+    assert patterns(Ratings.of(columns(table), categories=WORDS)) == expected(table)
+
+
+@given(tables(), st.randoms())
+def test_long_and_wide_are_the_same(table, random):
+    rows = [
+        (i, f"r{k}", v) for i, row in enumerate(table) for k, v in enumerate(row) if v is not None
+    ]
+    # every rater has to be named somewhere
+    rows += [(i, f"r{k}", None) for i in range(len(table)) for k in range(len(table[0]))
+             if table[i][k] is None]  # fmt: skip
+    random.shuffle(rows)
+    item, rater, rating = map(list, zip(*rows, strict=True))
+    long = Ratings.of_long(item, rater, rating, categories=WORDS)
+    assert long == Ratings.of(columns(table), categories=WORDS)
+
+
+@given(tables())
+def test_counts_forget_who_said_what(table):
+    said = {w: [row.count(w) for row in table] for w in WORDS}
+    r = Ratings.of_counts(said)
+    assert r.raters is None
+    anonymous = Ratings.of_long(
+        [i for i, row in enumerate(table) for v in row if v is not None] or [0],
+        None,
+        [v for row in table for v in row if v is not None] or [None],
+        categories=WORDS,
+    )
+    assert np.array_equal(r.counts, anonymous.counts)
+    assert np.array_equal(r.weight, anonymous.weight)
+    rows = sorted(
+        tuple(row.count(w) for w in WORDS) for row in table if any(v is not None for v in row)
+    )
+    spelled = [
+        tuple(c)
+        for c, w in zip(r.counts.tolist(), r.weight.tolist(), strict=True)
+        for _ in range(w)
+    ]
+    assert sorted(spelled) == rows
+
+
+@given(tables(), st.integers(0, 12))
+def test_parts_merge_to_the_whole(table, cut):
+    whole = Ratings.of(columns(table))
+    parts = [p for p in (table[:cut], table[cut:]) if p]
+    merged = sum((Ratings.of(columns(p)) for p in parts[1:]), Ratings.of(columns(parts[0])))
+    assert patterns(merged) == patterns(whole)
+    assert merged.categories == whole.categories
+
+
+@given(tables())
+def test_a_count_repeats_an_item(table):
+    times = [1 + i % 3 for i in range(len(table))]
+    counted = Ratings.of(columns(table), count=times)
+    repeated = [row for row, k in zip(table, times, strict=True) for _ in range(k)]
+    assert counted == Ratings.of(columns(repeated))
+
+
+def test_a_table_of_two_raters_is_counted_pairs():
+    r = Ratings.of_table([[20, 5], [10, 15]])
+    assert patterns(r) == {("0", "0"): 20, ("0", "1"): 5, ("1", "0"): 10, ("1", "1"): 15}
+    assert np.array_equal(r.pair(0, 1).weight, [[20, 5], [10, 15]])
+    assert r.items == 50
+
+
+def test_libraries_and_kinds_of_numbers_agree():
+    table = np.array([[1, 2, np.nan], [3, 3, 1], [2, 2, 2]])
+    wide = {f"r{k}": table[:, k] for k in range(3)}
+    first = Ratings.of(wide, scale="ordinal")
+    words = {k: [None if np.isnan(v) else str(int(v)) for v in c] for k, c in wide.items()}
+    nullable = pd.DataFrame(wide).astype("Int64")
+    frames = [pd.DataFrame(wide), pl.DataFrame(wide).fill_nan(None), nullable]
+    for other in (words, *frames):
+        named = {k: other[k] for k in wide}
+        assert Ratings.of(named, scale="ordinal") == first
+    assert first.categories == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 1e6])
+def test_numbers_are_coded_with_and_without_a_sort(shift):
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 50, (300, 3)) * (1 + 2 * (shift == 1e6)) + shift
+    table[rng.random(table.shape) < 0.2] = np.nan
+    r = take_ratings({f"r{k}": table[:, k] for k in range(3)}, scale="interval")
+    spelled = np.where(r.codes < 0, np.nan, r.values[r.codes])
+    np.testing.assert_array_equal(spelled, table)
+
+
+def test_many_patterns_are_folded_by_rank(monkeypatch):
+    """Keys that grow beyond 64 bits are replaced by their ranks, in the same order."""
+    rng = np.random.default_rng(1)
+    table = rng.integers(0, 900, (500, 9)).astype(float)
+    table = np.concatenate((table, table[:50]))
+    long = Ratings.of({f"r{k}": table[:, k] for k in range(9)}, scale="interval")
+    assert len(long.codes) == 500
+    assert long.weight.sum() == 550
+    few = rng.integers(0, 3, (500, 4)).astype(float)
+    named = {f"r{k}": few[:, k] for k in range(4)}
+    short = Ratings.of(named)
+    monkeypatch.setattr(folding, "_FEW", 1)
+    assert Ratings.of(named) == short
+
+
+def test_some_raters_alone():
+    r = Ratings.of({"a": [1, 2, None], "b": [1, 1, None], "c": [2, 2, 2]})
+    both = r.only(["a", "b"])
+    assert both.raters == ("a", "b")
+    assert patterns(both) == {("1", "1"): 1, ("2", "1"): 1}
+
+
+def test_raters_too_many_to_be_kept_apart_are_forgotten(monkeypatch):
+    from scorewise.door import rating_lists
+
+    monkeypatch.setattr(rating_lists, "MOST_CELLS", 3)
+    rows = take_long([1, 1, 2], ["x", "y", "z"], ["u", "v", "u"])
+    assert rows.raters is None
+    assert rows.codes.tolist() == [[0, 1], [0, -1]]
+    assert "3 raters of 2 items are too many to be kept apart" in rows.notes[0]
+
+
+def test_files_of_every_layout(tmp_path):
+    wide = pl.DataFrame({"item": ["x", "y", "z"], "ann": [1, 2, 2], "bob": [1, 1, 2]})
+    wide.write_csv(tmp_path / "wide.csv")
+    long = wide.unpivot(index="item", variable_name="rater", value_name="rating")
+    long.write_parquet(tmp_path / "long.parquet")
+    counts = pl.DataFrame({"item": ["x", "y", "z"], "n_1": [2, 1, 0], "n_2": [0, 1, 2]})
+    counts.write_csv(tmp_path / "counts.csv")
+    first = load_ratings(tmp_path / "wide.csv")
+    assert first.notes == ["raters: columns 'ann', 'bob' (not named; 'item' names the items)"]
+    second = load_ratings(tmp_path / "long.parquet")
+    assert second.notes == [
+        "items, raters and ratings: columns 'item', 'rater', 'rating' (not named)"
+    ]
+    assert Ratings.of_rows(first.rows) == Ratings.of_rows(second.rows)
+    assert second.rows.items == ["x", "y", "z"]
+    third = load_ratings(tmp_path / "counts.csv", Layout(counts="n_*", item="item")).rows
+    assert third.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
+    pl.DataFrame({"said": ["p", "q"], "p": [3, 1], "q": [0, 4]}).write_csv(tmp_path / "table.csv")
+    fourth = load_ratings(tmp_path / "table.csv", Layout(table=True, item="said")).rows
+    assert fourth.categories == ("p", "q")
+    assert fourth.count.tolist() == [3, 0, 1, 4]
+
+
+LONG = {"item": [1, 1, 2], "rater": ["a", "b", "a"], "rating": [1, 2, 1]}
+WIDE = {"a": [1, 2], "b": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: take_ratings({"a": [1, 2]}), "ratings of 1 rater; agreement needs at least two"),
+        (
+            lambda: take_ratings({"a": [1, 2], "b": [1]}),
+            "a has 2 rows and b has 1; they have to match",
+        ),
+        (lambda: take_ratings({1: [1], "1": [2]}), "two raters have the same name"),
+        (lambda: take_ratings(WIDE, scale="odd"), "scale='odd' is not known"),
+        (lambda: take_ratings(WIDE, categories=[1, 1]), "categories= names '1' twice"),
+        (
+            lambda: take_ratings(WIDE, categories=[1, 3]),
+            "a is not among the categories in 1 row, row 1, counting from 0 ('2'); the categories are",
+        ),
+        (
+            lambda: take_ratings({"a": ["x", "y"], "b": ["y", "x"]}, scale="ordinal"),
+            "the order of the categories",
+        ),
+        (
+            lambda: take_ratings({"a": ["x", 1], "b": [1, 1]}, scale="interval"),
+            "a rating is 'x', which is no number",
+        ),
+        (
+            lambda: take_ratings({"a": [-1, 1], "b": [1, 1]}, scale="ratio"),
+            "has a true zero and nothing below it",
+        ),
+        (lambda: take_ratings({"a": [np.inf, 1], "b": [1, 1]}), "a is infinite in 1 row, row 0"),
+        (lambda: take_ratings(WIDE, weight=[1, -1]), "weight is negative in 1 row"),
+        (
+            lambda: take_ratings(WIDE, weight=[1, None]),
+            "weight is missing in 1 row, row 1, counting from 0; give each item one",
+        ),
+        (lambda: take_ratings(WIDE, count=[1]), "a has 2 rows and count has 1"),
+        (lambda: take_ratings(WIDE, items=["x"]), "there are 2 items and 1 names of items"),
+        (lambda: take_counts({"x": [1, 2]}), "counts of 1 category"),
+        (lambda: take_counts({"x": [1, 2], "y": [1, 0.5]}), "the count of y is not whole in 1 row"),
+        (lambda: take_counts({"x": [1, 2], "y": [1, None]}), "the count of y is missing in 1 row"),
+        (lambda: take_counts({"x": [1, 2], "y": [1, -1]}), "the count of y is negative in 1 row"),
+        (lambda: take_counts({"x": [10**9, 2], "y": [1, 1]}), "too many to spell out"),
+        (
+            lambda: take_table([[1, 2, 3], [1, 2, 3]]),
+            "is square, with a row and a column for each category",
+        ),
+        (lambda: take_table([[1, 2], [1, -3]]), "the table is negative"),
+        (lambda: take_table([[1, 2], [1, np.nan]]), "the table misses 1 of its numbers"),
+        (
+            lambda: take_table([[1, 2], [1, 3]], categories="abc"),
+            "names 3 categories, and the table has 2",
+        ),
+        (lambda: take_long([1, 1], ["a", "a"], [1, 2]), "all ratings are by 'a'"),
+        (
+            lambda: take_long([1, 1, 2], ["a", "a", "b"], [1, 2, 1]),
+            "a rates 1 again in 1 row, row 1",
+        ),
+        (lambda: take_long([1, None], ["a", "b"], [1, 2]), "item is missing in 1 row"),
+        (lambda: Ratings.of(WIDE).at("c"), "no rater is named 'c'; there are a, b"),
+        (
+            lambda: Ratings.of(WIDE) + Ratings.of({"a": [1], "c": [1]}),
+            "cannot merge ratings of a, b (nominal) and of a, c",
+        ),
+        (
+            lambda: Ratings.of(WIDE, categories=[1, 2]) + Ratings.of(WIDE, categories=[2, 1]),
+            "cannot merge ratings in the categories",
+        ),
+        (
+            lambda: Ratings.of_counts({"x": [1], "y": [1]}).pair(0, 1),
+            "not known which rater said what",
+        ),
+        (lambda: load_ratings(LONG, Layout(raters=["a", "item"])), "no column 'a'"),
+        (lambda: load_ratings(LONG, Layout(rating="rating")), "goes with item="),
+        (lambda: load_ratings(LONG, Layout(rater="rater")), "goes with rating="),
+        (lambda: load_ratings(WIDE, Layout(raters=["a", "a"])), "column 'a' is given twice"),
+        (
+            lambda: load_ratings(WIDE, Layout(raters=["a", "b"], counts="*")),
+            "were named; ratings come in one of these ways",
+        ),
+        (lambda: load_ratings({"id": [1], "a": [1]}), "no two can be raters"),
+        (lambda: load_ratings(WIDE, Layout(counts="n_*")), "counts=n_* stands for no column"),
+        (lambda: sw.agree([1, 2, 3]), "ratings have shape (3,)"),
+        (lambda: sw.agree([[1, 2], [1]]), "differ in length"),
+        (lambda: sw.agree([[1, 2], [1, 2]], raters=["a"]), "raters= names a column"),
+        (lambda: sw.agree(WIDE, level=2), "level=2 is not between 0 and 1"),
+        (
+            lambda: sw.agree([[25, 10], [15, 20]], count=[1, 2]),
+            "count= does not go with a table of two raters",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(call, words):
+    with pytest.raises(BadInput) as caught:
+        call()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
