@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
 from scorewise.intervals import agreement_parts as parts
+from scorewise.intervals.agreement_pairs import mean_cohen
 from scorewise.intervals.agreement_parts import Floats, Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
 from scorewise.intervals.disagreement import Quadratic
-from scorewise.intervals.scales import effective, one_row
+from scorewise.intervals.scales import one_row
 from scorewise.tallies.ratings import Ratings
 
 NAN = math.nan
@@ -170,39 +171,30 @@ def _null(x: Rated, chance: float) -> float:
 
 def _light(r: Ratings, weights: Weights) -> Coefficient:
     """The mean of Cohen's kappa over all pairs of raters."""
-    pairs = cohen_pairs(r, weights)
-    if isinstance(pairs, str):
-        return Coefficient(NAN, why=pairs)
-    each, slope = [], np.zeros(len(r.codes))
-    for s in pairs:
-        found = s.formula(s.rated)
-        if why := constant(r, s.rated, found):
-            return Coefficient(NAN, why=f"of two of the raters {why}")
-        each.append((found.value, 1 - found.observed, 1 - found.chance))
-        slope[s.used] += found.slope() / float(r.weight[s.used].sum()) / len(pairs)
-    items = min(s.rated.worth for s in pairs)
-    total, n = float(r.weight.sum()), effective(float(r.weight.sum()), float(r.weight2.sum()))
-    moved = slope * total
-    variance = float((r.weight2 / total / total * moved * moved).sum()) * n / (n - 1)
-    value, observed, expected = (float(x) for x in np.mean(each, axis=0))
-    return Coefficient(
-        value, math.sqrt(variance), items - 1, observed, expected, items, slope=slope
-    )
-
-
-def cohen_pairs(r: Ratings, weights: Weights) -> list[Subject] | str:
-    """Cohen's kappa of each pair of raters, or why one of them does not exist."""
     if why := _lacking(r, "light_kappa"):
-        return why
+        return Coefficient(NAN, why=why)
     kernel = disagreement(r, weights)
     if isinstance(kernel, str):
-        return kernel
-    assert r.raters is not None
-    found, x = [], Rated.of(r, kernel)
-    for k, j in combinations(range(len(r.raters)), 2):
+        return Coefficient(NAN, why=kernel)
+    x = Rated.of(r, kernel)
+    if one_row(x.worth):
+        return Coefficient(NAN, why="one item")
+    found = mean_cohen(x, r.raters or ())
+    if isinstance(found, str):
+        return Coefficient(NAN, why=found)
+    moved = found.slope
+    variance = float((x.weight2 * moved * moved).sum()) * x.worth / (x.worth - 1)
+    return Coefficient(
+        found.value, math.sqrt(variance), found.items - 1, found.observed, found.expected,
+        found.items, slope=moved / float(r.weight.sum()),
+    )  # fmt: skip
+
+
+def cohen_pairs(r: Ratings, weights: Weights) -> Iterator[Subject]:
+    """Cohen's kappa of each pair of raters, where Light's kappa exists."""
+    kernel = disagreement(r, weights)
+    assert not isinstance(kernel, str)
+    x = Rated.of(r, kernel)
+    for k, j in combinations(range(r.codes.shape[1]), 2):
         both = (r.codes[:, k] >= 0) & (r.codes[:, j] >= 0)
-        pair = x.only(both, (k, j))
-        if one_row(pair.worth):
-            return f"{r.raters[k]} and {r.raters[j]} rated fewer than two items both"
-        found.append(Subject(_FORMULAS["cohen_kappa"], pair, both))
-    return found
+        yield Subject(_FORMULAS["cohen_kappa"], x.only(both, (k, j)), both)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.agreement import BY_RATER, Formula, Subject, cohen_pairs, subject
+from scorewise.intervals.agreement import (
+    BY_RATER,
+    Formula,
+    Subject,
+    coefficient,
+    cohen_pairs,
+    subject,
+)
 from scorewise.intervals.agreement_parts import Floats, Rated, alpha_of_ranks
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.tallies.ratings import Ratings
@@ -62,15 +70,14 @@ def folded(x: Rated, *, order: bool = False) -> tuple[Rated, NDArray[np.int64]]:
 
 
 def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generator) -> Floats:
-    pairs = cohen_pairs(r, weights)
-    if isinstance(pairs, str):
+    if coefficient(r, "light_kappa", weights).why:
         return np.empty(0)
     total = np.zeros(replicates)
     drawn = list(_draws(r.weight, r.weight2, replicates, rng))
-    for s in pairs:
+    for s in cohen_pairs(r, weights):
         x, place = folded(s.rated, order=True)
         total += _values(s.formula, x, _gathered(drawn, s, place, len(x.codes)))
-    return total / len(pairs)
+    return total / math.comb(r.codes.shape[1], 2)
 
 
 def _gathered(

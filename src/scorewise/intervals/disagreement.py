@@ -17,6 +17,9 @@ _BLOCK = 1 << 20  # pairs of categories at a time
 class Disagreement(Protocol):
     """The disagreement d(k, l) = 1 - w(k, l) of two categories, as sums over pairs."""
 
+    def between(self, first: Codes, second: Codes) -> Any:
+        """The disagreement of two codes."""
+
     def within(self, codes: Codes) -> Floats:
         """For each pattern, the sum of d over its ordered pairs of ratings."""
 
@@ -34,6 +37,10 @@ class Identity:
     >>> Identity().within(np.array([[0, 0, 1, -1]], np.int32)), Identity().spread(np.array([0.25, 0.75]))
     (array([4.]), array([0.75, 0.25]))
     """
+
+    def between(self, first: Codes, second: Codes) -> Any:
+        """Whether they differ."""
+        return first != second
 
     def within(self, codes: Codes) -> Floats:
         """All ordered pairs but those of one category, whose runs are seen after a sort."""
@@ -68,6 +75,10 @@ class Linear:
 
     values: Floats
 
+    def between(self, first: Codes, second: Codes) -> Any:
+        """The distance of their numbers."""
+        return np.abs(self.values[first] - self.values[second])
+
     def within(self, codes: Codes) -> Floats:
         """By the order of the numbers: the place of each says how often it is added and subtracted."""
         ordered = np.sort(np.where(codes >= 0, self.values[codes], np.inf), axis=1)
@@ -101,6 +112,10 @@ class Quadratic:
     """
 
     values: Floats
+
+    def between(self, first: Codes, second: Codes) -> Any:
+        """The squared distance of their numbers."""
+        return (self.values[first] - self.values[second]) ** 2
 
     def within(self, codes: Codes) -> Floats:
         """By the variance of the numbers of each pattern."""
@@ -137,6 +152,10 @@ class Pairwise:
 
     of: Callable[[Any, Any], Any]
     categories: int
+
+    def between(self, first: Codes, second: Codes) -> Any:
+        """The function."""
+        return self.of(first, second)
 
     def within(self, codes: Codes) -> Floats:
         """Rater by rater, or category by category where these are fewer."""
