@@ -21,7 +21,7 @@ from _examples import refreshed
 
 import scorewise as sw
 from scorewise.cli.demo_data import screening_csv
-from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
 from scorewise.views.picture import svg
 from scorewise.views.words import TITLES
 
@@ -88,6 +88,9 @@ def table() -> str:
     several = [_line(m) for m in CLASS_MEASURES.values()]
     said = "`sw.evaluate(y, table)` gives these, see [Several classes](classes.md)."
     parts.append("\n".join(["## Several classes", "", said, "", *_head(), *several]))
+    raters = [_line(m) for m in RATER_MEASURES.values()]
+    said = "`sw.agree(ratings)` gives these, see [Agreement of raters](agreement.md)."
+    parts.append("\n".join(["## Raters", "", said, "", *_head(), *raters]))
     return "\n\n".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from scorewise.door.labels import listed, text
 from scorewise.door.place import Place
-from scorewise.door.values import Coded, Mask, Numbers, Vector
+from scorewise.door.values import Coded, Numbers, Vector
 from scorewise.errors import BadInput
 
 Codes = NDArray[np.int32]
 _SPAN = 1 << 16  # whole numbers this close together are coded without a sort
+_PART = 1 << 15  # ratings that are coded at a time
 
 
 class CodedRatings(NamedTuple):
@@ -44,70 +46,70 @@ def coded_ratings(
 
 def _given(categories: Sequence[Any]) -> list[str]:
     words = [text(c) for c in categories]
-    if twice := next((w for w in words if words.count(w) > 1), None):
-        raise BadInput(f"categories= names {twice!r} twice; name each category once")
+    if len(twice := Counter(words)) < len(words):
+        raise BadInput(f"categories= names {twice.most_common(1)[0][0]!r} twice; name each once")
     if len(words) < 2:
         raise BadInput(f"categories= names {len(words)} category; two or more are needed")
     return words
 
 
 def _of_numbers(columns: list[Numbers], names: list[str], place: Place) -> tuple[Codes, list[str]]:
-    gaps = [c.missing() for c in columns]
-    ends = [_ends(c.values, gap) for c, gap in zip(columns, gaps, strict=True)]
+    ends = [_ends(c) for c in columns]
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
     if low > high:
-        return _no_codes(columns), []
+        return np.full((len(columns[0]), len(columns)), -1, np.int32), []
     if not (np.isfinite(low) and np.isfinite(high)):
         k = next(k for k, e in enumerate(ends) if not np.isfinite(e).all() and e[0] <= e[1])
         where = np.isinf(columns[k].values)
         raise BadInput(f"{names[k]} is infinite {place.rows(where)}; a rating is a finite number")
-    found = _of_whole_numbers(columns, gaps, low) if high - low < _SPAN else None
-    return found or _of_any_numbers(columns, gaps)
+    found = _of_whole_numbers(columns, low, int(high - low)) if high - low < _SPAN else None
+    return found or _of_any_numbers(columns)
 
 
-def _ends(values: NDArray[Any], gap: Mask | None) -> tuple[float, float]:
-    said = values if gap is None else values[~gap]
-    return (float(said.min()), float(said.max())) if len(said) else (np.inf, -np.inf)
-
-
-def _no_codes(columns: list[Numbers]) -> Codes:
-    # columns lie in one piece: they are read one after the other
-    return np.full((len(columns), len(columns[0])), -1, np.int32).T
+def _ends(column: Numbers) -> tuple[float, float]:
+    """The least and the greatest rating; the other way round where there is none."""
+    values = column.values if column.null is None else column.values[~column.null]
+    # these pass over NaN
+    low, high = (float(f.reduce(values)) if len(values) else np.nan for f in (np.fmin, np.fmax))
+    return (np.inf, -np.inf) if np.isnan(low) else (low, high)
 
 
 def _of_whole_numbers(
-    columns: list[Numbers], gaps: list[Mask | None], low: float
+    columns: list[Numbers], low: float, span: int
 ) -> tuple[Codes, list[str]] | None:
     """Codes without a sort, of whole numbers that are close together; None where some are not whole."""
-    codes = _no_codes(columns)
-    present = np.zeros(_SPAN, bool)
-    for k, (column, gap) in enumerate(zip(columns, gaps, strict=True)):
-        above = column.values - np.float64(low)
-        if gap is not None:
-            above[gap] = 0.0
-        codes[:, k] = above
-        if not np.array_equal(codes[:, k], above):
-            return None
-        if gap is not None:
-            codes[gap, k] = -1
-        present |= np.bincount(codes[:, k] + 1, minlength=_SPAN + 1)[1:] > 0
-    rank = np.append(present.cumsum() - 1, -1).astype(np.int32)
-    if not present[: int(present.sum())].all():
-        codes = rank[codes.T].T
-    return codes, [text(v) for v in np.flatnonzero(present) + low]
+    n = len(columns[0])
+    codes = np.empty((len(columns), n), np.int32)
+    present = np.zeros(span + 2, bool)  # the first is for what is missing
+    for column, to in zip(columns, codes, strict=True):
+        for first in range(0, n, _PART):
+            at = slice(first, first + _PART)
+            above = column.values[at] - np.float64(low)
+            np.fmax(above, -1.0, out=above)  # NaN is missing
+            if column.null is not None:
+                above[column.null[at]] = -1.0
+            to[at] = above
+            if (to[at] != above).any():
+                return None
+            present |= np.bincount(to[at] + 1, minlength=span + 2) > 0
+    used = present[1:]
+    if not used.all():
+        codes = np.append(used.cumsum() - 1, -1).astype(np.int32)[codes]
+    return codes.T, [text(v) for v in np.flatnonzero(used) + low]
 
 
-def _of_any_numbers(columns: list[Numbers], gaps: list[Mask | None]) -> tuple[Codes, list[str]]:
+def _of_any_numbers(columns: list[Numbers]) -> tuple[Codes, list[str]]:
+    gaps = [c.missing() for c in columns]
     said = [
         c.values if gap is None else c.values[~gap] for c, gap in zip(columns, gaps, strict=True)
     ]
     distinct = np.unique(np.concatenate(said))
-    codes = _no_codes(columns)
-    for k, (column, gap) in enumerate(zip(columns, gaps, strict=True)):
-        codes[:, k] = np.searchsorted(distinct, column.values)
+    codes = np.empty((len(columns), len(columns[0])), np.int32)
+    for column, gap, to in zip(columns, gaps, codes, strict=True):
+        to[:] = np.searchsorted(distinct, column.values)
         if gap is not None:
-            codes[gap, k] = -1
-    return codes, [text(v) for v in distinct]
+            to[gap] = -1
+    return codes.T, [text(v) for v in distinct]
 
 
 def _of_words(columns: list[Vector]) -> tuple[Codes, list[str], bool]:
