@@ -135,6 +135,17 @@ def test_numbers_are_coded_with_and_without_a_sort(shift):
     np.testing.assert_array_equal(spelled, table)
 
 
+def test_only_the_order_of_ordinal_numbers_counts():
+    few, more = {"a": [1, 2, 9], "b": [1, 9, 9]}, {"a": [1, 4], "b": [4, 4]}
+    assert Ratings.of(few, scale="ordinal").values.tolist() == [0, 1, 2]
+    assert Ratings.of(few, scale="interval").values.tolist() == [1, 2, 9]
+    merged = Ratings.of(few, scale="ordinal") + Ratings.of(more, scale="ordinal")
+    whole = Ratings.of({k: few[k] + more[k] for k in few}, scale="ordinal")
+    assert merged == whole
+    with pytest.raises(BadInput, match="'inf', which is no number"):
+        Ratings.of({"a": ["inf", "1"], "b": ["1", "1"]}, scale="interval")
+
+
 def test_many_patterns_are_folded_by_rank(monkeypatch):
     """Keys that grow beyond 64 bits are replaced by their ranks, in the same order."""
     rng = np.random.default_rng(1)

@@ -41,7 +41,7 @@ def coded_ratings(
         codes, words, declared = _of_words(list(columns.values()))
     if given is not None:
         codes, words, declared = _placed(codes, words, given, columns, place), given, True
-    return CodedRatings(codes, tuple(words), _values(words, scale, declared, columns), declared)
+    return CodedRatings(codes, tuple(words), _values(words, scale, declared), declared)
 
 
 def _given(categories: Sequence[Any]) -> list[str]:
@@ -165,27 +165,23 @@ def _placed(
     return found
 
 
-def _values(
-    words: list[str], scale: str, declared: bool, columns: Mapping[str, Vector]
-) -> NDArray[np.float64]:
-    """The number of each category; where categories are words, their place, if the order is known."""
-    try:
-        values = np.array([float(w) for w in words])
-    except ValueError:
-        if scale in ("interval", "ratio"):
-            wrong = next(w for w in words if not _is_number(w))
-            raise BadInput(
-                f"a rating is {wrong!r}, which is no number; scale={scale!r} needs numbers, and words in "
-                f'an order are scale="ordinal" with categories='
-            ) from None
-        if scale == "ordinal" and not declared and len(words) > 1:
-            raise BadInput(
-                f"the order of the categories {listed(words)} is not known; pass categories= with all of "
-                f"them from the lowest to the highest"
-            ) from None
-        return np.arange(len(words), dtype=np.float64)
-    if scale == "ordinal" or not np.isfinite(values).all():
-        return np.arange(len(words), dtype=np.float64) if declared else values
+def _values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]:
+    """The number of each category; their places where they are words or only have an order."""
+    places = np.arange(len(words), dtype=np.float64)
+    wrong = next((w for w in words if not _is_number(w)), None)
+    if wrong is not None and scale in ("interval", "ratio"):
+        raise BadInput(
+            f"a rating is {wrong!r}, which is no number; scale={scale!r} needs numbers, and words in an "
+            f'order are scale="ordinal" with categories='
+        )
+    if wrong is not None and scale == "ordinal" and not declared and len(words) > 1:
+        raise BadInput(
+            f"the order of the categories {listed(words)} is not known; pass categories= with all of them "
+            f"from the lowest to the highest"
+        )
+    if wrong is not None or scale == "ordinal":  # only the order counts
+        return places
+    values = np.array([float(w) for w in words])
     if scale == "ratio" and len(values) and values.min() < 0:
         raise BadInput(
             f"a rating is {words[int(values.argmin())]}; scale='ratio' has a true zero and nothing below "

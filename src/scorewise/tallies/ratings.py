@@ -235,7 +235,8 @@ def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
     except ValueError:
         words = sorted(both)
         return tuple(words), np.arange(len(words), dtype=np.float64)
-    return tuple(words), np.array([both[w] for w in words])
+    ordinal = a.scale == "ordinal"
+    return tuple(words), np.array([k if ordinal else both[w] for k, w in enumerate(words)], float)
 
 
 def _recoded(r: Ratings, words: tuple[str, ...]) -> Codes:
