@@ -96,10 +96,10 @@ def test_who_differs_most_and_where():
         ("ann", "cay"),
         ("bob", "cay"),
     }
-    assert len(a.items) == 3
-    words = [{w for w in i.said if w} for i in a.items]
+    assert len(a.disputed) == 3
+    words = [{w for w in i.said if w} for i in a.disputed]
     assert all({"low", "high"} <= w for w in words)
-    assert a.items[0].disagreement >= a.items[2].disagreement > 0
+    assert a.disputed[0].disagreement >= a.disputed[2].disagreement > 0
 
 
 def test_the_document_fits_its_schema_and_the_page_fits_80_columns():
@@ -162,7 +162,7 @@ def test_the_command_prints_what_python_says(tmp_path):
     a = sw.agree(three(), scale="ordinal", categories=ORDER)
     values = {m["name"]: m["value"] for m in doc["measures"]}
     assert values["krippendorff_alpha"] == pytest.approx(a.krippendorff_alpha.value)
-    assert doc["items"][0]["id"] is not None
+    assert doc["disputed"][0]["id"] is not None
 
 
 def test_the_command_reads_long_counts_and_tables(tmp_path):

@@ -11,7 +11,8 @@ import scorewise as sw
 from scorewise import BadInput, Ratings
 from scorewise.door.rating_lists import take_long
 from scorewise.door.ratings import take_counts, take_ratings, take_table
-from scorewise.sources.load_ratings import Layout, load_ratings
+from scorewise.sources.load_ratings import load_ratings
+from scorewise.sources.rating_columns import Layout
 from scorewise.tallies import ratings as folding
 
 WORDS = ("a", "b", "c")

@@ -49,7 +49,7 @@ class Agreement(Shown, Mapping[str, Estimate]):
 
     Prints as tables. `bands` says each coefficient in words, `paradox` why some are far apart,
     `baseline` the error of two raters beside that of guessing; `categories`, `pairs`, `raters` and
-    `items` tell where they disagree. All is made when it is first asked for, from `a.ratings`.
+    `disputed` tell where they disagree. All is made when it is first asked for, from `a.ratings`.
     """
 
     ratings: Ratings
@@ -123,12 +123,21 @@ class Agreement(Shown, Mapping[str, Estimate]):
         return differing(self.ratings, weights=self.settings.weights, level=self.settings.level)
 
     @cached_property
-    def items(self) -> list[DisputedItem]:  # type: ignore[override]  # what is rated, not the measures
+    def disputed(self) -> list[DisputedItem]:
         """The items with most disagreement; none where rows are not items, as in a table."""
         if self.rows is None or self.rows.count is not None:  # a row stands for several items
             return []
         s = self.settings
         return disputed(self.rows, self.ratings, weights=s.weights, top=s.top)
+
+    def to_frame(self) -> Any:
+        """One row for each measure, as a polars frame."""
+        import polars as pl
+
+        rows = [{k: v for k, v in m.items() if k != "chances"} for m in self._document["measures"]]
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        first = ["name", "value", "low", "high", "p", "band"]
+        return frame.select(*first, pl.exclude(first))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
@@ -154,6 +163,7 @@ class Agreement(Shown, Mapping[str, Estimate]):
 
 def agree(
     ratings: Any,
+    other: Any = None,
     *,
     form: Form | None = None,
     scale: Scale = "nominal",
@@ -174,11 +184,12 @@ def agree(
 ) -> Agreement:
     """How far raters agree beyond chance, in numbers and words, and where they do not.
 
-    `ratings` are a column for each rater by name (a dict, a frame, files), items x raters, the square
-    table of two raters, counts of items x categories with form="counts", or `Ratings`. Of frames and
-    files, `raters=` names the columns of raters, or `item=`, `rater=`, `rating=` those of one rating in
-    each row, or `counts=` those of counts. What is missing was not rated. `weights` say how much near
-    misses count: "linear", "quadratic", ... or a matrix; by default what suits the scale.
+    `agree(first, second)` takes the columns of two raters. Else `ratings` are a column for each rater by
+    name (a dict, a frame, files), items x raters, the square table of two raters, counts of items x
+    categories with form="counts", or `Ratings`. Of frames and files, `raters=` names the columns of
+    raters, or `item=`, `rater=`, `rating=` those of one rating in each row, or `counts=` those of counts.
+    What is missing was not rated. `weights` say how much near misses count: "linear", "quadratic", ... or
+    a matrix; by default what suits the scale.
 
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
@@ -192,6 +203,8 @@ def agree(
         raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
     one_of("interval", interval, ("formula", "bootstrap"))
     settings = Settings(weights, interval, level, seed, top)
+    if other is not None:
+        ratings = {"first": ratings, "second": other}
     if isinstance(ratings, Ratings):
         return Agreement(ratings, settings)
     if isinstance(ratings, Confusion):

@@ -49,7 +49,7 @@ def agreement_document(a: Agreement) -> Document:
             "rows": [_pair(p) for p in a.pairs.rows],
         },
         "raters": [_rater(r) for r in a.raters],
-        "items": [_item(i) for i in a.items],
+        "disputed": [_item(i) for i in a.disputed],
         "hints": list(_hints(a)),
     }
 

@@ -11,7 +11,8 @@ import numpy as np
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
 from scorewise.errors import BadInput
-from scorewise.sources.load_ratings import Layout, LoadedRatings, load_ratings
+from scorewise.sources.load_ratings import LoadedRatings, load_ratings
+from scorewise.sources.rating_columns import Layout
 
 Form = Literal["wide", "table", "counts"]
 
@@ -35,15 +36,25 @@ def read_ratings(
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
-    if isinstance(ratings, str | os.PathLike) or _paths(ratings) or (named and _columns(ratings)):
+    if form is None and (words := _crosstab(ratings)):
+        form, categories = "table", categories or words
+    frame = _columns(ratings) and form is None and not isinstance(ratings, Mapping)
+    if (
+        isinstance(ratings, str | os.PathLike)
+        or _paths(ratings)
+        or (named and _columns(ratings))
+        or frame
+    ):
         chosen = {**named, **{k: v for k, v in amounts.items() if isinstance(v, str)}}
+        if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
+            raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
         layout = Layout(**chosen, table=form == "table")
         return load_ratings(ratings, layout, scale=scale, categories=categories)
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
         )
-    if _columns(ratings) and form is None:
+    if isinstance(ratings, Mapping) and form is None:
         return LoadedRatings(_wide(_as_columns(ratings), scale, categories, amounts), [], ())
     return _of_array(ratings, form, scale, categories, amounts)
 
@@ -55,6 +66,16 @@ def _paths(ratings: Any) -> bool:
 
 def _columns(ratings: Any) -> bool:
     return isinstance(ratings, Mapping) or hasattr(ratings, "columns")
+
+
+def _crosstab(ratings: Any) -> list[str]:
+    """The categories of a pandas table whose rows and columns have the same names."""
+    index, columns = getattr(ratings, "index", None), getattr(ratings, "columns", None)
+    if index is None or columns is None or not hasattr(ratings, "dtypes"):
+        return []
+    names = [str(c) for c in columns]
+    whole = all(getattr(d, "kind", "") in "iu" for d in ratings.dtypes)
+    return names if whole and len(names) > 1 and [str(i) for i in index] == names else []
 
 
 def _as_columns(ratings: Any) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from scorewise.door.labels import listed
@@ -13,31 +13,7 @@ from scorewise.errors import BadInput
 from scorewise.sources.class_columns import class_columns
 from scorewise.sources.columns import check_columns
 from scorewise.sources.load import open_source
-
-_ITEMS = (
-    "item",
-    "items",
-    "item_id",
-    "unit",
-    "units",
-    "subject",
-    "id",
-    "idx",
-    "index",
-    "question_id",
-)
-_RATERS = (
-    "rater",
-    "raters",
-    "annotator",
-    "coder",
-    "judge",
-    "observer",
-    "worker",
-    "rater_id",
-    "who",
-)
-_RATINGS = ("rating", "ratings", "label", "value", "score", "category", "answer", "code")
+from scorewise.sources.rating_columns import Layout, guessed, spread
 
 
 @dataclass(frozen=True)
@@ -47,25 +23,6 @@ class LoadedRatings:
     rows: RatingRows
     notes: list[str]
     sources: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which columns hold ratings: one for each rater, or one of items, raters and ratings, or counts.
-
-    `table` says that the columns are a square table of two raters, with the first one's categories in
-    the column `item`, or in the order of the columns.
-    """
-
-    raters: Sequence[str] = ()
-    item: str | None = None
-    rater: str | None = None
-    rating: str | None = None
-    counts: str | Mapping[str, str] | None = None
-    table: bool = False
-    weight: str | None = None
-    count: str | None = None
-    notes: list[str] = field(default_factory=list)
 
 
 def load_ratings(
@@ -82,7 +39,8 @@ def load_ratings(
     ([[1, 1], [0, 1]], "raters: columns 'ann', 'bob' (not named; 'item' names the items)")
     """
     names, get, sources = open_source(source)
-    found = _guessed(names, _checked(names, layout or Layout()))
+    asked = _checked(names, spread(names, layout or Layout()))
+    found = guessed(names, lambda: get(list(names))[0], asked)
     rows = _READERS[_form(found)](names, get, found, scale, categories)
     return LoadedRatings(rows, [*found.notes, *rows.notes], sources)
 
@@ -118,37 +76,6 @@ def _checked(names: Sequence[str], layout: Layout) -> Layout:
     if layout.rating is not None and (layout.weight or layout.count):
         raise BadInput("weight= and count= belong to items, one row each; these rows are ratings")
     return layout
-
-
-def _guessed(names: Sequence[str], layout: Layout) -> Layout:
-    """The same layout with what was not named."""
-    if layout.raters or layout.rating or layout.counts is not None or layout.table:
-        return layout
-    item, rater, rating = (_known(names, words) for words in (_ITEMS, _RATERS, _RATINGS))
-    if item and rater and rating and layout.item in (None, item):
-        note = f"items, raters and ratings: columns '{item}', '{rater}', '{rating}' (not named)"
-        return replace(layout, item=item, rater=rater, rating=rating, notes=[note])
-    item = layout.item or item
-    rest = [n for n in names if n not in (item, layout.weight, layout.count)]
-    if len(rest) < 2:
-        raise BadInput(
-            f"of the columns {listed(list(names))} no two can be raters; name a column for each rater, "
-            f"or item=, rater= and rating="
-        )
-    also = f"; '{item}' names the items" if item else ""
-    note = f"raters: columns {_quoted(rest)} (not named{also})"
-    return replace(layout, raters=rest, item=item, notes=[note])
-
-
-def _quoted(words: Sequence[str]) -> str:
-    shown = ", ".join(f"'{w}'" for w in words[:6])
-    return shown if len(words) <= 6 else f"{shown} and {len(words) - 6} more"
-
-
-def _known(names: Sequence[str], words: Sequence[str]) -> str | None:
-    """The column that goes by one of those names."""
-    lower = {n.lower(): n for n in names}
-    return next((lower[w] for w in words if w in lower), None)
 
 
 def _wide(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
@@ -215,10 +142,13 @@ def _table(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) 
     from scorewise.door.numbers import numbers
     from scorewise.door.vectors import vector
 
-    cells = [n for n in names if n != layout.item]
     read, place = get(list(names))
+    side = layout.item
+    if side is None and [text(v) for v in read[names[0]]] == list(names[1:]):
+        side = names[0]
+    cells = [n for n in names if n != side]
     columns = [numbers(vector(read[n], n), n, place).values for n in cells]
-    if layout.item is not None and [text(v) for v in read[layout.item]] != cells:
+    if side is not None and [text(v) for v in read[side]] != cells:
         raise BadInput(
             f"the rows of the table are not {listed(cells)}, as its columns are; a table of two raters has "
             f"both in the same order"

@@ -236,10 +236,10 @@ def _confusion(doc: Document, pair: Document) -> list[Section]:
 
 
 def _items(doc: Document) -> list[Section]:
-    if not doc["items"]:
+    if not doc["disputed"]:
         return []
-    several = len({i["file"] for i in doc["items"]}) > 1
-    named_items = any(i["id"] is not None for i in doc["items"])
+    several = len({i["file"] for i in doc["disputed"]}) > 1
+    named_items = any(i["id"] is not None for i in doc["disputed"])
     rows = [
         (
             *([_short(i["id"] or "")] if named_items else []),
@@ -247,7 +247,7 @@ def _items(doc: Document) -> list[Section]:
             shown(i["disagreement"]),
             _said(doc, i["said"]),
         )
-        for i in doc["items"]
+        for i in doc["disputed"]
     ]
     head = (*(["Item"] if named_items else []), "Row", "Disagreement", "Ratings")
     start = 1 if doc["data"]["sources"] else 0

@@ -45,7 +45,7 @@ def agree() -> Schema:
             rows=a_list("The pairs that agree least, in that order.", _pair()),
         ),
         raters=a_list("Each rater, who differs most first.", _rater()),
-        items=a_list("The items with most disagreement.", _item()),
+        disputed=a_list("The items with most disagreement.", _item()),
         hints=hints(),
     )
 
