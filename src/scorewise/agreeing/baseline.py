@@ -53,7 +53,8 @@ class Baseline:
 
 
 def _avoided(error: float, baseline: float) -> float:
-    return 1 - error / baseline if baseline > 0 else math.nan
+    share = 1 - error / baseline if baseline > 0 else math.nan
+    return 0.0 if abs(share) < 1e-12 else share
 
 
 def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: int = 0) -> Baseline:
@@ -86,9 +87,9 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     drawn = _permuted(codes, weight, d, many, draws, np.random.default_rng(seed))
     # a hair, so that rounding does not tell equal tables apart
     as_good = int((drawn <= error + 1e-12).sum())
-    return Baseline(
-        error, expected, float(drawn.mean()), float(drawn.std()), (1 + as_good) / (1 + draws), draws
-    )  # fmt: skip
+    spread, p = float(drawn.std()), (1 + as_good) / (1 + draws)
+    spread = spread if spread > 1e-12 else 0.0
+    return Baseline(error, expected, float(drawn.mean()), spread, p, draws)
 
 
 def margin_error(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
 from scorewise.intervals import agreement_parts as parts
+from scorewise.intervals.agreement_null import by_rater, null_of_many, null_of_two, together
 from scorewise.intervals.agreement_pairs import mean_cohen
 from scorewise.intervals.agreement_parts import Floats, Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
@@ -34,6 +35,8 @@ _FORMULAS: dict[str, Formula] = {
     "brennan_prediger": parts.against(parts.brennan),
     "krippendorff_alpha": parts.alpha,
 }
+TESTED = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha")
+_LONE = {"scott_pi": together, "fleiss_kappa": together, "conger_kappa": by_rater}
 COEFFICIENTS = (*_FORMULAS, "light_kappa")
 MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
 METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
@@ -43,10 +46,10 @@ class Coefficient(NamedTuple):
     """An agreement coefficient: (observed - expected) / (1 - expected).
 
     `df` is what its standard error is known with (infinite where the error is that of a large sample),
-    `items` the number of equal items that it rests on, `null` the standard error if agreement were that
-    of chance (Cohen's kappa alone). `slope` says how each pattern of the ratings moves the value: the
-    variance is the sum of weight2 * slope**2, times n / (n - 1) where df is n - 1. Without a value, `why`
-    is the reason.
+    `items` the number of equal items that it rests on, `null` the standard error if raters were
+    independent (NaN for coefficients whose chance is another, AC1 and Brennan-Prediger). `slope` says
+    how each pattern of the ratings moves the value: the variance is the sum of weight2 * slope**2, times
+    n / (n - 1) where df is n - 1. Without a value, `why` is the reason.
     """
 
     value: float
@@ -139,15 +142,20 @@ def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
     slope[s.used] = moved / float(r.weight[s.used].sum())
     cohen = name == "cohen_kappa"
     return Coefficient(
-        value=float(found.value),
+        value=_zeroed(float(found.value)),
         se=se,
         df=math.inf if cohen else x.worth - 1,
         observed=float(1 - found.observed),
         expected=float(1 - found.chance),
         items=x.worth,
-        null=_null(x, float(found.chance)) if cohen else NAN,
+        null=_null(name, x, s, float(found.chance)),
         slope=slope,
     )
+
+
+def _zeroed(value: float) -> float:
+    """What is 0 but for rounding is 0."""
+    return 0.0 if abs(value) < 1e-12 else value
 
 
 def constant(r: Ratings, x: Rated, found: Parts) -> str:
@@ -160,13 +168,14 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
     return "by chance alone all ratings would agree"
 
 
-def _null(x: Rated, chance: float) -> float:
-    """The standard error of Cohen's kappa if the raters were independent (Fleiss et al. 1969)."""
-    a, b = x.by_rater()
-    of_a, of_b = x.kernel.spread(b), x.kernel.spread(a)
-    means = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
-    variance = x.kernel.squares(a, b) + chance * chance - means
-    return math.sqrt(max(variance, 0.0) / x.worth) / chance
+def _null(name: str, x: Rated, s: Subject, chance: float) -> float:
+    """The standard error if raters were independent; NaN where chance means something else."""
+    if name == "cohen_kappa":
+        return null_of_two(x, chance)
+    if name not in TESTED:
+        return NAN
+    ranks = s.formula is parts.alpha_of_ranks
+    return null_of_many(x, chance, ranks=ranks, lone=_LONE.get(name))
 
 
 def _light(r: Ratings, weights: Weights) -> Coefficient:
@@ -185,9 +194,14 @@ def _light(r: Ratings, weights: Weights) -> Coefficient:
     moved = found.slope
     variance = float((x.weight2 * moved * moved).sum()) * x.worth / (x.worth - 1)
     return Coefficient(
-        found.value, math.sqrt(variance), found.items - 1, found.observed, found.expected,
-        found.items, slope=moved / float(r.weight.sum()),
+        _zeroed(found.value), math.sqrt(variance), found.items - 1, found.observed, found.expected,
+        found.items, null_of_many(x, 1 - found.expected, lone=_alone), moved / float(r.weight.sum()),
     )  # fmt: skip
+
+
+def _alone(x: Rated, total: float) -> Floats:
+    """Each pair is judged by the shares on its own items, so that single ratings say nothing."""
+    return np.zeros(x.codes.shape)
 
 
 def cohen_pairs(r: Ratings, weights: Weights) -> Iterator[Subject]:

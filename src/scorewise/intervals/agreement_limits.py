@@ -23,11 +23,22 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     Where all items agree alike the error says nothing; then it is Wilson's interval of the observed
     disagreement, divided by that of chance.
     """
-    if c.se < 1e-12:
-        return _alike(c, level)
     z(level)  # refuses a level that means nothing
+    if c.se < 1e-12:
+        return _with_chance(c, _alike(c, level), level)
     reach = student(level, c.df) * c.se
-    return c.value - reach, c.value + reach
+    return _with_chance(c, (c.value - reach, c.value + reach), level)
+
+
+def _with_chance(c: Coefficient, limits: Limits, level: float) -> Limits:
+    """The limits, which contain 0 wherever the test of chance allows it.
+
+    Where a category is rare and agreement near that of chance, the error at the value is far too small
+    and that under chance is not.
+    """
+    if not chance_of(c) > 1 - level:
+        return limits
+    return min(limits[0], 0.0), max(limits[1], 0.0)
 
 
 def _alike(c: Coefficient, level: float) -> Limits:
@@ -38,14 +49,12 @@ def _alike(c: Coefficient, level: float) -> Limits:
 
 
 def chance_of(c: Coefficient) -> float:
-    """Two-sided p of the test that the coefficient is 0; of Cohen's kappa with its null error."""
-    from scipy.special import ndtr, stdtr
+    """Two-sided p of the test that raters are independent; NaN for coefficients with another chance."""
+    from scipy.special import ndtr
 
-    se = c.se if math.isnan(c.null) else c.null
-    if not se > 1e-12:
+    if not c.null > 1e-12:
         return math.nan
-    size = abs(c.value / se)
-    return float(2 * (ndtr(-size) if math.isinf(c.df) else stdtr(c.df, -size)))
+    return float(2 * ndtr(-abs(c.value / c.null)))
 
 
 def by_bootstrap(
@@ -60,8 +69,8 @@ def by_bootstrap(
     drawn = replicates_of(r, name, weights, replicates=replicates, seed=seed)
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn) or np.ptp(drawn) < 1e-12:
-        return _alike(c, level)
+        return _with_chance(c, _alike(c, level), level)
     n = c.items
     tail = NormalDist().cdf(-math.sqrt(n / (n - 1)) * student(level, n - 1))
     low, high = np.quantile(drawn, [tail, 1 - tail])
-    return min(float(low), c.value), max(float(high), c.value)
+    return _with_chance(c, (min(float(low), c.value), max(float(high), c.value)), level)

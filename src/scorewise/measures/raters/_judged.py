@@ -36,6 +36,7 @@ def judged(
     z(level)  # refuses a level that means nothing
     one_of("interval", interval, ("formula", "bootstrap"))
     words = weighted(r, weights) if told is None else told
+    bounds = bounds if isinstance(weights, str | None) else BELOW_ONE  # a table of one's own
     c = coefficient(r, name, weights)
     if c.why:
         return Estimate.undefined(c.why, level)
@@ -58,7 +59,8 @@ def _estimate(
     tested: bool,
 ) -> Estimate:
     value = min(max(c.value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
-    low = max(bounds[0], min(limits[0], value))
+    # two ratings that always differ get -1; gaps and weights of one's own may lead below
+    low = max(bounds[0], min(limits[0], value), min(-1.0, value))
     high = min(bounds[1], max(limits[1], value))
     p = chance_of(c) if tested else math.nan
     return Estimate(value, low, high, level, method, p=None if math.isnan(p) else p)

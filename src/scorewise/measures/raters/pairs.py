@@ -88,4 +88,5 @@ def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Es
     found = most_kappa(r, weights)
     if isinstance(found, str):
         return Estimate.undefined(found, level)
+    found = 0.0 if abs(found) < 1e-12 else found
     return Estimate(found, level=level, method=f"largest for these margins{weighted(r, weights)}")

@@ -1,0 +1,82 @@
+"""The standard error of a coefficient of agreement if raters were independent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.intervals.disagreement import Disagreement, Quadratic
+
+Lone = Callable[[Rated, float], Floats]
+_ROUNDING = 1e-14
+
+
+def null_of_two(x: Rated, chance: float) -> float:
+    """Of Cohen's kappa, each rater with their own shares (Fleiss, Cohen and Everitt 1969)."""
+    a, b = x.by_rater()
+    return math.sqrt(_variance(x.kernel, a, b) / x.worth) / chance
+
+
+def null_of_many(
+    x: Rated, chance: float, *, ranks: bool = False, lone: Lone | None = None
+) -> float:
+    """Of the others, with the shares of all raters together (Fleiss, Nee and Landis 1979).
+
+    An item with m ratings says 2 / (m (m - 1)) times as much of chance as one pair. `ranks` says that the
+    disagreement is that of mid-ranks, and `lone` how single ratings count where agreement is seen on
+    other items than the shares.
+    """
+    paired = x.rated >= 2
+    m = x.rated[paired].astype(np.float64)
+    times = m if lone is None else np.ones(len(m))  # alpha weighs items by their ratings
+    total = float((x.weight[paired] * times).sum())
+    p = x.shares(np.where(paired, x.weight, 0.0))
+    p = p / p.sum()
+    kernel: Disagreement = x.kernel
+    if ranks:
+        assert isinstance(x.kernel, Quadratic)
+        kernel = Quadratic(mid_ranks(p, x.kernel.values))
+    pairs = float((x.weight2[paired] * times**2 * 2 / (m * (m - 1))).sum()) / total**2
+    variance = _variance(kernel, p, p) * pairs
+    if lone is not None:
+        said = kernel.spread(p)
+        own = float((p * said * said).sum()) - float((p * said).sum()) ** 2
+        counted = lone(x, total)
+        variance += max(own, 0.0) * float((x.weight2[:, None] * counted**2).sum())
+    return math.sqrt(variance) / chance
+
+
+def together(x: Rated, total: float) -> Floats:
+    """How each rating counts in observed less expected agreement, where raters share one distribution."""
+    seen = np.where(x.rated >= 2, 1 / total, 0.0)
+    each = 2 / x.rated * (seen - 1 / float(x.weight.sum()))
+    return np.where(x.codes >= 0, each[:, None], 0.0)
+
+
+def by_rater(x: Rated, total: float) -> Floats:
+    """The same where each rater keeps their own."""
+    there = x.codes >= 0
+    rated = (x.weight[:, None] * there).sum(0)
+    used = rated > 0
+    each = np.where(x.rated >= 2, 2 / (x.rated * total), 0.0)[:, None]
+    expected = np.where(used, 2 / (np.count_nonzero(used) * np.where(used, rated, 1.0)), 0.0)
+    return np.where(there, each - expected, 0.0)
+
+
+def mid_ranks(p: Floats, values: Floats) -> Floats:
+    """For each category, the share of ratings below it and half of its own."""
+    order = np.argsort(values, kind="stable")
+    rank = np.empty(len(p))
+    rank[order] = p[order].cumsum() - p[order] / 2
+    return rank
+
+
+def _variance(d: Disagreement, a: Floats, b: Floats) -> float:
+    """Of the disagreement of two independent ratings, beyond what either of them says alone."""
+    of_a, of_b = d.spread(b), d.spread(a)
+    alone = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
+    found = d.squares(a, b) + float((a * of_a).sum()) ** 2 - alone
+    return found if found > _ROUNDING else 0.0
