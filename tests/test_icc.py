@@ -137,7 +137,7 @@ def test_weights_and_counts(name):
 @pytest.mark.parametrize(
     ("columns", "scale", "why"),
     [
-        ({"a": [1, 2], "b": [1, 2]}, "nominal", "names, not numbers"),
+        ({"a": [1, 2], "b": [1, 2]}, "nominal", "the scale is nominal"),
         ({"a": [3, 3], "b": [3, 3]}, "interval", "all ratings are the same"),
         ({"a": [3], "b": [4]}, "interval", "one item"),
         ({"a": [None, None], "b": [None, None]}, "interval", "no items"),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing.bands import Banded, banded
 from scorewise.agreeing.baseline import Baseline, baseline
@@ -195,14 +197,15 @@ def agree(
     >>> a.cohen_kappa
     0.286 [0.064, 0.508]
     """
-    if not 0 < level < 1:
-        raise BadInput(f"level={level:g} is not between 0 and 1; 0.95 is usual")
+    if isinstance(level, bool | str) or not 0 < level < 1:
+        raise BadInput(f"level={level!r} is not between 0 and 1; 0.95 is usual")
     if isinstance(top, bool) or not isinstance(top, int) or top < 0:
         raise BadInput(f"top={top!r} is no number of rows; pass 0 or more")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
     one_of("interval", interval, ("formula", "bootstrap"))
-    settings = Settings(weights, interval, level, seed, top)
+    settings = Settings(weights, interval, float(level), int(seed), top)
+    raters = [raters] if isinstance(raters, str) else raters
     if other is not None:
         ratings = {"first": ratings, "second": other}
     if isinstance(ratings, Ratings):

@@ -18,6 +18,7 @@ from scorewise.tallies import Ratings
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 DRAWS = 1000
+ITEMS = 10**8  # beyond which random tables take too long, or overflow
 MOST = 4096  # categories
 TABLES = 1 << 22  # cells of tables drawn together
 
@@ -82,6 +83,8 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     if weight.dtype.kind != "i":
         why = "items have weights; random tables need counts"
         return Baseline(error, expected, why=why)
+    if float(weight.sum()) > ITEMS:
+        return Baseline(error, expected, why=f"more than {ITEMS:,} items; random tables take fewer")
     if not draws:
         return Baseline(error, expected, why="no random tables were asked for")
     drawn = _permuted(codes, weight, d, many, draws, np.random.default_rng(seed))

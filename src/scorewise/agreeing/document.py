@@ -10,7 +10,7 @@ import numpy as np
 from scorewise.agreeing.baseline import Baseline
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
 from scorewise.agreeing.pairs import Pair
-from scorewise.agreeing.paradox import Paradox
+from scorewise.agreeing.paradox import COMMON, Paradox
 from scorewise.intervals.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
 from scorewise.views.documents import estimate_of, finite, head, measure_row
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from scorewise.agreeing.agreement import Agreement
 
 FEW = 20  # items below which intervals are rough
+MOST = 1000  # categories that are listed
+LEAST = 5  # items on which raters agree on a rarer category
+LIKE_COLUMNS = 10  # times as many raters as items
 
 
 def agreement_document(a: Agreement) -> Document:
@@ -41,7 +44,7 @@ def agreement_document(a: Agreement) -> Document:
         "baseline": _baseline(a.baseline),
         "categories": [
             {"category": c.category, "share": c.share, "agreement": estimate_of(c.agreement)}
-            for c in a.categories
+            for c in (a.categories if len(a.ratings.categories) <= MOST else ())
         ],
         "pairs": {
             "number": a.pairs.number,
@@ -67,15 +70,17 @@ def _data(a: Agreement) -> Document:
     unrated = 0 if rows is None else int(np.count_nonzero((rows.codes < 0).all(1)))
     return {
         "sources": list(a.sources),
-        "items": float(r.items),
+        "items": _number(r.items),
         "unrated": unrated,
-        "single": float(r.weight[r.rated == 1].sum()),
-        "ratings": ratings,
-        "missing": None if known is None else float(r.items) * len(known) - ratings,
+        "single": _number(r.weight[r.rated == 1].sum()),
+        "ratings": _number(ratings),
+        "missing": None if known is None else _number(max(r.items * len(known) - ratings, 0.0)),
         "raters": known,
         "most": int(r.rated.max(initial=0)),
+        "distinct": len(r.categories),
         "categories": [
-            {"name": c, "ratings": float(w)} for c, w in zip(r.categories, said, strict=True)
+            {"name": c, "ratings": _number(w)}
+            for c, w in zip(r.categories[:MOST], said, strict=False)
         ],
         "weighted": r.weighted,
     }
@@ -84,13 +89,21 @@ def _data(a: Agreement) -> Document:
 def _measure(a: Agreement, name: str) -> Document:
     b = a.bands.get(name)
     plain = weights_named(a.ratings, a.settings.weights) == "identity"
-    weighted = {"title": "Gwet's AC2"} if name == "gwet_ac" and not plain else {}
+    weighted = {} if plain or name not in WEIGHTED else {"title": WEIGHTED[name]}
     return {
         **measure_row(RATER_MEASURES[name], a[name]),
         **weighted,
         "band": None if b is None else b.name,
         "chances": None if b is None else dict(b.chances),
     }
+
+
+WEIGHTED = {"gwet_ac": "Gwet's AC2", "percent_agreement": "Weighted agreement"}
+
+
+def _number(x: float) -> float:
+    """A count as a whole number, a sum of weights as it is."""
+    return int(x) if float(x).is_integer() else float(x)
 
 
 def _paradox(p: Paradox) -> Document:
@@ -116,7 +129,7 @@ def _pair(p: Pair) -> Document:
     return {
         "first": p.first,
         "second": p.second,
-        "items": float(p.items),
+        "items": _number(p.items),
         "agreement": estimate_of(p.agreement),
         "kappa": estimate_of(p.kappa),
         "table": None if p.table is None else p.table.weight.tolist(),
@@ -126,7 +139,7 @@ def _pair(p: Pair) -> Document:
 def _rater(r: RaterAgreement) -> Document:
     return {
         "rater": r.rater,
-        "items": float(r.items),
+        "items": _number(r.items),
         "others": estimate_of(r.others),
         "majority": estimate_of(r.majority),
     }
@@ -161,8 +174,37 @@ def _hints(a: Agreement) -> Iterator[str]:
             'the categories are numbers; if they have an order, scale="ordinal" or scale="interval" counts '
             "near misses for less than other differences"
         )
+    yield from _alike(a)
+    yield from _rare(a)
+    if r.raters is not None and len(r.raters) > LIKE_COLUMNS * max(r.items, 1):
+        yield (
+            f"{len(r.raters):,} raters of {counted(round(r.items), 'item')}: if these are two columns of "
+            f"ratings, pass them by name"
+        )
     if 1 < r.effective < FEW:
         yield f"{counted(round(r.effective), 'item')} are few; intervals are rough"
+
+
+def _alike(a: Agreement) -> Iterator[str]:
+    """Categories that are one word spelled in two ways, or a word for nothing."""
+    for first, second in spelled_alike(a.ratings.categories)[:3]:
+        yield f"{quoted(first)} and {quoted(second)} count as two categories; are they one?"
+
+
+def _rare(a: Agreement) -> Iterator[str]:
+    """Kappa and alpha lean on the categories that are not the commonest."""
+    share, common = a.paradox.share, a.paradox.commonest
+    if common is None or share < COMMON or len(a.ratings.categories) > MOST:
+        return
+    r = a.ratings
+    k = r.categories.index(common)
+    others = r.counts[:, [c for c in range(len(r.categories)) if c != k]]
+    both = float((r.weight * (others >= 2).any(1)).sum())
+    if both < LEAST and not r.weighted:
+        yield (
+            f"raters agree on another category than {quoted(common)} on {counted(round(both), 'item')} only: "
+            f"too few for the intervals and words of kappa and alpha to be relied on"
+        )
 
 
 def _numbers(words: tuple[str, ...]) -> bool:

@@ -65,7 +65,8 @@ def _paths(ratings: Any) -> bool:
 
 
 def _columns(ratings: Any) -> bool:
-    return isinstance(ratings, Mapping) or hasattr(ratings, "columns")
+    # of the type: a lazy frame would work out its columns
+    return isinstance(ratings, Mapping) or hasattr(type(ratings), "columns")
 
 
 def _crosstab(ratings: Any) -> list[str]:
@@ -101,6 +102,9 @@ def _of_array(
     categories: Sequence[Any] | None,
     amounts: Mapping[str, Any],
 ) -> LoadedRatings:
+    if isinstance(ratings, Mapping) and form == "counts" and categories is None:
+        _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings")
+        return LoadedRatings(take_counts(ratings, scale=scale, **amounts), [], ())
     if _columns(ratings):
         ratings = np.stack([np.asarray(c) for c in _as_columns(ratings).values()], axis=1)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,13 +38,15 @@ def coded_ratings(
         codes, words = _of_numbers(numeric, list(columns), place)
         declared = False
     else:
-        codes, words, declared = _of_words(list(columns.values()))
+        codes, words, declared = _of_words(columns, ordinal=scale == "ordinal" and given is None)
     if given is not None:
         codes, words, declared = _placed(codes, words, given, columns, place), given, True
     return CodedRatings(codes, tuple(words), _values(words, scale, declared), declared)
 
 
 def _given(categories: Sequence[Any]) -> list[str]:
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        raise BadInput(f"categories={categories!r} is no list; pass all categories in order")
     words = [text(c) for c in categories]
     if len(twice := Counter(words)) < len(words):
         raise BadInput(f"categories= names {twice.most_common(1)[0][0]!r} twice; name each once")
@@ -112,14 +114,21 @@ def _of_any_numbers(columns: list[Numbers]) -> tuple[Codes, list[str]]:
     return codes.T, [text(v) for v in distinct]
 
 
-def _of_words(columns: list[Vector]) -> tuple[Codes, list[str], bool]:
+def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, list[str], bool]:
     """Words of all columns; those of declared categories stay in their order."""
+    columns = list(by_name.values())
     parts = [_words(c) for c in columns]
     declared = [
         w for c, (_, w) in zip(columns, parts, strict=True) if isinstance(c, Coded) and c.declared
     ]
     seen = dict.fromkeys(w for _, words in parts for w in words)
-    if declared and set(seen) <= set(declared[0]):
+    same = all(d == declared[0] for d in declared)
+    if ordinal and not same:
+        raise BadInput(
+            f"the columns of {listed(list(by_name))} declare their categories in different orders; pass "
+            f"categories= from the lowest to the highest"
+        )
+    if declared and same and set(seen) <= set(declared[0]):
         order, fixed = declared[0], True
     else:
         order, fixed = _sorted(list(seen)), False
@@ -141,10 +150,7 @@ def _words(column: Vector) -> tuple[NDArray[Any], list[str]]:
 
 
 def _sorted(words: list[str]) -> list[str]:
-    try:
-        return sorted(words, key=float)
-    except ValueError:
-        return sorted(words)
+    return sorted(words, key=float) if all(map(is_number, words)) else sorted(words)
 
 
 def _placed(
@@ -168,7 +174,7 @@ def _placed(
 def _values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]:
     """The number of each category; their places where they are words or only have an order."""
     places = np.arange(len(words), dtype=np.float64)
-    wrong = next((w for w in words if not _is_number(w)), None)
+    wrong = next((w for w in words if not is_number(w)), None)
     if wrong is not None and scale in ("interval", "ratio"):
         raise BadInput(
             f"a rating is {wrong!r}, which is no number; scale={scale!r} needs numbers, and words in an "
@@ -190,7 +196,8 @@ def _values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]
     return values
 
 
-def _is_number(word: str) -> bool:
+def is_number(word: str) -> bool:
+    """Whether a category is a finite number."""
     try:
         return bool(np.isfinite(float(word)))
     except ValueError:

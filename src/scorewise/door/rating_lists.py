@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door.classes import coded
-from scorewise.door.columns import aligned, complete, one_of, same_length
+from scorewise.door.columns import aligned, one_of, same_length
 from scorewise.door.place import Place
 from scorewise.door.rating_codes import Codes, coded_ratings
 from scorewise.door.ratings import MOST_CELLS, RatingRows, Scale
@@ -49,7 +49,11 @@ def take_long(
     columns = {name: vector(column, name) for name, column in given.items()}
     same_length(list(columns.items()))
     # a missing rating is no rating; a missing item or rater is a mistake
-    complete([(n, c) for n, c in columns.items() if n != rating_name], "refuse", place)
+    for name in (item_name, rater_name):
+        if name in columns and (gone := columns[name].missing()) is not None:
+            raise BadInput(f"{name} is missing {place.rows(gone)}; say it for each rating")
+    if not len(columns[item_name]):
+        raise BadInput("there are no ratings; the columns are empty")
     found = coded_ratings({rating_name: columns[rating_name]}, scale, categories, place)
     at, items = _ranked(columns[item_name])
     who, names, notes = _raters(columns.get(rater_name), len(at), len(items))

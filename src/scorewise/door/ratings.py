@@ -68,8 +68,8 @@ def take_ratings(
     """
     if len(columns) < 2:
         raise BadInput(
-            f"there are ratings of {len(columns)} rater; agreement needs at least two"
-            + (" (name their columns)" if not columns else "")
+            f"there are ratings of {len(columns)} rater; agreement needs a column for each of two or "
+            f"more, or rating= for one rating in each row"
         )
     place = place or Place()
     named = {str(name): column for name, column in columns.items()}
@@ -112,6 +112,8 @@ def item_names(items: Any, n: int) -> list[Any] | None:
     """What the items are called, one name for each."""
     if items is None:
         return None
+    if isinstance(items, str) or not hasattr(items, "__len__"):
+        raise BadInput(f"items={items!r} is no list of names; pass one for each item")
     names = list(items)
     if len(names) != n:
         raise BadInput(f"there are {n:,} items and {len(names):,} names of items")
@@ -197,6 +199,12 @@ def take_table(
     if (gone := flat.missing()) is not None:
         raise BadInput(
             f"the table misses {int(gone.sum())} of its numbers; write 0 where there is none"
+        )
+    if (below := flat.values < 0).any():
+        row, column = divmod(int(below.argmax()), len(found))
+        raise BadInput(
+            f"the table has {flat.values[below.argmax()]:g} in row {row}, column {column}, counting from "
+            f"0; counts are 0 or more"
         )
     whole = bool((flat.values == np.floor(flat.values)).all())
     amount: Any = counts(flat, "the table", place) if whole else weights(flat, "the table", place)

@@ -91,8 +91,11 @@ def _gathered(
 def _draws(
     weight: Numbers, weight2: Numbers, replicates: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
-    w, w2 = weight.astype(np.float64), weight2.astype(np.float64)
-    worth, unit = w * (w / w2), w2 / w
+    largest = float(weight.max(initial=0)) or 1.0
+    w, w2 = weight / largest, weight2 / largest / largest
+    # items of the same weight; rounded, so that no last digit decides how numbers are drawn
+    worth: Floats = np.round(np.divide(w * w, w2, out=np.ones(len(w)), where=w2 > 0), 9)
+    unit = w / worth
     heavy = worth >= _MANY
     step = max(1, _DRAWN // max(len(w), 1))
     for first in range(0, replicates, step):

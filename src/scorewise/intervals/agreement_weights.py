@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.rating_codes import is_number
 from scorewise.door.ratings import Scale
 from scorewise.errors import BadInput
 from scorewise.intervals.disagreement import Disagreement, Identity, Linear, Pairwise, Quadratic
@@ -48,7 +49,7 @@ def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
     name, many = named(r, weights), len(r.categories)
     if name == "own":
         return _own(weights, r.categories)
-    if name == "identity":
+    if name == "identity" or not many:
         return Identity()
     _check_order(r, name)
     if name in ("linear", "quadratic"):
@@ -63,19 +64,11 @@ def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
 
 def _check_order(r: Ratings, name: str) -> None:
     """Refuse weights of near misses where nobody said which categories are near."""
-    if r.scale == "nominal" and not r.declared and not all(map(_is_number, r.categories)):
+    if r.scale == "nominal" and not r.declared and not all(map(is_number, r.categories)):
         raise BadInput(
             f'weights="{name}" needs categories in an order; pass categories= from the lowest to the '
             f'highest, and scale="ordinal"'
         )
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def agreements(
@@ -117,7 +110,8 @@ def _own(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
     if many > MOST_OWN:
         return f"{many:,} categories are too many for a table of weights, which takes {MOST_OWN:,}"
     try:
-        w = np.asarray(table, np.float64)
+        w = np.asarray(table)
+        w = np.asarray(table, np.float64) if w.dtype.kind != "c" else np.empty(0)
     except (TypeError, ValueError):
         raise BadInput("weights is no table of numbers") from None
     if w.shape != (many, many):
@@ -126,15 +120,18 @@ def _own(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
             f"and a column for each, in the order {', '.join(categories[:9])}"
         )
     _check(w, categories)
-    away = 1 - w
+    away = 1 - (w + w.T) / 2
     return Pairwise(lambda k, j: away[k, j], many)
 
 
 def _check(w: Floats, categories: tuple[str, ...]) -> None:
     for wrong, fault in (
         (~((w >= 0) & (w <= 1)), "weights lie between 0 and 1"),
-        ((w != 1) & np.eye(len(w), dtype=np.bool_), "a category fully agrees with itself"),
-        (w != w.T, "weights are the same in both directions"),
+        (
+            (np.abs(w - 1) > 1e-12) & np.eye(len(w), dtype=np.bool_),
+            "a category fully agrees with itself",
+        ),
+        (np.abs(w - w.T) > 1e-12, "weights are the same in both directions"),
     ):
         if wrong.any():
             k, j = np.argwhere(wrong)[0]

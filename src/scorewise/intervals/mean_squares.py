@@ -11,7 +11,7 @@ from scorewise.intervals.scales import one_row
 from scorewise.tallies.ratings import Ratings
 
 Floats = NDArray[np.float64]
-NOMINAL = "the categories are names, not numbers (pass scale= ordinal, interval or ratio)"
+NOMINAL = 'the scale is nominal; scale="interval" gives them'
 
 
 class OneWay(NamedTuple):

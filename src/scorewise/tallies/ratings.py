@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.rating_codes import is_number
 from scorewise.door.rating_lists import take_long
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
 from scorewise.errors import BadInput
@@ -165,6 +166,10 @@ class Ratings:
             if rater not in self.raters:
                 raise BadInput(f"no rater is named {rater!r}; there are {', '.join(self.raters)}")
             return self.raters.index(rater)
+        if not 0 <= rater < len(self.raters):
+            raise BadInput(
+                f"there is no rater {rater}; there are {len(self.raters)}, counted from 0"
+            )
         return rater
 
     def only(self, raters: Sequence[int | str]) -> Ratings:
@@ -179,11 +184,18 @@ class Ratings:
         names = tuple(self.raters[k] for k in at)
         return replace(self, codes=folded[0], weight=folded[1], weight2=folded[2], raters=names)
 
+    def __radd__(self, other: object) -> Ratings:
+        """So that `sum` takes ratings: it begins with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __add__(self, other: Ratings) -> Ratings:
         """The ratings of the items of both, by the same raters."""
+        if not isinstance(other, Ratings):
+            return NotImplemented
         if self.raters != other.raters or self.scale != other.scale:
             raise BadInput(
                 f"cannot merge ratings of {_who(self)} ({self.scale}) and of {_who(other)} ({other.scale})"
+                f"; parts have the same raters and scale, so bring the ratings of each item together first"
             )
         words, values = _joined(self, other)
         parts = [_recoded(r, words) for r in (self, other)]
@@ -230,13 +242,10 @@ def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
             f"same list"
         )
     both = dict(zip((*a.categories, *b.categories), (*a.values, *b.values), strict=True))
-    try:
-        words = sorted(both, key=float)
-    except ValueError:
-        words = sorted(both)
-        return tuple(words), np.arange(len(words), dtype=np.float64)
-    ordinal = a.scale == "ordinal"
-    return tuple(words), np.array([k if ordinal else both[w] for k, w in enumerate(words)], float)
+    numbers = all(map(is_number, both))
+    words = sorted(both, key=float) if numbers else sorted(both)
+    places = not numbers or a.scale == "ordinal"
+    return tuple(words), np.array([k if places else both[w] for k, w in enumerate(words)], float)
 
 
 def _recoded(r: Ratings, words: tuple[str, ...]) -> Codes:

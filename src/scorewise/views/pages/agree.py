@@ -18,6 +18,7 @@ from scorewise.views.words import (
     whole_percent,
 )
 
+ENOUGH = 5  # common items of a pair that is worth showing
 LONGEST = 24  # letters of a name in a table
 WORDS = "In words"
 
@@ -27,13 +28,13 @@ def agree(doc: Document) -> list[Section]:
     return [
         Section(facts=_facts(doc)),
         _measures(doc),
-        *_absent(doc),
         *_panel(doc),
         *_baseline(doc),
         *_categories(doc),
         *_raters(doc),
         *_pairs(doc),
         *_items(doc),
+        *_absent(doc),
         *hints(doc["hints"]),
     ]
 
@@ -55,13 +56,14 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
     facts.append(("Raters", f"{who}; {amount(data['ratings'])} ratings{gaps}"))
     total = data["ratings"]
     shares = [
-        f"{quoted(c['name'])} {percent(c['ratings'] / total) if total else '—'}"
+        f"{quoted(c['name'])} {_share(c['ratings'] / total) if total else '—'}"
         for c in data["categories"]
     ]
-    facts.append(("Categories", f"{len(shares)}, {s['scale']}: {named(shares, 8)}"))
+    facts.append(("Categories", f"{data['distinct']:,}, {s['scale']}: {named(shares, 8)}"))
     if s["weights"] != "identity":
         how = "the matrix given" if s["weights"] == "own" else f"{s['weights']} weights"
-        facts.append(("Near misses", f"count in part, by {how}; of alpha by the scale"))
+        metric = f"; alpha has its own {s['scale']} metric, not to be compared with them"
+        facts.append(("Near misses", f"count in part, by {how}{metric}"))
     if data["weighted"]:
         facts.append(("Weights", "items are weighted"))
     return facts
@@ -69,7 +71,7 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
 
 def _measures(doc: Document) -> Section:
     """The measures that have a value, each with its band."""
-    found = [m for m in doc["measures"] if not m["why"]]
+    found = [m for m in doc["measures"] if not m["why"] and m["name"] not in _same(doc)]
     rows = [
         (
             plain(m["title"]), value(m), interval(m), _chance(m["p"]),
@@ -81,18 +83,36 @@ def _measures(doc: Document) -> Section:
     lines = []
     if any(m["band"] for m in found):
         lines.append(
-            "In words: Landis and Koch's bands, upper ends included, and in brackets the probability that "
-            "the true value lies in that band."
+            "In words: up to 0 none, to 0.2 slight, 0.4 fair, 0.6 moderate, 0.8 substantial, 1 almost "
+            "perfect; in brackets roughly how probable it is, by the standard error, that the true value "
+            "lies there."
         )
     if any(m["p"] is not None for m in found):
         tested = [m["name"] for m in found if m["p"] is not None]
         margins = {"stuart_maxwell", "bowker"} & {*tested}
         also = (
-            "; of Stuart-Maxwell and Bowker, if both used all categories alike" if margins else ""
+            "; of Stuart-Maxwell, if both used all categories alike; of Bowker, if they disagreed both ways "
+            "alike"
         )
-        lines.append(f"p: the chance of as much if raters agreed by chance alone{also}.")
+        lines.append(
+            "p: the chance of a value as far from 0, on either side, if raters were independent"
+            + (also if margins else "")
+            + "."
+        )
+    if _same(doc):
+        lines.append("Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's.")
     words = frozenset({"", head[2], WORDS})
     return Section("Agreement", head=head, rows=rows, words=words, lines=lines)
+
+
+def _share(x: float) -> str:
+    return f"{100 * x:.1f}%"
+
+
+def _same(doc: Document) -> tuple[str, ...]:
+    """Coefficients that are those of two raters under other names."""
+    two = doc["data"]["raters"] is not None and len(doc["data"]["raters"]) == 2
+    return ("fleiss_kappa", "conger_kappa", "light_kappa") if two else ()
 
 
 def _chance(p: float | None) -> str:
@@ -157,7 +177,7 @@ def _baseline(doc: Document) -> list[Section]:
 def _categories(doc: Document) -> list[Section]:
     rows = [
         (
-            _short(c["category"]), percent(c["share"]), value(c["agreement"]),
+            _short(c["category"]), _share(c["share"]), value(c["agreement"]),
             interval(c["agreement"]) or c["agreement"]["why"],
         )
         for c in doc["categories"][:30]
@@ -167,11 +187,7 @@ def _categories(doc: Document) -> list[Section]:
     level = f"{percent(doc['settings']['level'])} interval"
     head = ("Category", "Of all ratings", "Another says it too", level)
     more = len(doc["categories"]) - len(rows)
-    lines = (
-        [f"{counted(more, 'further category')} in the document".replace("categorys", "categories")]
-        if more
-        else []
-    )
+    lines = [f"{more:,} further categories are in the document"] if more else []
     words = frozenset({"Category", level})
     return [Section("Each category", head=head, rows=rows, words=words, lines=lines)]
 
@@ -204,27 +220,29 @@ def _pairs(doc: Document) -> list[Section]:
     if not found:
         return []
     sections = []
+    enough = [p for p in found if p["items"] >= ENOUGH] or found
     if len(found) > 1:
         rows = [
             (
                 _short(p["first"]), _short(p["second"]), amount(p["items"]), shown(p["agreement"]["value"]),
                 value(p["kappa"]), interval(p["kappa"]) or p["kappa"]["why"],
             )
-            for p in found[:15]
+            for p in enough[:15]
         ]  # fmt: skip
         level = f"{percent(doc['settings']['level'])} interval"
         head = ("First", "Second", "Items", "Agreement", "Cohen's kappa", level)
         words = frozenset({"First", "Second", level})
         more = doc["pairs"]["number"] - len(rows)
-        lines = [f"{counted(more, 'further pair')} who agree more"] if more > 0 else []
+        few = f" or share fewer than {ENOUGH} items" if len(enough) < len(found) else ""
+        lines = [f"{counted(more, 'further pair')} who agree more{few}"] if more > 0 else []
         sections.append(Section("Each two raters", head=head, rows=rows, words=words, lines=lines))
-    return [*sections, *_confusion(doc, found[0])]
+    return [*sections, *_confusion(doc, enough[0])]
 
 
 def _confusion(doc: Document, pair: Document) -> list[Section]:
     """What the pair that disagrees most said, where the table is small."""
     names = [_short(c["name"], 10) for c in doc["data"]["categories"]]
-    if pair["table"] is None or len(names) > 8:
+    if pair["table"] is None or len(names) > 8 or pair["items"] < ENOUGH:
         return []
     corner = f"{_short(pair['first'], 12)} \\ {_short(pair['second'], 12)}"
     rows = [(n, *map(amount, line)) for n, line in zip(names, pair["table"], strict=True)]
@@ -262,7 +280,7 @@ def _items(doc: Document) -> list[Section]:
 def _said(doc: Document, words: list[str | None]) -> str:
     """What each rater said, or how many said what where raters are many or not known."""
     raters = doc["data"]["raters"]
-    if raters is not None and len(raters) <= 4:
+    if raters is not None and sum(w is not None for w in words) <= 4:
         pairs = zip(raters, words, strict=True)
         return ", ".join(f"{plain(r)} {quoted(w)}" for r, w in pairs if w is not None)
     counts: dict[str, int] = {}

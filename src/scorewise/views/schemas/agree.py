@@ -37,7 +37,7 @@ def agree() -> Schema:
         measures=a_list("Every measure of agreement.", _measure(), least=1),
         paradox=_paradox(),
         baseline=_baseline(),
-        categories=a_list("Agreement on each category.", _category()),
+        categories=a_list("Agreement on each category; none beyond 1,000.", _category()),
         pairs=an_object(
             "Each two raters.",
             number=count("Pairs of raters who share an item."),
@@ -63,8 +63,9 @@ def _data() -> Schema:
             a_list("The raters; null where it is not known who said what.", text("Name."))
         ),
         most=count("Most ratings of an item."),
+        distinct=count("Categories in all."),
         categories=a_list(
-            "The categories in order.",
+            "The categories in order, at most 1,000.",
             an_object(
                 "A category.",
                 name=text("Its name."),
