@@ -85,8 +85,9 @@ def powered(o: Outcomes, level: float) -> Estimate:
 def tuned(o: Outcomes, power: float, level: float) -> Estimate:
     """Votes on labelled items + power * (judge on the others - judge on labelled ones).
 
-    The interval is Wilson's, of as many items as would be as uncertain, with Student's quantile. Where the judge never errs in one way, or never is right in one, two items are spread
-    over the four ways, for the variance alone.
+    The interval is Wilson's, of as many items as would be as uncertain, with Student's quantile. Where
+    the judge never errs in one way, or never is right in one, two items are spread over the four ways, for
+    the variance alone.
     """
     value = min(max(_value(o, power), 0.0), 1.0)
     variance = _variance(o, power, padded=True)
