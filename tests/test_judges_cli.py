@@ -99,11 +99,11 @@ def test_table_and_markdown(answers, capsys):
     for title in [
         "Against the truth",
         "One by one",
-        "Human ceiling",
+        "Human level",
         "Judges compared on the same items",
         "Positions exchanged",
         "Categories of 'gpt'",
-        "Shares of all items, with 'other'",
+        "Shares of votes on all items, with 'other'",
         "Items with a truth for an interval 0.3 wide",
         "Hints",
     ]:
@@ -177,7 +177,7 @@ def test_the_schema_wants_every_field_and_no_other():
         ([*ALL, "--judge", "gbt"], "there is no column 'gbt'; did you mean 'gpt'"),
         (
             [*ALL, "--swapped", "again", "--swapped", "other"],
-            "1 --judge and 2 --swapped were given",
+            "--swapped has 2 and there is 1 of judges",
         ),
         ([*ALL, "--swapped", "again", "--swap", "A=C"], "--swap names 'C', which is no category"),
         ([*ALL, "--categories", "A,B"], "is not among the categories in"),

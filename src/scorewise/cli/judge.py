@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
 
@@ -36,7 +37,11 @@ def judge(
     ] = None,
     swapped: Annotated[
         list[str] | None,
-        _columns("Column of a judge's verdicts with positions exchanged, in the order of judges."),
+        typer.Option(
+            metavar="[JUDGE=]COLUMN",
+            help="A judge's verdicts with positions exchanged, by judge or in their order.",
+            show_default=False,
+        ),
     ] = None,
     swap: Annotated[
         str | None,
@@ -66,71 +71,53 @@ def judge(
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
-    """Set automatic judges against humans: against their majority, their ceiling, and each other.
+    """Set automatic judges against humans: against most of them, their level, and each other.
 
-    Items without a human rating serve the shares of all items alone.
+    Items without a human rating serve the shares of votes alone.
 
     Example: scorewise judge answers.csv --human ann --human bob --judge gpt --ignore=-1
     """
     from scorewise.cli import work
 
-    humans, judges = tuple(human or ()), tuple(judge or ())
-    again = _again(judges, tuple(swapped or ()))
-    _check(humans, judges, tuple(again.values()), weight)
+    humans, judges = list(human or ()), list(judge or ())
+    for option, named in (("--human", humans), ("--judge", judges)):
+        if not named:
+            raise BadInput(f"no {option} was given; name at least one column")
     work.check_outputs(files, {"--json": json, "--md": md})
-    with work.busy("judging the judges"):
+    with work.busy("judging the judges"), _told(files):
         from scorewise.agreeing.judges import judge as judged
-        from scorewise.sources import read_columns
-        from scorewise.views.words import plain
 
-        named = [*humans, *judges, *again.values(), *([] if weight is None else [weight])]
-        try:
-            columns, place = read_columns(files[0] if len(files) == 1 else list(files), named)
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
         found = judged(
-            {name: columns[name] for name in humans},
-            {name: columns[name] for name in judges},
-            swapped={name: columns[column] for name, column in again.items()} or None,
+            files[0] if len(files) == 1 else list(files),
+            humans=humans,
+            judges=judges,
+            swapped=swapped,
             swap=swap,
             ignore=tuple(ignore or ()),
             no_answer=no_answer.value,
             categories=None if categories is None else [c.strip() for c in categories.split(",")],
             scale=scale.value,
             weights=weights,
-            weight=None if weight is None else columns[weight],
-            weight_name=weight or "weight",
+            weight=weight,
             width=width,
             level=level,
             seed=seed,
             replicates=replicates,
-            place=place,
         )
         doc = found.to_dict()
-    doc["hints"] = [work.as_options(hint) for hint in doc["hints"]]
+    hints = [work.as_options(hint) for hint in doc["hints"]]
+    # a value that begins with a dash would be taken for an option
+    doc["hints"] = [hint.replace("--ignore -", "--ignore=-") for hint in hints]
     work.deliver(doc, json=json, md=md)
 
 
-def _again(judges: Sequence[str], swapped: Sequence[str]) -> dict[str, str]:
-    """The column of the exchanged run of each judge."""
-    if swapped and len(swapped) != len(judges):
-        raise BadInput(
-            f"{len(judges)} --judge and {len(swapped)} --swapped were given; name one for each judge, "
-            f"in their order"
-        )
-    return dict(zip(judges, swapped, strict=False))
+@contextmanager
+def _told(files: Sequence[str]) -> Iterator[None]:
+    """One sentence for files that cannot be read."""
+    from scorewise.views.words import plain
 
-
-def _check(
-    humans: Sequence[str], judges: Sequence[str], again: Sequence[str], weight: str | None
-) -> None:
-    """Refuse columns that are missing or have two parts to play."""
-    for option, named in (("--human", humans), ("--judge", judges)):
-        if not named:
-            raise BadInput(f"no {option} was given; name at least one column")
-    if both := [name for name in judges if name in humans]:
-        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
-    named = [*humans, *judges, *again, *([] if weight is None else [weight])]
-    if twice := [name for name in named if named.count(name) > 1]:
-        raise BadInput(f"column '{twice[0]}' is given twice; name a different column for each")
+    try:
+        yield
+    except OSError as error:
+        where = plain(error.filename or ", ".join(files))
+        raise BadInput(f"cannot read {where}: {error.strerror or error}") from error

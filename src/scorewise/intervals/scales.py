@@ -83,6 +83,31 @@ def student(level: float, df: float) -> float:
     return float(stdtrit(df, 0.5 + level / 2))
 
 
+def bootstrap_tail(level: float, n: float) -> float:
+    """The share of replicates beyond each end of a percentile interval, for a sample of n items.
+
+    Hesterberg (2015): the normal distribution's chance beyond sqrt(n / (n - 1)) times the quantile of t.
+
+    >>> round(bootstrap_tail(0.95, 1e9), 4), round(bootstrap_tail(0.95, 10), 4)
+    (0.025, 0.0086)
+    """
+    return NormalDist().cdf(-math.sqrt(n / (n - 1)) * student(level, n - 1))
+
+
+def bootstrap_chance(tail: float, n: float) -> float:
+    """The two-sided p-value of the level at which such an interval leaves out that share at one end.
+
+    >>> round(bootstrap_chance(bootstrap_tail(0.95, 10), 10), 6)
+    0.05
+    """
+    if tail >= 0.5:
+        return 1.0
+    from scipy.special import stdtr
+
+    size = NormalDist().inv_cdf(tail) / math.sqrt(n / (n - 1))
+    return float(min(1.0, 2 * stdtr(n - 1, size)))
+
+
 def limits(value: float, spread: Spread, level: float, scale: Scale) -> tuple[float, float]:
     """Value -+ Student's quantile of standard errors, taken on a scale and brought back."""
     usual = z(level)  # which also refuses a level that means nothing

@@ -9,16 +9,21 @@ import numpy as np
 from scorewise.agreeing.judges.against import Against, Category
 from scorewise.agreeing.judges.ceiling import BesideHumans, Ceiling
 from scorewise.agreeing.judges.comparing import Difference
+from scorewise.agreeing.judges.grading import Grades
 from scorewise.agreeing.judges.hints import hints
+from scorewise.agreeing.judges.needed import Of
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.prevalence import Prevalence
 from scorewise.agreeing.judges.repeating import Repeated
+from scorewise.estimate import Estimate
 from scorewise.tallies import Confusion
 from scorewise.views.documents import estimate_of, finite, head
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
     from scorewise.agreeing.judges.judging import Judged, Judgement
+
+_WIDTHS: tuple[Of, ...] = ("kappa", "accuracy", "difference")
 
 
 def document(j: Judgement) -> Document:
@@ -43,6 +48,38 @@ def document(j: Judgement) -> Document:
     }
 
 
+def rows(j: Judgement) -> list[Document]:
+    """A row for each judge and measure; of humans with one another, for those."""
+    found = [
+        (judge.name, name, judge.truth.items, e)
+        for judge in j.judges.values()
+        for name, e in _measures(judge)
+    ]
+    if j.ceiling is not None:
+        found.append(("humans", "kappa_in_pairs", j.panel.items(j.panel.labelled), j.ceiling.mean))
+    return [
+        {"judge": judge, "measure": name, "items": items, **estimate_of(e)}
+        for judge, name, items, e in found
+    ]
+
+
+def _measures(j: Judged) -> list[tuple[str, Estimate]]:
+    found = [("accuracy", j.accuracy), ("kappa", j.kappa)]
+    if j.ceiling is not None:
+        found += [("kappa_with_humans", j.ceiling.single), ("gap_to_humans", j.ceiling.gap)]
+    if j.swap is not None:
+        found.append(("consistent", j.swap.consistent))
+    if j.grades is not None:
+        g = j.grades
+        found += [
+            ("mean_difference", g.difference),
+            ("within_one_step", g.near),
+            ("spearman", g.ranks),
+        ]
+    found += [(f"share_of_{p.category}", p.tuned) for p in j.prevalence]
+    return found
+
+
 def _data(j: Judgement) -> Document:
     panel, told = j.panel, j.panel.truth >= 0
     return {
@@ -50,6 +87,7 @@ def _data(j: Judgement) -> Document:
         "items": int(panel.said.count.sum()),
         "labelled": panel.items(told),
         "tied": panel.items(panel.labelled & ~told),
+        "single": panel.items(panel.votes == 1) if len(panel.humans) > 1 else 0,
         "unlabelled": panel.items(~panel.labelled),
         "weighted": panel.said.weighted,
         "truth": j.truth,
@@ -80,6 +118,7 @@ def _judge(j: Judged) -> Document:
         "ceiling": None if j.ceiling is None else _beside(j.ceiling),
         "swap": None if j.swap is None else _swap(j.swap),
         "prevalence": [_prevalence(p) for p in j.prevalence],
+        "grades": None if j.grades is None else _grades(j.grades),
     }
 
 
@@ -130,6 +169,20 @@ def _swap(r: Repeated) -> Document:
     }
 
 
+def _grades(g: Grades) -> Document:
+    return {
+        "items": g.items,
+        "difference": estimate_of(g.difference),
+        "higher": g.higher,
+        "same": g.same,
+        "lower": g.lower,
+        "p": g.p,
+        "near": estimate_of(g.near),
+        "step": g.step,
+        "ranks": estimate_of(g.ranks),
+    }
+
+
 def _prevalence(p: Prevalence) -> Document:
     return {
         "category": p.category,
@@ -161,7 +214,7 @@ def _needed(j: Judgement) -> list[Document]:
     if (width := j.settings.width) is None:
         return []
     return [
-        {"of": title, "name": name, "items": items}
-        for of, title in (("kappa", "kappa"), ("share", "accuracy"), ("difference", "difference"))
-        for name, items in j.items_needed(width, of).items()  # type: ignore[arg-type]
+        {"of": of, "name": name, "items": items}
+        for of in _WIDTHS
+        for name, items in j.items_needed(width, of).items()
     ]

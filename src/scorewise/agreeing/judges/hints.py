@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scorewise.agreeing.judges.data_hints import data_hints
 from scorewise.estimate import Estimate
 from scorewise.views.words import chance
 
@@ -17,13 +18,11 @@ _SURE = 0.05
 
 def hints(j: Judgement) -> Iterator[str]:
     """Sentences on the whole, then on each judge."""
-    panel = j.panel
-    if tied := panel.items(panel.labelled & (panel.truth < 0)):
-        rated = panel.items(panel.labelled)
-        yield f"humans tie on {tied:,} of {rated:,} items that they rated; those are left out"
+    yield from data_hints(j.panel)
     for judge in j.judges.values():
         yield from _ceiling(judge)
-        yield from _accuracy(judge)
+        if j.settings.scale == "nominal":
+            yield from _accuracy(judge)
         yield from _base_rates(judge)
         yield from _silence(j, judge)
         yield from _position(judge)
@@ -54,8 +53,9 @@ def _accuracy(judge: Judged) -> Iterator[str]:
     e = judge.accuracy
     if e.defined and e.baseline is not None and e.low <= e.baseline:
         most = max(judge.categories, key=lambda c: c.truth)
+        how = "worse than" if e.high < e.baseline else "not surely better than"
         yield (
-            f"'{judge.name}' is not surely better than always saying '{most.category}': accuracy "
+            f"'{judge.name}' is {how} always saying '{most.category}': accuracy "
             f"{e.value:.3f}, {e.baseline:.3f} for that"
         )
 
@@ -108,8 +108,8 @@ def _shares(judge: Judged) -> Iterator[str]:
     if off:
         p = max(off, key=lambda p: _size(p.judge.value - p.tuned.value))
         yield (
-            f"'{judge.name}' puts {100 * p.judge.value:.1f}% of all items in '{p.category}'; corrected by "
-            f"the labelled items it is {p.tuned}"
+            f"'{judge.name}' puts {100 * p.judge.value:.1f}% of all items in '{p.category}'; corrected "
+            f"by the labelled items it is {p.tuned}"
         )
 
 

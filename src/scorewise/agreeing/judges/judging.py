@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from scorewise.agreeing.judges.against import Against, Category, against, categories
 from scorewise.agreeing.judges.ceiling import BesideHumans, Ceiling, beside_humans, ceiling
 from scorewise.agreeing.judges.comparing import Difference, differences
+from scorewise.agreeing.judges.grading import Grades, grades
 from scorewise.agreeing.judges.kappas import error_of_one
 from scorewise.agreeing.judges.needed import (
     Of,
@@ -18,10 +19,10 @@ from scorewise.agreeing.judges.needed import (
 )
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.prevalence import Prevalence, prevalences
+from scorewise.agreeing.judges.reading import given
 from scorewise.agreeing.judges.repeating import Repeated, repeated
 from scorewise.agreeing.judges.settings import Settings, check_width
 from scorewise.agreeing.judges.taking import NoAnswer, Said, take_judges
-from scorewise.door import Place
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
 from scorewise.estimate import Estimate
@@ -32,7 +33,7 @@ from scorewise.views.words import Document
 
 @dataclass(frozen=True)
 class Judged:
-    """One judge: against the truth (`truth`), each human, the ceiling, itself, and on unlabelled items."""
+    """One judge: against the truth (`truth`), each human, the human level, itself, and on all items."""
 
     name: str
     silent: int
@@ -42,6 +43,7 @@ class Judged:
     ceiling: BesideHumans | None
     swap: Repeated | None
     prevalence: tuple[Prevalence, ...]
+    grades: Grades | None = None
 
     @property
     def accuracy(self) -> Estimate:
@@ -77,7 +79,7 @@ class Judgement(Shown):
     def truth(self) -> str:
         """What stands for the truth."""
         names = list(self.panel.humans)
-        return names[0] if len(names) == 1 else f"majority of {len(names)} humans"
+        return names[0] if len(names) == 1 else f"most frequent rating of {len(names)} humans"
 
     def items_needed(self, width: float, of: Of = "kappa") -> dict[str, int]:
         """How many labelled items an interval of that width would take, going by these, for each judge.
@@ -85,7 +87,7 @@ class Judgement(Shown):
         Of a difference, for each pair of judges; of a kappa that is not defined there is no number.
         """
         check_width(width)
-        one_of("of", of, ("kappa", "share", "difference"))
+        one_of("of", of, get_args(Of))
         level = self.settings.level
         if of == "difference":
             return {
@@ -95,14 +97,34 @@ class Judgement(Shown):
                 for d in self.differences
                 if d.accuracy.defined
             }
-        known = {n: j for n, j in self.judges.items() if getattr(j, _OF[of]).defined}
-        if of == "share":
+        known = {
+            n: j
+            for n, j in self.judges.items()
+            if (j.kappa if of == "kappa" else j.accuracy).defined
+        }
+        if of != "kappa":
             return {n: needed_for_share(width, j.accuracy.value, level) for n, j in known.items()}
         agreement = self.panel.agreement
         return {
             n: needed_for_error(width, error_of_one(j.truth.confusion, agreement), level)
             for n, j in known.items()
         }
+
+    def to_frame(self) -> Any:
+        """One row for each judge and measure, as a polars frame."""
+        import polars as pl
+
+        from scorewise.agreeing.judges.document import rows
+
+        return pl.DataFrame(rows(self), infer_schema_length=None)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the kappa of each judge, and that of humans with one another, over the bands."""
+        from scorewise.displays import CoefficientsDisplay
+
+        kappas = {name: j.kappa for name, j in self.judges.items()}
+        humans = {} if self.ceiling is None else {"humans, in pairs": self.ceiling.mean}
+        return CoefficientsDisplay({**kappas, **humans}).plot(ax=ax)
 
     def to_dict(self) -> Document:
         """The document that every view renders."""
@@ -111,17 +133,17 @@ class Judgement(Shown):
         return document(self)
 
 
-_OF = {"kappa": "kappa", "share": "accuracy"}
-
-
 def judge(
-    humans: Any,
-    judges: Any,
+    source: Any = None,
+    second: Any = None,
+    /,
     *,
+    humans: Any = None,
+    judges: Any = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
     weights: Any = None,
-    swapped: Mapping[str, Any] | None = None,
+    swapped: Mapping[str, Any] | Sequence[str] | None = None,
     swap: Mapping[str, str] | str | None = None,
     ignore: Sequence[Any] = (),
     no_answer: NoAnswer = "drop",
@@ -130,16 +152,18 @@ def judge(
     seed: int = 0,
     replicates: int = 2000,
     width: float | None = None,
-    weight_name: str = "weight",
-    place: Place | None = None,
 ) -> Judgement:
     """Automatic judges against one or several humans on the same items.
 
-    `humans` and `judges` are columns by name (a mapping or frame), an array with a column for each, or one
-    column. The truth is what most humans say; items on which they tie are left out and counted. Items
-    without a human rating serve the prevalence alone. What a judge leaves out, or says that is in `ignore`,
-    is no answer: dropped, or with no_answer="wrong" a disagreement. `swapped` has, by judge, the verdicts
-    on the same answers in exchanged positions, and `swap` says which verdicts then mean the same ("A=B").
+    judge(humans, judges): each is columns by name (a mapping or frame), an array with a column for each,
+    or one column. judge(source, humans=names, judges=names): columns of a file, of several files or of a
+    frame; then `swapped` and `weight` are names, too.
+
+    The truth is the most frequent human rating; items on which humans tie are left out and counted. Shares
+    of human votes use all items, also those without a human rating. What a judge leaves out, or says that
+    is in `ignore`, is no answer: dropped, or with no_answer="wrong" a disagreement. `swapped` has, by
+    judge, the verdicts on the same answers in exchanged positions, and `swap` says which verdicts then mean the
+    same ("A=B").
 
     >>> ann = ["good", "bad", "good", "bad", "good", "bad"]
     >>> found = judge({"ann": ann}, {"bot": ["good", "bad", "good", "bad", "bad", "bad"]})
@@ -150,8 +174,8 @@ def judge(
     """
     settings = Settings(scale, no_answer, level, seed, replicates, width)
     said = take_judges(
-        humans, judges, scale=scale, categories=categories, swapped=swapped, swap=swap,
-        ignore=ignore, weight=weight, weight_name=weight_name, place=place,
+        **vars(given(source, second, humans, judges, swapped, weight)), scale=scale,
+        categories=categories, swap=swap, ignore=ignore,
     )  # fmt: skip
     agreement, word = agreements(
         weights, scale, said.categories, said.values, categories is not None
@@ -181,6 +205,7 @@ def _judged(panel: Panel, name: str, settings: Settings, top: Ceiling | None) ->
         beside_humans(panel, codes, top.columns, settings.draws) if top else None,
         repeated(panel, name, level),
         prevalences(panel, name, level),
+        grades(panel, name, settings.scale, level),
     )
 
 

@@ -18,7 +18,7 @@ from scorewise.intervals.scales import z
 from scorewise.intervals.shares import wilson
 
 Floats = NDArray[np.float64]
-Of: TypeAlias = Literal["kappa", "share", "difference"]
+Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
 MOST = 10**12
 
 
@@ -39,7 +39,7 @@ def items_needed(
     of="kappa": raters who all use the categories as often as `prevalence` says (of the second of two, or
     of each) and whose kappa is as given; by the standard error of Fleiss, Cohen and Everitt (1969). With
     more than two raters it is the mean kappa of their pairs, where they either all know an item or all
-    guess. of="share": the Wilson interval of a share, such as accuracy. of="difference": the interval of
+    guess. of="share" or "accuracy": the Wilson interval of a share. of="difference": the interval of
     Tango for the accuracy of two judges on the same items, of which on a share `discordant` one is right
     and the other wrong.
 
@@ -52,7 +52,7 @@ def items_needed(
     one_of("of", of, get_args(Of))
     if of == "kappa":
         return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
-    if of == "share":
+    if of in ("share", "accuracy"):
         _between("share", share, 0, 1)
         return needed_for_share(width, share, level)
     if discordant is None:
@@ -109,6 +109,10 @@ def _least(found: Callable[[int], float], width: float) -> int:
 def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
     """The standard error of the mean kappa of pairs, for one item."""
     _between("kappa", kappa, 0, 1)
+    if kappa == 1:
+        raise BadInput(
+            "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
+        )
     if isinstance(raters, bool) or not isinstance(raters, int) or raters < 2:
         raise BadInput(f"raters is {raters}; it must be a whole number, 2 or more")
     p = _margins(prevalence)

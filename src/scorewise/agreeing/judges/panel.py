@@ -61,6 +61,11 @@ class Panel:
         return codes, np.where(codes < 0, 0, votes)
 
     @cached_property
+    def votes(self) -> NDArray[np.int64]:
+        """How many humans rated each."""
+        return np.asarray((self._votes[0] >= 0).sum(1), np.int64)
+
+    @cached_property
     def truth(self) -> Codes:
         """What most humans said; -1 where nobody did or two ratings have as many votes."""
         return _most(*self._votes)
@@ -76,7 +81,7 @@ class Panel:
     @cached_property
     def labelled(self) -> Bools:
         """Patterns with at least one human rating."""
-        found: Bools = np.logical_or.reduce(self._votes[0] >= 0, axis=1)
+        found: Bools = self.votes > 0
         return found
 
     def items(self, where: Bools) -> int:

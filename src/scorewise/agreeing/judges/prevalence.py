@@ -6,24 +6,23 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.agreeing.judges.panel import Bools, Panel
+from scorewise.agreeing.judges.panel import Panel
+from scorewise.agreeing.judges.votes import Outcomes, judged_share, outcomes
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective, wald
+from scorewise.intervals.ratios import share_over_items
+from scorewise.intervals.scales import one_row, student, wald, z
 from scorewise.intervals.shares import wilson
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Prevalence:
-    """A category's share of all items, in four ways.
+    """A category's share of human votes over all items, in four ways.
 
     `judge` is what the judge says, uncorrected. `labelled` is the share among labelled items alone.
     `powered` is the prediction-powered estimate (Angelopoulos et al. 2023), `tuned` the same with the power
-    `tuning` that makes it narrowest (PPI++, 2024). `rates` corrects by sensitivity and specificity
-    (Rogan and Gladen 1978).
+    `tuning` that makes the shares most certain (PPI++, 2024). `rates` corrects by sensitivity and
+    specificity (Rogan and Gladen 1978).
     """
 
     category: str
@@ -35,120 +34,84 @@ class Prevalence:
     rates: Estimate
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Shares of a category in the labelled items and in the others, with what they vary by.
-
-    `table` are the labelled items by (truth, judge), `said` the others by judge; both are weights that add
-    up to 1, for `labelled` and `others` items of equal weight.
-    """
-
-    table: Floats
-    said: float
-    labelled: float
-    others: float
-
-
 def prevalences(panel: Panel, judge: str, level: float) -> tuple[Prevalence, ...]:
     """The share of each category; empty where no item is unlabelled.
 
-    Items on which humans tie have no truth and serve neither side.
+    The outcome of an item is the share of its human ratings that name the category: a tie of two is half
+    of each. A judge that gives no answer is taken to say each category as often as it does elsewhere.
     """
-    told, other = panel.truth >= 0, ~panel.labelled
-    if not panel.items(told) or not panel.items(other):
+    if not panel.items(panel.labelled) or not panel.items(~panel.labelled):
         return ()
-    codes = panel.judges[judge]
+    found = [outcomes(panel, judge, k) for k in range(len(panel.said.categories))]
+    power = tuning(found)
     return tuple(
-        _prevalence(panel, name, panel.truth == k, codes == k, (told, other), level)
-        for k, name in enumerate(panel.said.categories)
+        Prevalence(
+            name,
+            judged_share(panel, judge, k, level),
+            _labelled(o, level),
+            powered(o, level),
+            tuned(o, power, level),
+            power,
+            rates(o, level),
+        )
+        for k, (name, o) in enumerate(zip(panel.said.categories, found, strict=True))
     )
 
 
-def _prevalence(
-    panel: Panel, name: str, truth: Bools, judge: Bools, parts: tuple[Bools, Bools], level: float
-) -> Prevalence:
-    told, other = parts
-    m = _moments(panel, truth, judge, told, other)
-    best = tuning(m)
-    return Prevalence(
-        name,
-        _share(panel, judge, told | other, level),
-        _share(panel, truth & told, told, level),
-        powered(m, level),
-        tuned(m, best, level),
-        best,
-        rates(m, level),
-    )
+def tuning(found: list[Outcomes]) -> float:
+    """The weight of the judge that makes the sum of the variances of all shares least.
 
-
-def _share(panel: Panel, hit: Bools, among: Bools, level: float) -> Estimate:
-    (one, one2), (two, two2) = panel.sums(hit & among), panel.sums(among & ~hit)
-    return Estimate(*wilson(one, two, one2, two2, level), level, "Wilson")
-
-
-def _moments(panel: Panel, truth: Bools, judge: Bools, told: Bools, other: Bools) -> Moments:
-    cells = [[told & (truth == t) & (judge == j) for j in (False, True)] for t in (False, True)]
-    table = np.array([[panel.sums(cell)[0] for cell in row] for row in cells])
-    labelled, others = panel.sums(told), panel.sums(other)
-    said = panel.sums(judge & other)[0] / others[0]
-    return Moments(table / table.sum(), said, effective(*labelled), effective(*others))
-
-
-def tuning(m: Moments) -> float:
-    """The weight of the judge that makes the variance least: cov(truth, judge) / ((1 + n/N) var(judge)).
-
+    sum cov(votes, judge) / ((1 + n/N) sum var(judge)), one for all categories, so that shares add up to 1.
     Kept within 0, where the judge is not used, and 1, where it is used in full.
-
-    >>> perfect = np.array([[0.5, 0.0], [0.0, 0.5]])
-    >>> tuning(Moments(perfect, 0.5, 100, 900)).__round__(6)
-    0.9
     """
-    truth, judge = m.table[1].sum(), m.table[:, 1].sum()
-    share = (m.labelled * judge + m.others * m.said) / (m.labelled + m.others)
-    spread = share * (1 - share) * (1 + m.labelled / m.others)
-    return float(min(max((m.table[1, 1] - truth * judge) / spread, 0.0), 1.0)) if spread else 0.0
+    spread = sum(o.spread_of_judge * (1 + o.labelled / o.others) for o in found)
+    return float(min(max(sum(o.covariance for o in found) / spread, 0.0), 1.0)) if spread else 0.0
 
 
-def powered(m: Moments, level: float) -> Estimate:
-    """Truth on labelled items + judge on the others - judge on labelled ones, with a normal interval.
+def _labelled(o: Outcomes, level: float) -> Estimate:
+    return share_over_items(o.votes, np.ones(len(o.votes)), o.weight, o.weight2, level=level)
+
+
+def powered(o: Outcomes, level: float) -> Estimate:
+    """Votes on labelled items + judge on the others - judge on labelled ones, with a normal interval.
 
     This is the interval as published. Of rare categories it covers less than it says.
-
-    >>> table = np.array([[0.6, 0.1], [0.1, 0.2]])
-    >>> powered(Moments(table, 0.35, 100, 900), 0.95)
-    0.350 [0.257, 0.443]
     """
-    value = _value(m, 1.0)
-    error = math.sqrt(_variance(m.table, m, 1.0))
+    value = _value(o, 1.0)
+    error = math.sqrt(_variance(o, 1.0, padded=False))
     return _inside(value, wald(value, error, level, "identity"), level, "PPI")
 
 
-def tuned(m: Moments, power: float, level: float) -> Estimate:
-    """Truth on labelled items + power * (judge on the others - judge on labelled ones).
+def tuned(o: Outcomes, power: float, level: float) -> Estimate:
+    """Votes on labelled items + power * (judge on the others - judge on labelled ones).
 
-    The interval is Wilson's, of as many items as would be as uncertain; with no power it is that of the
-    labelled items. Where a cell of these is empty two are spread over the four, for the variance alone.
+    The interval is Wilson's, of as many items as would be as uncertain, with Student's quantile. Where
+    the judge never errs in one way, or never is right in one, two items are spread over the four ways, for
+    the variance alone.
     """
-    value = min(max(_value(m, power), 0.0), 1.0)
-    table = m.table
-    if (table == 0).any():
-        table = (table * m.labelled + 0.5) / (m.labelled + 2)
-    variance = _variance(table, m, power)
-    n = value * (1 - value) / variance if value * (1 - value) and variance else m.labelled
+    value = min(max(_value(o, power), 0.0), 1.0)
+    variance = _variance(o, power, padded=True)
+    n = o.labelled
+    if value * (1 - value) and variance and not one_row(o.labelled):
+        n = value * (1 - value) / variance * (1 - 1 / o.labelled)
+        n *= (z(level) / student(level, o.labelled - 1)) ** 2
     _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
-    return Estimate(value, low, high, level, "PPI++, Wilson")
+    return Estimate(value, min(low, value), max(high, value), level, "PPI++, Wilson")
 
 
-def _value(m: Moments, power: float) -> float:
-    return float(m.table[1].sum() + power * (m.said - m.table[:, 1].sum()))
+def _value(o: Outcomes, power: float) -> float:
+    return o.mean(o.votes) + power * (o.said - o.mean(o.judge))
 
 
-def _variance(table: Floats, m: Moments, power: float) -> float:
-    """The variance of truth - power * judge on labelled items, plus that of the judge on the others."""
-    errors = np.array([[0.0, -power], [1.0, 1.0 - power]])
-    mean = float((table * errors).sum())
-    spread = float((table * (errors - mean) ** 2).sum())
-    return spread / m.labelled + power**2 * m.said * (1 - m.said) / m.others
+def _variance(o: Outcomes, power: float, *, padded: bool) -> float:
+    """The variance of votes - power * judge on labelled items, plus that of the judge on the others."""
+    left = o.votes - power * o.judge
+    n, first, second = o.labelled, o.mean(left), o.mean(left**2)
+    if padded and not o.table.all():
+        more = np.array([0.0, -power, 1.0, 1.0 - power]) / 2
+        first = (first * n + float(more.sum())) / (n + 2)
+        second = (second * n + 2 * float((more**2).sum())) / (n + 2)
+    return max(second - first**2, 0.0) / n + power**2 * o.spread_of_others / o.others
 
 
 def _inside(value: float, limits: tuple[float, float], level: float, method: str) -> Estimate:
@@ -157,20 +120,27 @@ def _inside(value: float, limits: tuple[float, float], level: float, method: str
     return Estimate(value, low, high, level, method)
 
 
-def rates(m: Moments, level: float) -> Estimate:
-    """(judge's share + specificity - 1) / (sensitivity + specificity - 1), by the delta method."""
-    truth = m.table.sum(1)
-    if not truth.all():
+def rates(o: Outcomes, level: float) -> Estimate:
+    """(judge's share + specificity - 1) / (sensitivity + specificity - 1), by the delta method.
+
+    A labelled item counts in the judge's share and in both rates; where its humans differ, in part.
+    """
+    share = o.mean(o.votes)
+    if not 0 < share < 1:
         return Estimate.undefined("no labelled item for sensitivity or specificity", level)
-    right = m.table.diagonal() / truth
-    gain = float(right.sum() - 1)
-    if gain <= 0:
+    hit = o.mean(o.votes * o.judge) / share
+    false = o.mean((1 - o.votes) * o.judge) / (1 - share)
+    gain = hit - false
+    if gain <= 1e-12:
         return Estimate.undefined("the judge is no better than chance", level)
-    n, more = m.labelled, m.others
-    said = (n * float(m.table[:, 1].sum()) + more * m.said) / (n + more)
-    value = (said + float(right[0]) - 1) / gain
-    parts = np.array([1 - value, value]) ** 2 * right * (1 - right) / (n * truth)
-    variance = (said * (1 - said) / (n + more) + float(parts.sum())) / gain**2
-    return _inside(
-        value, wald(value, math.sqrt(variance), level, "identity"), level, "Rogan-Gladen, delta"
-    )
+    n, more = o.labelled, o.others
+    said = (n * o.mean(o.judge) + more * o.said) / (n + more)
+    value = (said - false) / gain
+    # what an item adds to the judge's share, and through the rates
+    effect = (o.judge - said) * n / (n + more)
+    effect -= value * o.votes / share * (o.judge - hit)
+    effect -= (1 - value) * (1 - o.votes) / (1 - share) * (o.judge - false)
+    others = o.spread_of_others + (o.said - said) ** 2
+    variance = (o.mean(effect**2) / n + others * more / (n + more) ** 2) / gain**2
+    limits = wald(value, math.sqrt(variance), level, "identity")
+    return _inside(value, limits, level, "Rogan-Gladen, delta")

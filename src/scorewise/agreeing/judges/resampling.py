@@ -15,11 +15,13 @@ from scorewise.agreeing.judges.taking import Codes
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import resampled
 from scorewise.intervals.class_tables import occurring_or_called
-from scorewise.intervals.scales import effective, one_row, wald
+from scorewise.intervals.scales import bootstrap_chance, bootstrap_tail, effective, one_row, wald
 from scorewise.tallies import Confusion
 from scorewise.tallies.sorting import Numbers
 
 Floats = NDArray[np.float64]
+BOOTSTRAP = "bootstrap of items"
+LEAST = "; p is at most that"  # no resample was beyond 0
 _AT_ONCE = 1 << 21  # resampled weights that are held
 _WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
 _DRAWING = 4  # what drawing a weight costs, in sums
@@ -64,7 +66,7 @@ def combined(
         return _delta(value, error, level, tested)
     kept = [Term(t.times, t.first[used], t.second[used]) for t in terms]
     drawn = _replicates(panel, kept, weight, squares, replicates, seed)
-    return _percentiles(value, drawn, level, tested)
+    return _percentiles(value, drawn, n, level, tested)
 
 
 def _effects(
@@ -118,15 +120,18 @@ def _kappas(panel: Panel, term: Term, drawn: Floats) -> Floats:
     return found
 
 
-def _percentiles(value: float, drawn: Floats, level: float, tested: bool) -> Estimate:
+def _percentiles(value: float, drawn: Floats, n: float, level: float, tested: bool) -> Estimate:
+    """Quantiles a little further out for n items; the p-value is that of the interval that ends at 0."""
     if np.ptp(drawn) < 1e-12:
         return Estimate(value, level=level, method="none: no item tells them apart")
-    low, high = (float(x) for x in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
-    p = None
+    tail = bootstrap_tail(level, n)
+    low, high = (float(x) for x in np.quantile(drawn, [tail, 1 - tail]))
+    p, method = None, BOOTSTRAP
     if tested:
-        tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-        p = min(1.0, 2 * (1 + tail) / (1 + len(drawn)))
-    return Estimate(value, min(low, value), max(high, value), level, "bootstrap of items", p=p)
+        beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+        p = bootstrap_chance((1 + beyond) / (1 + len(drawn)), n)
+        method += "" if beyond else LEAST
+    return Estimate(value, min(low, value), max(high, value), level, method, p=p)
 
 
 def _delta(value: float, error: float, level: float, tested: bool) -> Estimate:

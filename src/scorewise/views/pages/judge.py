@@ -1,7 +1,8 @@
-"""The page of `judge`: judges against the truth, the human ceiling, each other and themselves."""
+"""The page of `judge`: judges against the truth, the human level, each other and themselves."""
 
 from __future__ import annotations
 
+from scorewise.views.pages.judge_parts import cell, grades, prevalence
 from scorewise.views.pages.section import Section, hints
 from scorewise.views.words import (
     Document,
@@ -17,6 +18,7 @@ from scorewise.views.words import (
 
 DASH = "—"
 WIDTH = 80
+LEAST = "; p is at most that"  # how a method says that no resample was beyond 0
 
 
 def judge(doc: Document) -> list[Section]:
@@ -24,11 +26,12 @@ def judge(doc: Document) -> list[Section]:
     return [
         Section(facts=_facts(doc)),
         _overview(doc),
+        *grades(doc),
         *_ceiling(doc),
         *_differences(doc),
         *_swaps(doc),
         *(part for j in doc["judges"] for part in _categories(j, doc)),
-        *_prevalence(doc),
+        *prevalence(doc),
         *_needed(doc),
         *_absent(doc),
         *hints(doc["hints"]),
@@ -52,10 +55,6 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
     if any(j["silent"] for j in doc["judges"]):
         facts.append(("No answer", silence))
     return facts
-
-
-def _cell(e: Document) -> str:
-    return f"{value(e)} {interval(e)}".rstrip()
 
 
 def _overview(doc: Document) -> Section:
@@ -82,40 +81,46 @@ def _ceiling(doc: Document) -> list[Section]:
     top = doc["ceiling"]
     if top is None:
         return []
-    pairs = [(f"{p['first']}, {p['second']}", amount(p["items"]), _cell(p["accuracy"]), _cell(p["kappa"]))
+    pairs = [(f"{p['first']}, {p['second']}", amount(p["items"]), cell(p["accuracy"]), cell(p["kappa"]))
              for p in top["pairs"][:12]]  # fmt: skip
     if len(top["pairs"]) > 1:
-        pairs.append(("mean", "", "", _cell(top["kappa"])))
+        pairs.append(("mean", "", "", cell(top["kappa"])))
     for j in doc["judges"]:
-        one = [(f"{j['name']}, {a['name']}", amount(a["items"]), _cell(a["accuracy"]), _cell(a["kappa"]))
+        one = [(f"{j['name']}, {a['name']}", amount(a["items"]), cell(a["accuracy"]), cell(a["kappa"]))
                for a in j["humans"][:12]]  # fmt: skip
-        pairs += [*one, (f"mean of {j['name']}", "", "", _cell(j["ceiling"]["single"]))]
+        pairs += [*one, (f"mean of {j['name']}", "", "", cell(j["ceiling"]["single"]))]
     rows = [
         (
             j["name"], value(j["ceiling"]["judge"]), value(j["ceiling"]["human"]),
-            value(j["ceiling"]["gap"]), interval(j["ceiling"]["gap"]), _p(j["ceiling"]["gap"]["p"]),
+            value(j["ceiling"]["gap"]), interval(j["ceiling"]["gap"]), _p(j["ceiling"]["gap"]),
         )
         for j in doc["judges"]
     ]  # fmt: skip
     said = [
-        "Kappa with the majority of all humans but one, for the judge and for that human, on the same "
-        f"items; the mean over humans. Gap: {_how([j['ceiling']['gap'] for j in doc['judges']])}."
+        "Kappa with the most frequent rating of all humans but one, for the judge and for that human, on "
+        f"the same items; the mean over humans. Gap: {_how([j['ceiling']['gap'] for j in doc['judges']])}."
     ]
     return [
         Section("One by one", head=("Pair", "Items", "Same", "Kappa"), rows=pairs,
                 words=frozenset({"Pair"})),
-        Section("Human ceiling", head=("Judge", "Kappa", "Humans", "Gap", "Interval", "p"), rows=rows,
+        Section("Human level", head=("Judge", "Kappa", "Humans", "Gap", "Interval", "p"), rows=rows,
                 words=frozenset({"Judge"}), lines=said),
     ]  # fmt: skip
 
 
 def _how(estimates: list[Document]) -> str:
     """The methods of estimates."""
-    return ", ".join(dict.fromkeys(e["method"] or "undefined" for e in estimates))
+    return ", ".join(
+        dict.fromkeys(e["method"].removesuffix(LEAST) or "undefined" for e in estimates)
+    )
 
 
-def _p(p: float | None) -> str:
-    return DASH if p is None else chance_digits(p)
+def _p(e: Document, adjusted: float | None = None) -> str:
+    """A p-value, or the one given of the same test; no smaller one than the resamples can show."""
+    p = e["p"] if adjusted is None else adjusted
+    if p is None:
+        return DASH
+    return f"≤{chance_digits(p)}" if e["method"].endswith(LEAST) else chance_digits(p)
 
 
 def _differences(doc: Document) -> list[Section]:
@@ -130,10 +135,14 @@ def _differences(doc: Document) -> list[Section]:
         for k, of in enumerate(("accuracy", "kappa")):
             e = d[of]
             line = ["" if k else name, of, "" if k else amount(d["items"]), value(e), interval(e)]
-            rows.append((*line, _p(e["p"]), *([_p(d[f"{of}_adjusted"])] if several else [])))
+            rows.append((*line, _p(e), *([_p(e, d[f"{of}_adjusted"])] if several else [])))
     how = _how([d["kappa"] for d in pairs])
     lines = [f"Accuracy: Tango's interval and McNemar's exact test. Kappa: {how}."]
-    lines += ["Holm: p adjusted for all pairs."] if several else []
+    lines += (
+        ["Holm: p adjusted for all pairs by Holm's correction, for each measure."]
+        if several
+        else []
+    )
     return [
         Section(
             "Judges compared on the same items",
@@ -155,8 +164,8 @@ def _swaps(doc: Document) -> list[Section]:
         one, two = s["leaning"]
         lean = f"{amount(one)} : {amount(two)}"
         rows.append(
-            (j["name"], amount(s["items"]), _cell(s["consistent"]), value(s["kappa"]), lean,
-             _p(s["first"]["p"]))
+            (j["name"], amount(s["items"]), cell(s["consistent"]), value(s["kappa"]), lean,
+             _p(s["first"]))
         )  # fmt: skip
     said = ["Lean: verdicts that change with the order, to the first : to the second position."]
     return [
@@ -206,38 +215,6 @@ def _fits(names: list[str], cells: list[list[str]]) -> bool:
 
 def _rate(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.1f}%"
-
-
-def _prevalence(doc: Document) -> list[Section]:
-    parts = []
-    for j in doc["judges"]:
-        rows = [
-            (
-                p["category"], value(p["judge"]), _cell(p["labelled"]), _cell(p["tuned"]),
-                shown(p["tuning"], 2), value(p["rates"]),
-            )
-            for p in j["prevalence"][:30]
-        ]  # fmt: skip
-        if rows:
-            parts.append(
-                Section(
-                    f"Shares of all items, with {quoted(j['name'])}",
-                    head=("Category", "Judge", "Labelled alone", "Corrected", "Power", "R-G"),
-                    rows=rows,
-                    words=frozenset({"Category"}),
-                )
-            )
-    if parts:
-        said = (
-            "Judge: uncorrected. Corrected: prediction-powered (PPI++), the judge counting with the power "
-            "beside it. R-G: corrected by sensitivity and specificity (Rogan-Gladen). These hold "
-            "where the labelled items are a random part of all."
-        )
-        last = parts.pop()
-        parts.append(
-            Section(last.title, head=last.head, rows=last.rows, words=last.words, lines=[said])
-        )
-    return parts
 
 
 def _needed(doc: Document) -> list[Section]:

@@ -55,6 +55,7 @@ def _data() -> Schema:
         items=count("All items."),
         labelled=count("Items with a truth."),
         tied=count("Items on which humans tie, which have none."),
+        single=count("Items with the vote of one of several humans."),
         unlabelled=count("Items that no human rated."),
         weighted=flag("Whether items have weights."),
         truth=text("What stands for the truth."),
@@ -74,7 +75,7 @@ def _estimate(description: str) -> Schema:
         low=or_null(number("Lower end of the interval.")),
         high=or_null(number("Upper end of the interval.")),
         level=between("Confidence level of the interval."),
-        method=text("How the interval and the p-value were made."),
+        method=text("How the interval and the p-value were made, and whether p is a bound."),
         why=text("Why there is no value; empty when there is one."),
         bound=number("Half-width left by coarsening; 0 here."),
         baseline=or_null(number("What chance, or always saying the same, would get.")),
@@ -118,6 +119,7 @@ def _judge() -> Schema:
         ceiling=or_null(_beside()),
         swap=or_null(_swap()),
         prevalence=a_list("Shares of all items; empty if all are labelled.", _prevalence()),
+        grades=or_null(_grades()),
     )
 
 
@@ -144,11 +146,11 @@ def _cell() -> Schema:
 
 def _beside() -> Schema:
     return an_object(
-        "The judge against the human ceiling; null for one human.",
+        "The judge against the human level; null for one human.",
         single=_estimate("Mean kappa of the judge with each human."),
         single_gap=_estimate("That minus the mean kappa of two humans."),
-        human=_estimate("Mean kappa of each human with the majority of the others."),
-        judge=_estimate("Mean kappa of the judge with the same majorities."),
+        human=_estimate("Mean kappa of each human with the most frequent rating of the others."),
+        judge=_estimate("Mean kappa of the judge with the same ratings."),
         gap=_estimate("Judge minus human."),
     )
 
@@ -164,14 +166,29 @@ def _swap() -> Schema:
     )
 
 
+def _grades() -> Schema:
+    return an_object(
+        "The judge's grades against those of the truth; null where ratings have no order.",
+        items=count("Items that both graded."),
+        difference=_estimate("Mean of judge minus truth; in places of an ordinal scale."),
+        higher=_share("Share of items that the judge grades higher."),
+        same=_share("Share of items that it grades the same."),
+        lower=_share("Share of items that it grades lower."),
+        p=_share("p-value of the sign test of higher against lower."),
+        near=_estimate("Share of items off by one step at most."),
+        step=number("The least distance of two ratings that occur.", minimum=0),
+        ranks=_estimate("Spearman's rank correlation."),
+    )
+
+
 def _prevalence() -> Schema:
     return an_object(
-        "A category's share of all items.",
+        "A category's share of human votes on all items.",
         category=text("Its name."),
-        judge=_estimate("What the judge says, uncorrected."),
-        labelled=_estimate("Share among labelled items alone."),
+        judge=_estimate("Share among the judge's answers, uncorrected."),
+        labelled=_estimate("Share of votes on labelled items alone."),
         powered=_estimate("Prediction-powered."),
-        tuned=_estimate("Prediction-powered, with the best power."),
+        tuned=_estimate("Prediction-powered, with the best power for all shares."),
         tuning=_share("That power."),
         rates=_estimate("Corrected by sensitivity and specificity (Rogan-Gladen)."),
     )
