@@ -197,7 +197,11 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
-        (GOOD, ["--rater", "ann"], "there are ratings of 1 rater; agreement needs at least two"),
+        (
+            GOOD,
+            ["--rater", "ann"],
+            "there are ratings of 1 rater; agreement needs a column for each of two",
+        ),
         (GOOD, ["--rater", "ann", "--rater", "bop"], "no column 'bop'"),
         (GOOD, ["--rater", "ann", "--rater", "ann"], "column 'ann' is given twice"),
         (
@@ -224,6 +228,13 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
             "given twice",
         ),
         ("item,ann\n1,yes\n", [], "no two can be raters"),
+        (
+            "film,worker,stars\nf,w,3\nf,v,4\n",
+            [],
+            "column 'film' has no value in common with the others",
+        ),
+        ("a,b\n2,1\n1,2\n3,0\n", [], "the numbers of each row add up to 3: are they counts?"),
+        ("a,b\n5,1\n1,3\n", [], "a square of whole numbers"),
         ("n_a,n_b\n1,-1\n", ["--counts", "n_*"], "the count of b is negative in 1 row"),
         ("item,rater,rating\n1,a,x\n1,a,y\n2,b,x\n", [], "a rates 1 again in 1 row, row 2 of"),
         ("", [], "empty"),
@@ -249,3 +260,99 @@ def test_the_plot_shows_the_coefficients():
     ends = drawn.lines_["Fleiss' kappa"].get_xdata().tolist()
     assert ends == [a.fleiss_kappa.low, a.fleiss_kappa.high]
     plt.close(drawn.figure_)
+
+
+def test_two_columns_are_two_raters():
+    wide = spelled(TABLE)
+    assert sw.agree(wide["first"], wide["second"]).cohen_kappa == sw.agree(TABLE).cohen_kappa
+
+
+def test_a_crosstab_is_a_table():
+    wide = pd.DataFrame(spelled(TABLE))
+    crossed = pd.crosstab(wide["first"], wide["second"])
+    assert sw.agree(crossed).cohen_kappa == sw.agree(TABLE).cohen_kappa
+
+
+def test_a_table_in_a_file_may_name_its_rows(tmp_path):
+    (tmp_path / "table.csv").write_text("said,no,yes\nno,25,10\nyes,15,20\n")
+    done = run(tmp_path / "table.csv", "--table", "--json", "-")
+    value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
+    assert value["cohen_kappa"] == pytest.approx(2 / 7)
+
+
+def test_patterns_stand_for_raters(tmp_path):
+    (tmp_path / "wide.csv").write_text("task,ann1,ann2\nx,yes,no\ny,no,no\nx,yes,yes\n")
+    done = run(tmp_path / "wide.csv", "--rater", "ann*", "--json", "-")
+    assert json.loads(done.stdout)["data"]["raters"] == ["ann1", "ann2"]
+
+
+def test_frames_that_are_lazy_are_read():
+    lazy = pl.DataFrame(spelled(TABLE)).lazy()
+    assert sw.agree(lazy).cohen_kappa == sw.agree(TABLE).cohen_kappa
+
+
+def test_counts_by_name_keep_their_names():
+    a = sw.agree({"yes": [1, 2], "no": [2, 1]}, form="counts")
+    assert a.ratings.categories == ("yes", "no")
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+def test_nothing_rated_is_told(scale):
+    a = sw.agree({"a": [None] * 5, "b": [None] * 5}, scale=scale)
+    assert a.fleiss_kappa.why == "no items"
+    assert "no items" in str(a)
+
+
+def test_very_many_items_need_no_random_tables():
+    a = sw.agree([[3 * 10**9, 10**9], [10**9, 3 * 10**9]], form="table")
+    assert a.baseline.kappa == pytest.approx(0.5)
+    assert "more than 100,000,000 items" in a.baseline.why
+    assert "Cohen's kappa" in str(a)
+
+
+def test_bootstrap_knows_neither_order_nor_unit_of_weights():
+    rng = np.random.default_rng(3)
+    h = rng.integers(0, 3, 30)
+    k = np.where(rng.random(30) < 0.7, h, rng.integers(0, 3, 30))
+    w, p = rng.random(30), rng.permutation(30)
+
+    def ends(at, unit):
+        a = sw.agree({"a": h[at], "b": k[at]}, weight=w[at] * unit, interval="bootstrap")
+        return a.fleiss_kappa.low, a.fleiss_kappa.high
+
+    first = ends(np.arange(30), 1.0)
+    assert ends(p, 1.0) == pytest.approx(first, abs=1e-9)
+    assert ends(p, 1.1) == pytest.approx(first, abs=1e-9)
+    wild = np.where(np.arange(30) % 2, 1e100, 1e-100)
+    assert sw.agree({"a": h, "b": k}, weight=wild, interval="bootstrap").fleiss_kappa.defined
+
+
+def test_own_weights_that_differ_by_rounding_are_the_same():
+    own = [[1, 0.1 + 0.2, 0], [0.3, 1, 0], [0, 0, 1]]
+    table = [[3, 1, 0], [0, 4, 2], [1, 0, 5]]
+    assert sw.agree(table, form="table", weights=own).cohen_kappa.defined
+
+
+def test_hints_of_spelling_and_of_what_is_rare():
+    a = sw.agree({"a": ["yes", "no"] * 9, "b": ["Yes ", "no"] * 9})
+    assert any("'Yes ' and 'yes' count as two categories" in h for h in a.to_dict()["hints"])
+    rare = sw.agree([[90, 5], [5, 0]])
+    assert any(
+        h.startswith("on 0 items only raters agree on another") for h in rare.to_dict()["hints"]
+    )
+
+
+def test_few_categories_of_many_are_listed():
+    rng = np.random.default_rng(0)
+    a = sw.agree({"a": rng.random(1500), "b": rng.random(1500)}, scale="interval")
+    doc = a.to_dict()
+    assert doc["data"]["distinct"] == 3000
+    assert len(doc["data"]["categories"]) == 1000
+    assert doc["categories"] == []
+
+
+def test_a_frame_of_measures():
+    frame = sw.agree(TABLE).to_frame()
+    row = frame.row(by_predicate=pl.col("name") == "cohen_kappa", named=True)
+    assert row["value"] == pytest.approx(2 / 7)
+    assert row["band"] == "fair"

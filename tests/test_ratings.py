@@ -147,6 +147,29 @@ def test_only_the_order_of_ordinal_numbers_counts():
         Ratings.of({"a": ["inf", "1"], "b": ["1", "1"]}, scale="interval")
 
 
+def test_words_that_look_like_numbers_are_words():
+    r = Ratings.of({"a": ["nan", "inf", "1"], "b": ["nan", "1", "1"]})
+    assert r.categories == ("1", "inf", "nan")
+    assert r.values.tolist() == [0, 1, 2]
+    assert sw.agree(r).cohen_kappa.defined
+
+
+def test_declared_orders_have_to_be_one():
+    x = pd.Categorical(["lo", "hi"], ["lo", "mid", "hi"], ordered=True)
+    y = pd.Categorical(["lo", "mid"], ["hi", "lo", "mid"], ordered=True)
+    with pytest.raises(BadInput, match="declare their categories in different orders"):
+        Ratings.of({"a": x, "b": y}, scale="ordinal")
+    given = Ratings.of({"a": x, "b": y}, scale="ordinal", categories=["lo", "mid", "hi"])
+    assert given.codes.tolist() == [[0, 0], [2, 1]]
+
+
+def test_ratings_can_be_summed():
+    r = Ratings.of({"a": [1, 2], "b": [1, 1]})
+    assert sum([r, r]) == r + r
+    with pytest.raises(TypeError):
+        r + 3
+
+
 def test_many_patterns_are_folded_by_rank(monkeypatch):
     """Keys that grow beyond 64 bits are replaced by their ranks, in the same order."""
     rng = np.random.default_rng(1)
@@ -209,7 +232,10 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: take_ratings({"a": [1, 2]}), "ratings of 1 rater; agreement needs at least two"),
+        (
+            lambda: take_ratings({"a": [1, 2]}),
+            "ratings of 1 rater; agreement needs a column for each",
+        ),
         (
             lambda: take_ratings({"a": [1, 2], "b": [1]}),
             "a has 2 rows and b has 1; they have to match",
@@ -250,7 +276,10 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             lambda: take_table([[1, 2, 3], [1, 2, 3]]),
             "is square, with a row and a column for each category",
         ),
-        (lambda: take_table([[1, 2], [1, -3]]), "the table is negative"),
+        (
+            lambda: take_table([[1, 2], [1, -3]]),
+            "the table has -3 in row 1, column 1, counting from 0",
+        ),
         (lambda: take_table([[1, 2], [1, np.nan]]), "the table misses 1 of its numbers"),
         (
             lambda: take_table([[1, 2], [1, 3]], categories="abc"),

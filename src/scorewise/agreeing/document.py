@@ -11,6 +11,7 @@ from scorewise.agreeing.baseline import Baseline
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
 from scorewise.agreeing.pairs import Pair
 from scorewise.agreeing.paradox import COMMON, Paradox
+from scorewise.door.spelling import spelled_alike
 from scorewise.intervals.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
 from scorewise.views.documents import estimate_of, finite, head, measure_row
@@ -202,8 +203,8 @@ def _rare(a: Agreement) -> Iterator[str]:
     both = float((r.weight * (others >= 2).any(1)).sum())
     if both < LEAST and not r.weighted:
         yield (
-            f"raters agree on another category than {quoted(common)} on {counted(round(both), 'item')} only: "
-            f"too few for the intervals and words of kappa and alpha to be relied on"
+            f"on {counted(round(both), 'item')} only raters agree on another category than "
+            f"{quoted(common)}: too few for the intervals and words of kappa and alpha to be relied on"
         )
 
 

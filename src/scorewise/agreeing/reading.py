@@ -71,12 +71,11 @@ def _columns(ratings: Any) -> bool:
 
 def _crosstab(ratings: Any) -> list[str]:
     """The categories of a pandas table whose rows and columns have the same names."""
-    index, columns = getattr(ratings, "index", None), getattr(ratings, "columns", None)
-    if index is None or columns is None or not hasattr(ratings, "dtypes"):
+    if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
         return []
-    names = [str(c) for c in columns]
+    names = [str(c) for c in ratings.columns]
     whole = all(getattr(d, "kind", "") in "iu" for d in ratings.dtypes)
-    return names if whole and len(names) > 1 and [str(i) for i in index] == names else []
+    return names if whole and len(names) > 1 and [str(i) for i in ratings.index] == names else []
 
 
 def _as_columns(ratings: Any) -> dict[str, Any]:

@@ -94,7 +94,9 @@ def _draws(
     largest = float(weight.max(initial=0)) or 1.0
     w, w2 = weight / largest, weight2 / largest / largest
     # items of the same weight; rounded, so that no last digit decides how numbers are drawn
-    worth: Floats = np.round(np.divide(w * w, w2, out=np.ones(len(w)), where=w2 > 0), 9)
+    worth = np.ones(len(w))
+    np.divide(w * w, w2, out=worth, where=w2 > 0)
+    worth = worth.round(9)
     unit = w / worth
     heavy = worth >= _MANY
     step = max(1, _DRAWN // max(len(w), 1))

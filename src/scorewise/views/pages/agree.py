@@ -91,8 +91,8 @@ def _measures(doc: Document) -> Section:
         tested = [m["name"] for m in found if m["p"] is not None]
         margins = {"stuart_maxwell", "bowker"} & {*tested}
         also = (
-            "; of Stuart-Maxwell, if both used all categories alike; of Bowker, if they disagreed both ways "
-            "alike"
+            "; of Stuart-Maxwell, if both used all categories alike; of Bowker, if they disagreed in both "
+            "directions alike"
         )
         lines.append(
             "p: the chance of a value as far from 0, on either side, if raters were independent"
@@ -100,7 +100,9 @@ def _measures(doc: Document) -> Section:
             + "."
         )
     if _same(doc):
-        lines.append("Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's.")
+        lines.append(
+            "Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's."
+        )
     words = frozenset({"", head[2], WORDS})
     return Section("Agreement", head=head, rows=rows, words=words, lines=lines)
 
