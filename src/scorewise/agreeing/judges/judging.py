@@ -162,8 +162,8 @@ def judge(
     The truth is the most frequent human rating; items on which humans tie are left out and counted. Shares
     of human votes use all items, also those without a human rating. What a judge leaves out, or says that
     is in `ignore`, is no answer: dropped, or with no_answer="wrong" a disagreement. `swapped` has, by
-    judge, the verdicts on the same answers in exchanged positions, and `swap` says which verdicts then mean the
-    same ("A=B").
+    judge, the verdicts on the same answers in exchanged positions, and `swap` says which verdicts then
+    mean the same ("A=B").
 
     >>> ann = ["good", "bad", "good", "bad", "good", "bad"]
     >>> found = judge({"ann": ann}, {"bot": ["good", "bad", "good", "bad", "bad", "bad"]})
