@@ -61,9 +61,27 @@ def spread() -> Drawn:
     return Drawn(figure)
 
 
+def relative() -> Drawn:
+    """The same, divided by how far the mean area lies above chance."""
+    figure, axes = _panels(1, 2, (11, 4.3))
+    for ax, model in zip(axes.flat, MODELS, strict=True):
+        above = {
+            a: pl.col(f"sd_{a}_{model}")
+            / (pl.col(f"mean_{a}_{model}") - pl.col(f"chance_{a}_{model}"))
+            for a in LOOKS
+        }
+        table = numbers("cv").sort(above["auc"])
+        for area, look in LOOKS.items():
+            ax.plot(table.select(above[area]).to_series(), ls="-", lw=0.8, ms=4, **look)
+        _named(ax, table["set"], f"{MODELS[model]}, {RUNS['cv']}", "relative standard deviation")
+        ax.set_ylim(bottom=0)
+    axes[0, 0].legend(loc="upper left")
+    return Drawn(figure)
+
+
 def areas() -> Drawn:
     """Mean AUC and smAUC of each model, and what its scores would get at random."""
-    figure, axes = _panels(1, 2, (11, 4.5))
+    figure, axes = _panels(1, 2, (11, 4.8))
     for ax, model in zip(axes.flat, MODELS, strict=True):
         table = numbers("cv").sort(f"mean_auc_{model}")
         for area, look in LOOKS.items():
@@ -71,7 +89,7 @@ def areas() -> Drawn:
             chance = table[f"chance_{area}_{model}"]
             ax.plot(chance, ls=":", lw=1, color=look["color"], label=f"{look['label']} at random")
         _named(ax, table["set"], MODELS[model], "mean area")
-    axes[0, 0].legend(loc="lower right", fontsize="small", framealpha=0.85)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)
 
 
@@ -80,25 +98,20 @@ def difference() -> Drawn:
     figure, axes = _panels(1, 1, (11, 5))
     ax, table = axes[0, 0], numbers("cv").sort("diff_auc")
     at = np.arange(len(table))
-    for shift, (area, look) in zip((-0.15, 0.15), LOOKS.items(), strict=True):
-        mean, sd, clear = (table[f"{w}_{area}"].to_numpy() for w in ("diff", "diff_sd", "p"))
-        ax.errorbar(at + shift, mean, sd, ls="", ms=5, elinewidth=1, mfc="white", **look)
-        found = clear < 0.05
-        ax.plot(
-            (at + shift)[found],
-            mean[found],
-            ls="",
-            ms=5,
-            **look | {"label": f"{look['label']}, p < 0.05"},
-        )
+    for aside, (area, look) in zip((-0.15, 0.15), LOOKS.items(), strict=True):
+        mean, sd, p = (table[f"{w}_{area}"].to_numpy() for w in ("diff", "diff_sd", "p"))
+        ax.errorbar(at + aside, mean, sd, ls="", ms=5, elinewidth=1, mfc="white", **look)
+        clear, filled = p < 0.05, look | {"label": f"{look['label']}, p < 0.05"}
+        ax.plot((at + aside)[clear], mean[clear], ls="", ms=5, zorder=5, **filled)
     ax.axhline(0, color="black", lw=0.8)
-    _named(ax, table["set"], "10 x 10-fold cross-validation", "naive Bayes minus tree")
+    _named(ax, table["set"], RUNS["cv"], "naive Bayes minus tree")
     ax.legend(loc="upper left", fontsize="small")
     return Drawn(figure)
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "smroc_study_spread.png": spread,
+    "smroc_study_relative.png": relative,
     "smroc_study_areas.png": areas,
     "smroc_study_difference.png": difference,
 }

@@ -56,6 +56,7 @@ class Separates(NamedTuple):
         int  # of those that only smAUC separates: the model it prefers has the better Brier score
     )
     bolder: int  # and is the bolder one
+    prefer_bolder: tuple[int, int]  # in how many of all sets smAUC does so, and AUC
     strength: Shift  # of the absolute t of smAUC minus that of AUC
 
 
@@ -128,7 +129,7 @@ def _lower(scheme: str, area: str, model: str, part: pl.DataFrame) -> Lower:
 def _separates(scheme: str, area: str, part: pl.DataFrame, adjusted: bool) -> Separates:
     kind = "holm" if adjusted else "p"
     sm, auc = (part[f"{kind}_{a}"].to_numpy() < LEVEL for a in (area, "auc"))
-    side = np.sign(part[f"diff_{area}"].to_numpy())
+    side, other = (np.sign(part[f"diff_{a}"].to_numpy()) for a in (area, "auc"))
     calmer = np.sign((part["brier_tree"] - part["brier_bayes"]).to_numpy())
     bolder = np.sign((part["boldness_bayes"] - part["boldness_tree"]).to_numpy())
     names = part["set"].to_numpy()
@@ -149,8 +150,9 @@ def _separates(scheme: str, area: str, part: pl.DataFrame, adjusted: bool) -> Se
         named(only_sm),
         int((~sm & ~auc).sum()),
         p,
-        named(sm & auc & (side != np.sign(part["diff_auc"].to_numpy()))),
+        named(sm & auc & (side != other)),
         int((side == calmer)[only_sm].sum()),
         int((side == bolder)[only_sm].sum()),
+        (int((side == bolder).sum()), int((other == bolder).sum())),
         shift(strength),
     )

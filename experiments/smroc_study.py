@@ -1,9 +1,10 @@
 """The study that smROC came with, redone: a probability estimating tree against naive Bayes.
 
-`python -m experiments.smroc_study` or `make study-smroc` judges both on the data sets beside the checkout and
-writes docs/tables/smroc_study.md and .csv and the figures; `--data DIR` takes any folder of parquet files
-with a column `y`, and `--small` the sets that ship with scikit-learn, whose tables go to the results. Runs are
-kept in experiments/results, and a study that was stopped goes on where it was; `--fresh` begins anew.
+`python -m experiments.smroc_study` or `make study-smroc` judges both on the data sets beside the checkout
+and writes docs/tables/smroc_study.md and .csv and the figures. `--data DIR` takes any folder of parquet
+files with a column `y`, and `--small` the sets that ship with scikit-learn; their tables go to the results.
+Runs are kept in experiments/results, so that a study that was stopped goes on where it was; `--fresh`
+begins anew.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+
+import polars as pl
 
 from experiments.data_sets import UCI, names
 from experiments.smroc_report import markdown
@@ -40,7 +43,7 @@ def main(args: list[str]) -> None:
     print((out / "smroc_study.md").read_text())
 
 
-def write(table, repeats: int, out: Path) -> None:
+def write(table: pl.DataFrame, repeats: int, out: Path) -> None:
     """The tables in words and as numbers; six digits, which is what is left after all rounding."""
     table.write_csv(out / "smroc_study.csv", float_precision=6)
     (out / "smroc_study.md").write_text(markdown(table, repeats))
