@@ -45,10 +45,10 @@ def _how(table: pl.DataFrame, repeats: int) -> str:
     return (
         f"{table['set'].n_unique()} data sets. Both models learn from the same rows and are judged on the "
         f"same others: {runs} times by {repeats} x {FOLDS}-fold cross-validation, and {runs} times by "
-        f"learning from {100 * SHARE:.0f} % of the rows and judging on the rest; classes keep their shares. sd is "
-        "the standard deviation over these runs. The relative sd is the sd divided by how far the mean "
-        "area lies above chance: 0.5 for AUC, and for smAUC what the same scores would get if they were "
-        f"dealt out at random. Areas that were undefined: {undefined}."
+        f"learning from {100 * SHARE:.0f} % of the rows and judging on the rest; classes keep their "
+        "shares. sd is the standard deviation over these runs. The relative sd is the sd divided by how "
+        "far the mean area lies above chance: 0.5 for AUC, and for smAUC what the same scores would get if "
+        f"they were dealt out at random. Areas that were undefined: {undefined}."
     )
 
 

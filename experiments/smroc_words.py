@@ -44,8 +44,8 @@ def steadier(cases: list[Steadier]) -> str:
     )
     if plain and left < 0.5:
         said += (
-            f" Most of the smaller spread is scale: of the logarithm of the ratio {max(left, 0):.0%} is "
-            "left when each area is measured by its own range."
+            " Most of the smaller spread is scale: of the logarithm of the ratio "
+            f"{100 * max(left, 0):.0f} % is left when each area is measured by its own range."
         )
     return said
 
@@ -99,13 +99,13 @@ def separates(cases: list[Separates]) -> str:
         if not c.adjusted
     )
     return (
-        f"**smAUC separates the models where AUC cannot: {verdict(more, len(cases))}.** There are sets "
-        f"that only smAUC separates in {some} of {len(cases)} cases (two ways of resampling, two midpoints, "
-        f"p-values plain and adjusted by Holm); it separates significantly more sets than AUC, by McNemar's "
-        f"exact test, in {more}. With the mean as midpoint: {'; '.join(map(_separated, shown))}. The abs(t) "
-        f"of smAUC is larger in the middle, with an interval above 0, in {stronger} of {len(plain)} cases. "
-        f"Where only smAUC separates, with plain p-values, it prefers, {preferred}. Of all sets, the "
-        f"bolder model is preferred, {bold}."
+        f"**smAUC separates the models where AUC cannot: {verdict(more, len(cases))}.** There are "
+        f"sets that only smAUC separates in {some} of {len(cases)} cases (two ways of resampling, two "
+        f"midpoints, p-values plain and adjusted by Holm); it separates significantly more sets than AUC, "
+        f"by McNemar's exact test, in {more}. With the mean as midpoint: "
+        f"{'; '.join(map(_separated, shown))}. The abs(t) of smAUC is larger in the middle, with an "
+        f"interval above 0, in {stronger} of {len(plain)} cases. Where only smAUC separates, with plain "
+        f"p-values, it prefers, {preferred}. Of all sets, the bolder model is preferred, {bold}."
     )
 
 
