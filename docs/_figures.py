@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import _study_figures
 import numpy as np
 
 import scorewise as sw
@@ -163,6 +164,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "reliability.png": reliability,
     "confusion.png": confusion,
     "risk_coverage.png": risk_coverage,
+    **_study_figures.FIGURES,
 }
 
 

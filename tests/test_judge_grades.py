@@ -86,9 +86,7 @@ def test_what_has_no_spread_says_so():
 @pytest.mark.parametrize("scale", ["ordinal", "interval"])
 def test_the_page_tells_grades(scale):
     truth, said = grades(1)
-    shown = text(
-        sw.judge(truth, {"a judge with a rather long name": said}, scale=scale, **FEW).to_dict()
-    )
+    shown = text(sw.judge(truth, {"a judge with a name": said}, scale=scale, **FEW).to_dict())
     assert "── Grades ─" in shown
     assert "rank correlation" in shown
     assert max(map(len, shown.splitlines())) <= 80

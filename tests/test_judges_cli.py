@@ -78,6 +78,22 @@ def test_positions_exchanged(answers, capsys):
     assert guessed == judge
 
 
+def test_positions_exchanged_by_the_name_of_the_judge(answers, capsys):
+    two = [*ALL, "--judge", "other"]
+    by_order = document(capsys, *two, "--swapped", "again", "--swapped", "flipped")["judges"]
+    by_name = document(capsys, *two, "--swapped", "other=flipped", "--swapped", "gpt=again")
+    assert by_name["judges"] == by_order
+    gpt, other = document(capsys, *two, "--swapped", "gpt=again")["judges"]
+    assert (gpt["swap"], other["swap"]) == (by_order[0]["swap"], None)
+
+
+def test_a_column_whose_name_has_a_sign_is_a_column(answers, capsys):
+    table = (answers / "answers.csv").read_text()
+    (answers / "answers.csv").write_text(table.replace("again", "gpt=again"))
+    (judge,) = document(capsys, *ALL, "--swapped", "gpt=again")["judges"]
+    assert judge["swap"]["items"] == 7
+
+
 def test_options_reach_the_numbers(answers, capsys):
     plain = document(capsys, *ALL)
     heavy = document(capsys, *ALL, "--weight", "w")
@@ -147,7 +163,10 @@ def places(node, path=()):
 def test_the_schema_wants_every_field_and_no_other():
     people, machines = panel(3, unlabelled=0.3)
     swapped = {"j0": machines["j1"]}
-    found = sw.judge(people, machines, swapped=swapped, swap="c0=c1", width=0.1, replicates=100)
+    found = sw.judge(
+        people, machines, swapped=swapped, swap="c0=c1", width=0.1, replicates=100, scale="ordinal",
+        categories=["c0", "c1", "c2"],
+    )  # fmt: skip
     doc = json.loads(found.to_json())
     check = jsonschema.Draft202012Validator(document_schema("judge"))
     check.validate(doc)
@@ -180,6 +199,11 @@ def test_the_schema_wants_every_field_and_no_other():
             "--swapped has 2 and there is 1 of judges",
         ),
         ([*ALL, "--swapped", "again", "--swap", "A=C"], "--swap names 'C', which is no category"),
+        (
+            [*ALL, "--judge", "other", "--swapped", "gpt=again", "--swapped", "flipped"],
+            "--swapped names judges for some columns and not for others",
+        ),
+        ([*ALL, "--swapped", "gpt=agian"], "there is no column 'agian'; did you mean 'again'"),
         ([*ALL, "--categories", "A,B"], "is not among the categories in"),
         ([*ALL, "--scale", "ordinal"], "pass --categories with all of them"),
         ([*ALL, "--scale", "interval"], "which is no number; --scale interval needs numbers"),

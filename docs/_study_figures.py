@@ -1,0 +1,117 @@
+"""The figures of the smROC study, from the numbers that it leaves in tables/smroc_study.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from scorewise.displays.canvas import BLUE, VERMILION
+
+NUMBERS = Path(__file__).parent / "tables" / "smroc_study.csv"
+MODELS = {"tree": "Tree", "bayes": "Naive Bayes"}
+RUNS = {"cv": "10 x 10-fold cross-validation", "sub": "100 subsamples of 40 %"}
+LOOKS = {
+    "auc": {"color": BLUE, "marker": "o", "label": "AUC"},
+    "sm_mean": {"color": VERMILION, "marker": "s", "label": "smAUC"},
+}
+
+
+class Drawn(NamedTuple):
+    """A figure as displays hold it."""
+
+    figure_: Any
+
+
+@cache
+def numbers(scheme: str) -> pl.DataFrame:
+    """One row for each data set."""
+    return pl.read_csv(NUMBERS).filter(pl.col("scheme") == scheme)
+
+
+def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+
+
+def _named(ax: Any, names: pl.Series, title: str, y: str) -> None:
+    ax.set_xticks(np.arange(len(names)), names.to_list(), rotation=90, fontsize="x-small")
+    ax.set_title(title, fontsize="medium")
+    ax.set_ylabel(y)
+    ax.grid(True, alpha=0.3, lw=0.6)
+    ax.set_axisbelow(True)
+
+
+def spread() -> Drawn:
+    """How AUC and smAUC of the same model vary, sets ordered by AUC's standard deviation."""
+    figure, axes = _panels(2, 2, (11, 8))
+    for line, scheme in zip(axes, RUNS, strict=True):
+        for ax, model in zip(line, MODELS, strict=True):
+            table = numbers(scheme).sort(f"sd_auc_{model}")
+            for area, look in LOOKS.items():
+                ax.plot(table[f"sd_{area}_{model}"], ls="-", lw=0.8, ms=4, **look)
+            _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "standard deviation")
+            ax.set_ylim(bottom=0)
+    axes[0, 0].legend(loc="upper left")
+    return Drawn(figure)
+
+
+def relative() -> Drawn:
+    """The same, divided by how far the mean area lies above chance."""
+    figure, axes = _panels(1, 2, (11, 4.3))
+    for ax, model in zip(axes.flat, MODELS, strict=True):
+        above = {
+            a: pl.col(f"sd_{a}_{model}")
+            / (pl.col(f"mean_{a}_{model}") - pl.col(f"chance_{a}_{model}"))
+            for a in LOOKS
+        }
+        table = numbers("cv").sort(above["auc"])
+        for area, look in LOOKS.items():
+            ax.plot(table.select(above[area]).to_series(), ls="-", lw=0.8, ms=4, **look)
+        _named(ax, table["set"], f"{MODELS[model]}, {RUNS['cv']}", "relative standard deviation")
+        ax.set_ylim(bottom=0)
+    axes[0, 0].legend(loc="upper left")
+    return Drawn(figure)
+
+
+def areas() -> Drawn:
+    """Mean AUC and smAUC of each model, and what its scores would get at random."""
+    figure, axes = _panels(1, 2, (11, 4.8))
+    for ax, model in zip(axes.flat, MODELS, strict=True):
+        table = numbers("cv").sort(f"mean_auc_{model}")
+        for area, look in LOOKS.items():
+            ax.plot(table[f"mean_{area}_{model}"], ls="", ms=5, **look)
+            chance = table[f"chance_{area}_{model}"]
+            ax.plot(chance, ls=":", lw=1, color=look["color"], label=f"{look['label']} at random")
+        _named(ax, table["set"], MODELS[model], "mean area")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return Drawn(figure)
+
+
+def difference() -> Drawn:
+    """Naive Bayes minus tree under both areas, with the standard deviation over runs."""
+    figure, axes = _panels(1, 1, (11, 5))
+    ax, table = axes[0, 0], numbers("cv").sort("diff_auc")
+    at = np.arange(len(table))
+    for aside, (area, look) in zip((-0.15, 0.15), LOOKS.items(), strict=True):
+        mean, sd, p = (table[f"{w}_{area}"].to_numpy() for w in ("diff", "diff_sd", "p"))
+        ax.errorbar(at + aside, mean, sd, ls="", ms=5, elinewidth=1, mfc="white", **look)
+        clear, filled = p < 0.05, look | {"label": f"{look['label']}, p < 0.05"}
+        ax.plot((at + aside)[clear], mean[clear], ls="", ms=5, zorder=5, **filled)
+    ax.axhline(0, color="black", lw=0.8)
+    _named(ax, table["set"], RUNS["cv"], "naive Bayes minus tree")
+    ax.legend(loc="upper left", fontsize="small")
+    return Drawn(figure)
+
+
+FIGURES: dict[str, Callable[[], Drawn]] = {
+    "smroc_study_spread.png": spread,
+    "smroc_study_relative.png": relative,
+    "smroc_study_areas.png": areas,
+    "smroc_study_difference.png": difference,
+}

@@ -1,0 +1,28 @@
+"""Models whose scores deserve trust, near and far from their training data.
+
+They follow scikit-learn, which `pip install 'scorewise[sklearn]'` brings.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scorewise.models.naive_bayes import NaiveBayes
+    from scorewise.models.probability_tree import ProbabilityTree
+
+__all__ = ["NaiveBayes", "ProbabilityTree"]
+
+# imported when first asked for: each needs scikit-learn
+_HOMES = {"NaiveBayes": "naive_bayes", "ProbabilityTree": "probability_tree"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+    raise AttributeError(f"scorewise.models has no attribute {name}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,76 @@
+"""What scikit-learn expects of every model: features, labels and weights checked, names remembered."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from scorewise.door.place import Place
+from scorewise.door.values import Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+from scorewise.models.features import Codes, Floats, columns_of
+
+try:
+    from sklearn.utils.validation import validate_data as _validate
+except ImportError:  # before 1.6
+
+    def _validate(model: Any, *given: Any, skip_check_array: bool, **more: Any) -> Any:
+        return model._validate_data(*given, cast_to_ndarray=not skip_check_array, **more)
+
+
+# the name that the option has had since 1.6, and before
+_FINITE = next(name for name in signature(check_array).parameters if name.endswith("all_finite"))
+
+
+def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
+    """The columns of a frame or array; the model remembers (or with reset=False, holds to) their names."""
+    if not hasattr(x, "columns") and not hasattr(x, "column_names"):
+        x = check_array(_untouched(x), dtype=None, estimator=model, **{_FINITE: False})
+    elif not all(x.shape):
+        raise BadInput(f"the features have shape {x.shape}; pass at least one row and one column")
+    _validate(model, x, skip_check_array=True, **more)
+    return columns_of(x)
+
+
+def _untouched(x: Any) -> Any:
+    """Lists as they are: numpy would turn numbers beside text into text."""
+    if isinstance(x, list | tuple) and np.asarray(x).dtype.kind in "US":
+        return np.asarray(x, dtype=object)
+    return x
+
+
+def labels(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Codes]:
+    """The classes in order, and the class of each row."""
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(columns[0][1], y)
+    gone = vector(y, "y").missing()
+    if gone is not None:
+        raise BadInput(f"y is missing (NaN) {Place().rows(gone)}; leave such rows out")
+    check_classification_targets(check_array(y, ensure_2d=False, dtype=None))
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.int64)
+
+
+def weights(given: Any, rows: int) -> Floats:
+    """The weight of each row; 1 where nothing is said. A weight of 2 is worth the row twice."""
+    if given is None:
+        return np.ones(rows)
+    if isinstance(given, int | float):
+        return np.full(rows, float(given))
+    found = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if found.shape != (rows,):
+        raise BadInput(
+            f"sample_weight has shape {found.shape}; pass one weight for each of {rows} rows"
+        )
+    if (found < 0).any():
+        raise BadInput(
+            f"sample_weight is negative {Place().rows(found < 0)}; weights are 0 or more"
+        )
+    if not found.any():
+        raise BadInput("sample_weight is zero in every row; at least one has to count")
+    return np.asarray(found, np.float64)

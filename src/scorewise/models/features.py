@@ -1,0 +1,161 @@
+"""Features of several kinds: numbers with gaps, and nominal ones as codes of their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.door.place import Place
+from scorewise.door.values import Coded, Mask, Vector
+from scorewise.door.vectors import vector
+from scorewise.errors import BadInput
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+MISSING, UNSEEN = -1, -2
+
+
+class Features(NamedTuple):
+    """Rows of numbers, where NaN is missing, and of codes, where `MISSING` and `UNSEEN` are no level."""
+
+    numbers: Floats
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are numeric and which nominal, and the levels of these, as learned from rows.
+
+    Columns of text, of categories and of booleans are nominal, and those that `nominal` names or counts
+    from 0. Levels are the values that occur.
+
+    >>> layout = Layout.learn([("age", vector([40, None], "age")), ("sex", vector(["m", "f"], "sex"))])
+    >>> layout.levels
+    (None, ('f', 'm'))
+    >>> layout.read([("age", vector([50], "age")), ("sex", vector(["x"], "sex"))])
+    Features(numbers=array([[50.]]), codes=array([[-2]]))
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
+
+    @classmethod
+    def learn(
+        cls,
+        columns: Sequence[tuple[str, Vector]],
+        nominal: Sequence[Any] | None = None,
+        used: Mask | None = None,
+    ) -> Layout:
+        """The layout of these columns; levels are those of the rows that are used."""
+        names = tuple(name for name, _ in columns)
+        asked = _asked(names, nominal)
+        levels = tuple(
+            _levels(column, used) if i in asked or _is_nominal(column) else None
+            for i, (_, column) in enumerate(columns)
+        )
+        return cls(names, levels)
+
+    def read(self, columns: Sequence[tuple[str, Vector]]) -> Features:
+        """Other rows in the same layout."""
+        rows = len(columns[0][1])
+        pairs = list(zip(columns, self.levels, strict=True))
+        numbers = [_numbers(c, name) for (name, c), levels in pairs if levels is None]
+        codes = [_codes(c, levels) for (_, c), levels in pairs if levels is not None]
+        return Features(
+            np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+            np.stack(codes, axis=1) if codes else np.empty((rows, 0), np.int64),
+        )
+
+
+def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
+    """The places of the columns that are asked for by name or place."""
+    if nominal is None:
+        return set()
+    if isinstance(nominal, str) or not hasattr(nominal, "__len__"):
+        raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
+    places = set()
+    for asked in nominal:
+        if isinstance(asked, str):
+            if asked not in names:
+                raise BadInput(
+                    f"nominal column {asked!r} is not there; there are {', '.join(names)}"
+                )
+            places.add(names.index(asked))
+        elif 0 <= asked < len(names):
+            places.add(int(asked))
+        else:
+            raise BadInput(f"nominal column {asked} is not there; there are {len(names)}, from 0")
+    return places
+
+
+def _is_nominal(column: Vector) -> bool:
+    # a column without a single value has no levels either, and counts as numbers that are missing
+    if isinstance(column, Coded):
+        return bool((column.codes >= 0).any())
+    return column.values.dtype.kind == "b"
+
+
+def _gaps(column: Vector) -> Mask:
+    gone = column.missing()
+    return np.zeros(len(column), np.bool_) if gone is None else gone
+
+
+def _values(column: Vector) -> tuple[list[Any], Codes]:
+    """The values that occur, and which of them each row has; `MISSING` where none."""
+    if isinstance(column, Coded):
+        return list(column.values), np.maximum(column.codes, MISSING).astype(np.int64)
+    gone = _gaps(column)
+    found, at = np.unique(column.values[~gone], return_inverse=True)
+    codes = np.full(len(column), MISSING)
+    codes[~gone] = at
+    return found.tolist(), codes
+
+
+def _levels(column: Vector, rows: Mask | None) -> tuple[Any, ...]:
+    values, codes = _values(column)
+    codes = codes if rows is None else codes[rows]
+    used = np.bincount(codes[codes >= 0], minlength=len(values)) > 0
+    found = [v for v, u in zip(values, used, strict=True) if u]
+    try:
+        return tuple(sorted(found))
+    except TypeError:  # numbers among text
+        return tuple(sorted(found, key=lambda v: (type(v).__name__, str(v))))
+
+
+def _codes(column: Vector, levels: tuple[Any, ...]) -> Codes:
+    values, codes = _values(column)
+    place = {level: i for i, level in enumerate(levels)}
+    known = np.array([*(place.get(v, UNSEEN) for v in values), MISSING], np.int64)
+    return known[codes]
+
+
+def _numbers(column: Vector, name: str) -> Floats:
+    if isinstance(column, Coded):
+        if (column.codes < 0).all():
+            return np.full(len(column), np.nan)
+        raise BadInput(
+            f"{name} holds {column.values[column.codes.max()]!r}, but the model was fitted to numbers "
+            f"there; pass numbers, or fit it again with nominal=[{name!r}]"
+        )
+    values = column.values.astype(np.float64)
+    if column.null is not None:
+        values[column.null] = np.nan
+    if (endless := np.isinf(values)).any():
+        raise BadInput(
+            f"{name} is infinite {Place().rows(endless)}; make it missing or a finite number"
+        )
+    return values
+
+
+def columns_of(x: Any) -> list[tuple[str, Vector]]:
+    """The columns of a frame of any library, or of an array of two dimensions, with their names."""
+    import narwhals as nw
+
+    frame = nw.from_native(x, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [(str(c.name), vector(c.to_native(), str(c.name))) for c in frame.iter_columns()]
+    return [(f"column {i}", vector(x[:, i], f"column {i}")) for i in range(x.shape[1])]

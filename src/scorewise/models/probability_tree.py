@@ -1,0 +1,130 @@
+"""A decision tree that is grown for its probabilities: not pruned, its leaves smoothed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from scorewise.door.columns import one_of
+from scorewise.errors import BadInput
+from scorewise.models.checking import features, labels, weights
+from scorewise.models.features import MISSING, Features, Floats, Layout
+
+Smoothing: TypeAlias = Literal["laplace", "m"] | None
+
+
+class ProbabilityTree(ClassifierMixin, BaseEstimator):
+    """Probability estimating tree: unpruned, with smoothed leaves, for features of any kind.
+
+    A leaf with n rows, n_c of class c of C, says (n_c + 1) / (n + C) with smoothing="laplace",
+    (n_c + m p_c) / (n + m) with "m", where p_c is the share of the class in all rows, n_c / n with None.
+    A weight of 2 is worth the row twice, in leaves too; `min_samples_leaf` counts rows.
+
+    Text, categories and booleans are nominal, and what `nominal` names; a split asks for one level against
+    the rest. Missing numbers go to the side that suits the training rows best; missing nominal values are a
+    level of their own. A level that fitting has not seen goes to the side with more rows.
+
+    Grown by scikit-learn's DecisionTreeClassifier, which is `estimator_`. Provost & Domingos (2003), Tree
+    induction for probability-based ranking.
+
+    >>> age, smokes = [22, 35, 41, 58, 63, 70], ["no", "no", "yes", "no", "yes", None]
+    >>> import polars as pl
+    >>> x, ill = pl.DataFrame({"age": age, "smokes": smokes}), [0, 0, 1, 0, 1, 1]
+    >>> tree = ProbabilityTree(min_samples_leaf=1, random_state=0).fit(x, ill)
+    >>> tree.predict_proba(x[:3]).round(2)
+    array([[0.8, 0.2],
+           [0.8, 0.2],
+           [0.2, 0.8]])
+    """
+
+    def __init__(
+        self,
+        *,
+        smoothing: Smoothing = "laplace",
+        m: float = 2.0,
+        criterion: Literal["entropy", "gini", "log_loss"] = "entropy",
+        min_samples_leaf: int = 2,
+        nominal: Sequence[str | int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.smoothing, self.m, self.criterion = smoothing, m, criterion
+        self.min_samples_leaf, self.nominal = min_samples_leaf, nominal
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Grow the tree."""
+        self._check()
+        columns = features(self, X, y=y)
+        self.classes_, codes = labels(y, columns)
+        weight = weights(sample_weight, len(codes))
+        used = weight > 0  # rows that do not count must not be counted in leaves either
+        self.layout_ = Layout.learn(columns, self.nominal, used)
+        rows = self.layout_.read(columns)
+        self._gaps = (rows.codes[used] == MISSING).any(axis=0)
+        x = self._encoded(rows)
+        self.estimator_ = DecisionTreeClassifier(
+            criterion=self.criterion,
+            min_samples_leaf=self.min_samples_leaf,
+            random_state=self.random_state,
+        ).fit(x[used], codes[used], sample_weight=weight[used])
+        count = len(self.classes_)
+        self.class_prior_ = np.bincount(codes, weight, count) / weight.sum()
+        nodes = self.estimator_.tree_.node_count
+        place = self.estimator_.apply(x) * count + codes
+        self.leaf_weights_ = np.bincount(place, weight, nodes * count).reshape(nodes, count)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """The smoothed shares of the classes, in the order of `classes_`, in the leaf of each row."""
+        leaves = self.apply(X)
+        n = self.leaf_weights_[leaves]
+        if self.smoothing == "laplace":
+            n = n + 1
+        elif self.smoothing == "m":
+            n = n + self.m * self.class_prior_
+        shares: Floats = n / n.sum(axis=1, keepdims=True)
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The likeliest class of each row; the first of several."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        named: NDArray[Any] = self.classes_[likeliest]
+        return named
+
+    def apply(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """The number of the leaf that each row falls into."""
+        check_is_fitted(self)
+        leaves: NDArray[np.int64] = self.estimator_.apply(
+            self._encoded(self.layout_.read(features(self, X, reset=False)))
+        )
+        return leaves
+
+    def _encoded(self, rows: Features) -> NDArray[np.float32]:
+        """Numbers, then one column for each level; NaN there sends a row to the side with more rows."""
+        levels = [len(found) for found in self.layout_.levels if found is not None]
+        parts = [rows.numbers.astype(np.float32)]
+        for column, count, gaps in zip(rows.codes.T, levels, self._gaps, strict=True):
+            code = np.where(column == MISSING, count, column) if gaps else column
+            part = (code[:, None] == np.arange(count + gaps)).astype(np.float32)
+            part[code < 0] = np.nan
+            parts.append(part)
+        return np.concatenate(parts, axis=1)
+
+    def _check(self) -> None:
+        one_of("smoothing", self.smoothing, ("laplace", "m", None))
+        if self.smoothing == "m" and not self.m > 0:
+            raise BadInput(f"m={self.m!r} is not positive; it is worth that many rows")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
+        return {"allow_nan": True}
