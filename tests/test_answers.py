@@ -439,3 +439,22 @@ def test_other_bad_calls_are_refused():
         judged([1.0, 0.0], [0.9, 0.2]).curve("ece", [])
     with pytest.raises(BadInput, match="tau is 2"):
         judged([1.0, 0.0], [0.9, 0.2]).curve("ece", [0.5, 2])
+
+
+def test_answers_without_weight_say_nothing():
+    said = [0.1, 0.2, 0.3, 0.4]
+    whole = sw.answers(
+        ["a"] * 4, ["a", "b"] * 2, said, weight=[0, 0, 1, 1], by=["x", "x", "y", "y"]
+    )
+    part = sw.answers(["a"] * 2, ["a", "b"], said[2:])
+    assert whole.accuracy == part.accuracy
+    assert whole.to_dict()["groups"][0]["words"] == ["y"]
+
+
+def test_weights_far_apart_survive():
+    a = sw.answers(
+        ["Paris", "Rome", "Oslo", "x"], ["paris", "Rom", "Bergen", "x"], [0.9, 0.8, 0.7, 0.2],
+        weight=[1e100, 1e-100, 1, 1],
+    )  # fmt: skip
+    assert a.accuracy.value == pytest.approx(1)
+    assert a.to_json()

@@ -16,6 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 import scorewise as sw
 from judge_cases import PANDALM, both, kappa, majority, panel, without_one
 from scorewise.agreeing.judges import resampling
+from scorewise.agreeing.judges.swapping import read_swap
 from scorewise.intervals.matched import matched_difference, sign_test
 from scorewise.intervals.paired import holm
 
@@ -641,3 +642,25 @@ def test_pandalm(pandalm):
     some = sw.judge(people, judges, ignore=[-1])
     assert round(some.judges["gpt35"].accuracy.value, 4) == 0.7156
     assert some.judges["gpt35"].silent == 25
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sw.items_needed(1e-300), "would take more than 1e"),
+        (lambda: sw.items_needed(0.1, prevalence=1e-20), "prevalence is 1e-20"),
+        (lambda: sw.items_needed(0.1, prevalence=[0.5, "x"]), "prevalence is"),
+        (lambda: sw.items_needed(0.1, raters=10**200), "raters is"),
+        (lambda: read_swap("A=A", ("A", "B")), "swap= turns 'A' into itself"),
+        (lambda: read_swap(3, ("A", "B")), "swap=3 is not understood"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(call, words):
+    with pytest.raises(sw.BadInput) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert sw.items_needed(np.float32(0.1)) == sw.items_needed(float(np.float32(0.1)))
+    assert sw.items_needed(0.1, raters=np.int64(3)) == sw.items_needed(0.1, raters=3)

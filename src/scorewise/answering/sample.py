@@ -36,6 +36,8 @@ class Sample:
         known = np.flatnonzero(~np.isnan(confidence))
         index = known if at is None else at[known]
         weight = None if rows.weight is None else rows.weight[index]
+        if weight is not None and not weight.all():  # what has no weight says nothing
+            index, known, weight = index[weight > 0], known[weight > 0], weight[weight > 0]
         return cls(rows.quality[index], confidence[known], weight)
 
     def __len__(self) -> int:

@@ -136,7 +136,7 @@ def harmonic(x: Floats, m: Floats) -> Floats:
     # the asymptotic series, each of its terms as a difference of its own
     first = m / x / end
     second = first * (1 / x + 1 / end)
-    fourth = second * (1 / x**2 + 1 / end**2)
+    fourth = second * ((1 / x) * (1 / x) + (1 / end) * (1 / end))
     total = np.log1p(m / x) + first / 2 + second / 12 - fourth / 120
     near = x < FAR
     total[near] = digamma(end[near]) - digamma(x[near])

@@ -121,7 +121,7 @@ def in_unit(column: Numbers, name: str, place: Place) -> Floats:
         percent = low >= 0 and high <= 100 and np.nanmedian(values) > 1
         way_out = "divide percentages by 100" if percent else "bring it to that range"
         raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.6g}); {way_out}"
+            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.12g}); {way_out}"
         )
     return values
 

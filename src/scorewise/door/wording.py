@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
 from scorewise.door.columns import one_of
+from scorewise.errors import BadInput
 
 Normalise: TypeAlias = Literal["plain", "squad", "none"]
 Form: TypeAlias = Callable[[str], str | None]
@@ -66,6 +67,13 @@ def former(normalise: Normalise, unanswerable: Iterable[str]) -> Form:
     ('end', None, None, 'none')
     """
     one_of("normalise", normalise, get_args(Normalise))
+    if isinstance(unanswerable, str) or not isinstance(unanswerable, Iterable):
+        raise BadInput(
+            f"unanswerable={unanswerable!r} is no list; pass words that say there is no answer"
+        )
+    unanswerable = list(unanswerable)
+    if other := [word for word in unanswerable if not isinstance(word, str)]:
+        raise BadInput(f"unanswerable= has {other[0]!r}, which is no text; pass words")
     none = {_bare(word) for word in unanswerable} - {""}
     beginnings = tuple({word[:3].rstrip() for word in none})  # tells most answers apart at once
 

@@ -112,7 +112,8 @@ def _gold(question: dict[str, Any]) -> Any:
     if not isinstance(answers, list):
         return answers
     if len(answers) == 1:
-        return [[*answers, *(question.get("answers_variants") or [])]]
+        variants = question.get("answers_variants") or []
+        return [[*answers, *(variants if isinstance(variants, list) else [str(variants)])]]
     return [[answer] for answer in answers]
 
 

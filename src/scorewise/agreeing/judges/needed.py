@@ -67,7 +67,10 @@ def items_needed(
 
 def needed_for_error(width: float, error: float, level: float) -> int:
     """Items for a normal interval, from the standard error of one item."""
-    return max(2, math.ceil((2 * z(level) * error / width) ** 2 * (1 - 1e-12)))
+    root = 2 * z(level) * error / width
+    if not root * root <= MOST:
+        raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
+    return max(2, math.ceil(root * root * (1 - 1e-12)))
 
 
 def needed_for_share(width: float, share: float, level: float) -> int:
@@ -113,7 +116,11 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
         raise BadInput(
             "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
         )
-    if isinstance(raters, bool) or not isinstance(raters, int) or raters < 2:
+    if (
+        isinstance(raters, bool)
+        or not isinstance(raters, int | np.integer)
+        or not 2 <= raters <= 10**6
+    ):
         raise BadInput(f"raters is {raters}; it must be a whole number, 2 or more")
     p = _margins(prevalence)
     chance = p[:, None] * p[None, :]
@@ -131,15 +138,18 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
 
 def _margins(prevalence: Any) -> Floats:
     """The shares of the categories, which add up to 1."""
-    if isinstance(prevalence, int | float):
+    if isinstance(prevalence, int | float | np.number):
         _between("prevalence", prevalence, 0, 1)
         shares = np.array([1 - prevalence, prevalence], np.float64)
     else:
-        shares = np.asarray(prevalence, np.float64)
+        try:
+            shares = np.asarray(prevalence, np.float64)
+        except (TypeError, ValueError):
+            shares = np.empty(0)
     if (
         shares.ndim != 1
         or len(shares) < 2
-        or not (shares > 0).all()
+        or not (shares > 1e-9).all()
         or not np.isfinite(shares).all()
     ):
         raise BadInput(
@@ -154,5 +164,6 @@ def _margins(prevalence: Any) -> Floats:
 
 
 def _between(name: str, given: Any, low: float, high: float) -> None:
-    if not isinstance(given, int | float) or not low <= given <= high:
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not number or not low <= given <= high:
         raise BadInput(f"{name} is {given}; it must lie between {low:g} and {high:g}")

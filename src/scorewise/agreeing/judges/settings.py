@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
+
 from scorewise.agreeing.judges.taking import NoAnswer
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
@@ -39,10 +41,11 @@ class Settings:
 
 def check_width(width: Any) -> None:
     """Refuse a width that no interval has."""
-    if not isinstance(width, int | float) or not 0 < width < 2:
+    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
+    if not number or not 0 < width < 2:
         raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
 
 
 def _whole(name: str, given: Any, least: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")

@@ -42,9 +42,11 @@ def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]
                     f"{listed(list(categories))}"
                 )
         a, b = at[one], at[other]
+        if a == b:
+            raise BadInput(f"swap= turns '{one}' into itself; name verdicts that change places")
         if (to[a], to[b]) == (b, a):
             continue
-        if to[a] != a or to[b] != b or a == b:
+        if to[a] != a or to[b] != b:
             raise BadInput(f"swap= turns '{one}' into '{other}', and not back; name each pair once")
         to[a], to[b], side[a], side[b] = b, a, 1, -1
     return Swap(to, side)
@@ -64,6 +66,8 @@ def _guessed(categories: tuple[str, ...]) -> list[tuple[str, str]]:
 def _given(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
     if isinstance(given, Mapping):
         return [(text(a), text(b)) for a, b in given.items()]
+    if not isinstance(given, str):
+        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
     parts = [part.split("=") for part in given.split(",")]
     if any(len(part) != 2 or not all(word.strip() for word in part) for part in parts):
         raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")

@@ -78,7 +78,7 @@ def take_judges(
     aligned(given.items())
     vectors = {name: vector(column, name) for name, column in given.items()}
     same_length(list(vectors.items()))
-    words = {text(v) for v in _several(ignore)}
+    words = {text(v) for v in _several(() if ignore is None else ignore)}
     vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
     _check_said(vectors, people, machines)
     found = coded_ratings(vectors, scale, categories, place)
@@ -134,7 +134,7 @@ def _rerun(name: str) -> str:
 
 
 def _several(values: Any) -> list[Any]:
-    return [values] if isinstance(values, str | int | float) else list(values)
+    return [values] if isinstance(values, str | int | float | np.generic) else list(values)
 
 
 def _again(swapped: Any, judges: Mapping[str, Any]) -> dict[str, Any]:
