@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from scorewise.answering.errors import cut
 from scorewise.answering.hints import hints
 from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
 from scorewise.answering.sample import thresholds
@@ -46,7 +47,7 @@ def document(a: Answers) -> Document:
             "cases": [{"name": name, "answers": n} for name, n in rows.cases.items()],
             "by": list(rows.groups),
         },
-        "confidences": [_confidence(name, j, len(rows)) for name, j in a.items()],
+        "confidences": [_confidence(name, j, a) for name, j in a.items()],
         "groups": [
             {
                 "words": list(key),
@@ -61,7 +62,7 @@ def document(a: Answers) -> Document:
     }
 
 
-def _confidence(name: str, j: Judged, rows: int) -> Document:
+def _confidence(name: str, j: Judged, a: Answers) -> Document:
     """One confidence on all answers that have it."""
     t = j.tally
     lowest, highest = t.ends
@@ -69,11 +70,22 @@ def _confidence(name: str, j: Judged, rows: int) -> Document:
     return {
         "name": name,
         "answers": j.answers,
-        "missing": rows - j.answers,
+        "missing": len(a.rows) - j.answers,
         "distinct": len(t.score),
         "lowest": finite(lowest),
         "highest": finite(highest),
         "measures": _measures(j, SHOWN),
+        "confident_errors": [
+            {
+                "file": e.file,
+                "row": e.row,
+                "confidence": e.confidence,
+                "quality": e.quality,
+                "gold": None if e.gold is None else cut(e.gold),
+                "predicted": None if e.predicted is None else cut(e.predicted),
+            }
+            for e in a.confident_errors(confidence=name)
+        ],
         "over_tau": [
             {
                 "tau": tau,

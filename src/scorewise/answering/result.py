@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from scorewise.answering.document import document
+from scorewise.answering.errors import ConfidentError, confident_errors
 from scorewise.answering.measures import SHOWN
 from scorewise.answering.parts import Groups, Part
 from scorewise.answering.settings import Settings
@@ -46,6 +47,31 @@ class Answers(Part, Shown):
     def at(self, tau: float) -> Answers:
         """The same answers with another threshold of quality."""
         return Answers(self.rows, replace(self.settings, tau=tau), self.sources, self.notes)
+
+    def confident_errors(
+        self, top: int = 5, *, confidence: str | None = None
+    ) -> tuple[ConfidentError, ...]:
+        """The wrong answers that were said with most confidence, the surest first.
+
+        >>> from scorewise import answers
+        >>> a = answers(["Paris", "Rome"], ["Lyon", "Oslo"], [0.9, 0.95])
+        >>> [(e.place, e.predicted, e.confidence) for e in a.confident_errors(top=1)]
+        [('row 1, counting from 0', 'Oslo', 0.95)]
+        """
+        name = confidence or next(iter(self))
+        if confidence is None:
+            self._only("accuracy")  # refuses to choose between several
+        if name not in self.rows.confidence:
+            raise BadInput(
+                f"no confidence is named {name}; confidences are {', '.join(self.rows.confidence)}"
+            )
+        return confident_errors(self.rows, name, self.settings.tau, top)
+
+    def plot(self, measure: str = "ece", *, ax: Any = None) -> Any:
+        """Draw a measure over the threshold of quality; `displays.AnswersDisplay` draws groups, too."""
+        from scorewise.displays import AnswersDisplay
+
+        return AnswersDisplay.over_tau(self, measure, ax=ax)
 
     @cached_property
     def _document(self) -> Document:

@@ -59,6 +59,14 @@ def answers(
             metavar="WHAT", help="A list of gold answers holds variants, or items all to be named."
         ),
     ] = "variants",
+    unanswerable: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A text that says there is no answer, in place of the usual ones; repeat it.",
+            show_default=False,
+        ),
+    ] = None,
     bins: Annotated[
         int, typer.Option(metavar="NUMBER", help="Bins of equal width that ECE has.")
     ] = 15,
@@ -88,6 +96,7 @@ def answers(
         "missing": missing.value,
         "normalise": normalise,
         "lists": lists,
+        **({"unanswerable": tuple(unanswerable)} if unanswerable else {}),
     }
     settings = {"tau": tau, "bins": bins, "level": level, "seed": seed}
     work.deliver(judged_answers(files, columns, settings), json=json, md=md)

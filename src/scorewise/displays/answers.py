@@ -76,7 +76,7 @@ class AnswersDisplay(Display):
         ax.axvline(tau, color=GREY, ls=":", lw=1, gid=CHANCE, label=f"tau {tau:g}")
         over_grid(ax, "tau: an answer is correct when its quality is above", _title(measure))
         ax.set_xlim(0, 1)
-        legend(ax, "best")
+        legend(ax, "above", columns=min(3, len(self.lines_) + 1))
         return self._drew([ax])
 
     def _by_group(self, measure: str, ax: Any) -> Self:

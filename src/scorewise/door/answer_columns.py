@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from scorewise.door.classes import coded
 from scorewise.door.columns import Missing, aligned, complete
-from scorewise.door.numbers import in_range, numbers
+from scorewise.door.numbers import numbers
 from scorewise.door.place import Place
 from scorewise.door.texts import Texts, texts
+from scorewise.door.unit import amounts, truths
 from scorewise.door.values import Mask, Numbers, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
-Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.object_]
 
 
@@ -61,17 +61,20 @@ def read_answers(
     said: Mapping[str, Any],
     sure: Mapping[str, Any],
     groups: Mapping[str, Any],
-    amounts: Mapping[str, Any],
+    quality: tuple[str, Any],
+    weight: tuple[str, Any],
     place: Place,
 ) -> AnswerColumns:
-    """Columns of any library: texts, confidence, groups, and amounts of which None is not there."""
-    amounts = {n: column for n, column in amounts.items() if column is not None}
-    aligned([pair for group in (said, sure, groups, amounts) for pair in group.items()])
+    """Columns of any library: texts, confidence, groups, and two by name of which None is not there."""
+    given = ((*quality, truths), (*weight, numbers))
+    heavy = {n: (column, reader) for n, column, reader in given if column is not None}
+    others = {n: column for n, (column, _) in heavy.items()}
+    aligned([pair for group in (said, sure, groups, others) for pair in group.items()])
     found = AnswerColumns(
         {n: texts(column, n, place) for n, column in said.items()},
-        {n: numbers(vector(column, n), n, place) for n, column in sure.items()},
+        {n: amounts(vector(column, n), n, place) for n, column in sure.items()},
         {n: vector(column, n) for n, column in groups.items()},
-        {n: numbers(vector(column, n), n, place) for n, column in amounts.items()},
+        {n: reader(vector(column, n), n, place) for n, (column, reader) in heavy.items()},
         place,
     )
     _same_length({**found.texts, **found.amounts, **found.groups, **found.sure})
@@ -94,36 +97,19 @@ def _without_text(name: str, column: Texts, missing: Missing, place: Place) -> M
     gone = column.missing()
     if gone is not None and missing == "refuse":
         them = "it" if np.count_nonzero(gone) == 1 else "them"
+        empty = (
+            'write ""' if any(".csv" in file for file, _ in place.files) else "write an empty text"
+        )
+        quotes = " in quotes" if '"' in empty else ""
         raise BadInput(
-            f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop", or write an '
-            f"empty text where there is no answer"
+            f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop", or {empty}{quotes} '
+            f"where there is no answer"
         )
     return gone
 
 
 def _keep(column: Numbers, rows: Mask) -> Numbers:
     return Numbers(column.values[rows], None if column.null is None else column.null[rows])
-
-
-def in_unit(column: Numbers, name: str, place: Place) -> Floats:
-    """Numbers in [0, 1], NaN where one is missing.
-
-    >>> in_unit(Numbers(np.array([True, False]), np.array([False, True])), "correct", Place())
-    array([ 1., nan])
-    """
-    values = column.values.astype(np.float64)
-    if column.null is not None:
-        values[column.null] = np.nan
-    there = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    low, high = in_range(there, name, place)
-    if low < 0 or high > 1:
-        outside = (there < 0) | (there > 1)
-        percent = low >= 0 and high <= 100 and np.nanmedian(values) > 1
-        way_out = "divide percentages by 100" if percent else "bring it to that range"
-        raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.12g}); {way_out}"
-        )
-    return values
 
 
 def words(column: Vector) -> Groups:

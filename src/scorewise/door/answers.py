@@ -9,13 +9,14 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.answer_columns import AnswerColumns, Groups, in_unit, read_answers, words
+from scorewise.door.answer_columns import AnswerColumns, Groups, read_answers, words
 from scorewise.door.columns import Missing, one_of
 from scorewise.door.matching import Compared, Lists, compare
 from scorewise.door.place import Place
 from scorewise.door.quality import RULES, Rule
 from scorewise.door.rows import weights
-from scorewise.door.texts import check_flat
+from scorewise.door.texts import Texts, check_flat
+from scorewise.door.unit import in_unit
 from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
 
@@ -39,7 +40,7 @@ class AnswerRows:
     `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for a column of one's own.
     `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `groups` are
     words, by column. `cases` counts what is special about gold answers and predictions. `normalise` is how
-    texts were brought into one form, None where quality is one's own.
+    texts were brought into one form, None where quality is one's own; so are `gold` and `predicted`.
     """
 
     quality: Floats
@@ -52,6 +53,8 @@ class AnswerRows:
     names: AnswerNames = field(default_factory=AnswerNames)
     cases: dict[str, int] = field(default_factory=dict)
     normalise: Normalise | None = None
+    gold: Texts | None = None
+    predicted: Texts | None = None
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -78,8 +81,8 @@ def take_answers(
 ) -> AnswerRows:
     """Check answers, the confidence in each, and what they belong to.
 
-    `quality` is a rule or a column of one's own, numbers in [0, 1] or booleans; `gold` and `predicted` may
-    then be None. `confidence` is a column, or several by name. Text is normalised as "plain" for ANLS, as
+    `quality` is a rule or a column of one's own, numbers in [0, 1], booleans or words for those;
+    `gold` and `predicted` may then be None. `confidence` is a column, or several by name. Text is normalised as "plain" for ANLS, as
     "squad" for exact match and F1, unless said. A missing value is refused; with missing="drop", an answer
     without gold, prediction, quality, group or weight is left out and counted, and a confidence that is
     missing is NaN.
@@ -98,7 +101,8 @@ def take_answers(
         {gold_name: gold, predicted_name: predicted} if rule != "own" else {},
         {str(n): column for n, column in sure.items()},
         {str(n): column for n, column in (groups or {}).items()},
-        {quality_name: quality if rule == "own" else None, weight_name: weight},
+        (quality_name, quality if rule == "own" else None),
+        (weight_name, weight),
         place or Place(),
     )
     kept = given.complete(missing)
@@ -120,6 +124,8 @@ def take_answers(
         names=names,
         cases=cases,
         normalise=None if rule == "own" else normalise or RULES[rule].normalise,
+        gold=kept.texts.get(gold_name),
+        predicted=kept.texts.get(predicted_name),
     )
 
 

@@ -15,6 +15,7 @@ from scorewise.views.words import (
     interval,
     named,
     percent,
+    plain,
     shown,
     value,
     whole_percent,
@@ -40,18 +41,18 @@ EXPECTED = (
     "Expected: what a calibrated confidence would get on average. p: the chance that it would get as "
     "much or more. Baseline: what the best constant, or chance, would get."
 )
+BRIEF = 24  # letters of an answer in a table
 SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
-COLUMNS = (
-    "Right: share of correct answers. Says: mean confidence. Expected: the ECE that a calibrated "
-    "confidence would get on average."
-)
+COLUMNS = "Right: share of correct answers. Says: mean confidence."
+CALIBRATED = "Expected: the ECE that a calibrated confidence would get on average."
+ROOM = 13  # letters of a group beside which both intervals fit
 
 
 def answers(doc: Document) -> list[Section]:
     """The page of judged answers."""
     parts = [Section(facts=_facts(doc))]
     for c in doc["confidences"]:
-        parts += [*_measures(doc, c), *_over_tau(doc, c)]
+        parts += [*_measures(doc, c), *_over_tau(doc, c), *_confident_errors(doc, c)]
     for c in doc["confidences"]:
         parts += _groups(doc, c)
     return [*parts, *hints(doc["hints"])]
@@ -136,6 +137,29 @@ def _over_tau(doc: Document, c: Document) -> list[Section]:
     return [Section(title, head=head, rows=rows, words=frozenset({"tau"}))]
 
 
+def _confident_errors(doc: Document, c: Document) -> list[Section]:
+    """The wrong answers said with most confidence."""
+    errors = c["confident_errors"]
+    if not errors:
+        return []
+    files = {e["file"] for e in errors}
+    texts = errors[0]["gold"] is not None
+    rows = []
+    for e in errors:
+        row = amount(e["row"]) + (f" of {e['file']}" if len(files) > 1 else "")
+        said = (_brief(e["gold"]), _brief(e["predicted"])) if texts else ()
+        rows.append((row, shown(e["confidence"]), shown(e["quality"]), *said))
+    head = ("Row", "Confidence", "Quality", *(("Gold", "Predicted") if texts else ()))
+    count = "Rows count from 0." if files == {None} else "Rows count from 1, after the header."
+    title = _title(doc, c, "Wrong and surest")
+    words = frozenset({"Gold", "Predicted"})
+    return [Section(title, head=head, rows=rows, words=words, lines=[count])]
+
+
+def _brief(said: str) -> str:
+    return plain(said if len(said) <= BRIEF else f"{said[: BRIEF - 1]}…")
+
+
 def _groups(doc: Document, c: Document) -> list[Section]:
     """One line for each group; of several columns, the first heads those of the others."""
     mine = [g for g in doc["groups"] if g["confidence"] == c["name"]]
@@ -143,27 +167,44 @@ def _groups(doc: Document, c: Document) -> list[Section]:
         return []
     by = doc["data"]["by"]
     rows: list[Sequence[str]] = []
+    narrow = max(len(" / ".join(by)), *(_longest(g["words"]) for g in doc["groups"])) <= ROOM
     for first, some in groupby(mine, key=lambda g: g["words"][0]):
         group = list(some)
         if len(by) == 1:
-            rows.append(_line(first, group[0]))
+            rows.append(_line(first, group[0], narrow))
             continue
         rows.append((first, *[""] * 7))
-        rows += [_line(f"· {' / '.join(g['words'][1:])}", g) for g in group]
+        rows += [_line(f"· {' / '.join(g['words'][1:])}", g, narrow) for g in group]
     level = percent(doc["settings"]["level"])
     column = " / ".join(by)
-    head = (column, "n", "Right", "Says", "ECE", level, "Expected", "AUROC")
+    head = (
+        column,
+        "n",
+        "Right",
+        "Says",
+        "ECE",
+        level,
+        *(("AUROC", "Interval") if narrow else ("Expected", "AUROC")),
+    )
     title = _title(doc, c, "Groups")
     last = c["name"] == doc["groups"][-1]["confidence"]
+    said = COLUMNS if narrow else f"{COLUMNS} {CALIBRATED}"
     words = frozenset({column})
-    return [Section(title, head=head, rows=rows, words=words, lines=[COLUMNS] * last)]
+    return [Section(title, head=head, rows=rows, words=words, lines=[said] * last)]
 
 
-def _line(word: str, g: Document) -> tuple[str, ...]:
+def _longest(words: Sequence[str]) -> int:
+    """Letters of the longer of what heads a group, and what stands in its line."""
+    return max(len(words[0]), len(" / ".join(words[1:])) + 2)
+
+
+def _line(word: str, g: Document, narrow: bool) -> tuple[str, ...]:
     right, says = (g[name]["value"] for name in ("accuracy", "mean_confidence"))
+    area = g["auroc"]
     return (
         word, amount(g["answers"]), *("—" if x is None else whole_percent(x) for x in (right, says)),
-        *_error(g["ece"]), shown(g["auroc"]["value"]),
+        *(_error(g["ece"])[:2] if narrow else _error(g["ece"])),
+        *((value(area), interval(area)) if narrow else (shown(area["value"]),)),
     )  # fmt: skip
 
 

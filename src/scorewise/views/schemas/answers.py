@@ -83,7 +83,22 @@ def _confidence() -> Schema:
         lowest=or_null(number("Lowest value; null when there are none.")),
         highest=or_null(number("Highest value; null when there are none.")),
         measures=a_list("The measures.", _measure(), least=1),
+        confident_errors=a_list(
+            "Wrong answers said with most confidence, the surest first.", _confident_error()
+        ),
         over_tau=a_list("Thresholds of quality; none where quality is 0 or 1.", at),
+    )
+
+
+def _confident_error() -> Schema:
+    return an_object(
+        "A wrong answer.",
+        file=or_null(text("The file it is in; null when given as columns.")),
+        row=count("Row of that file, counting from 1; from 0 when given as columns."),
+        confidence=number("The confidence in it.", minimum=0),
+        quality=number("Its quality.", minimum=0),
+        gold=or_null(text("Gold answers, cut short; null where quality is one's own.")),
+        predicted=or_null(text("The answer, cut short; null where quality is one's own.")),
     )
 
 
