@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from scorewise.cli.work import as_options, busy
-from scorewise.errors import BadInput
+from scorewise.cli.work import as_options, busy, reading
 from scorewise.views.words import Document, plain
 
 
@@ -22,11 +21,8 @@ def judged_answers(
         from scorewise.sources.load_answers import load_answers
 
         Settings(**settings)  # refused before anything is read
-        try:
+        with reading(files):
             loaded = load_answers(files[0] if len(files) == 1 else list(files), **columns)
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in loaded.notes:
         typer.echo(f"note: {plain(note)}", err=True)
     with busy(f"judging {len(loaded.rows):,} answers"):

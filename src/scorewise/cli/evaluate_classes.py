@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from scorewise.cli.work import as_options, busy
+from scorewise.cli.work import as_options, busy, reading
 from scorewise.errors import BadInput
 from scorewise.views.words import Document, plain
 
@@ -24,7 +24,7 @@ def judged_classes(
     with busy("reading"):
         from scorewise.evaluation.loading import judge_classes, read_classes
 
-        try:
+        with reading(files):
             loaded, rule = read_classes(
                 files[0] if len(files) == 1 else list(files),
                 score=score[0] if score else None,
@@ -32,9 +32,6 @@ def judged_classes(
                 missing=options["missing"].value,
                 **{**columns, "confidence": columns["confidence"] or "max"},
             )
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in loaded.notes:
         typer.echo(f"note: {plain(note)}", err=True)
     with busy(f"judging {len(loaded.rows):,} rows"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
 
@@ -84,7 +82,7 @@ def judge(
         if not named:
             raise BadInput(f"no {option} was given; name at least one column")
     work.check_outputs(files, {"--json": json, "--md": md})
-    with work.busy("judging the judges"), _told(files):
+    with work.busy("judging the judges"), work.reading(files):
         from scorewise.agreeing.judges import judge as judged
 
         found = judged(
@@ -109,15 +107,3 @@ def judge(
     # a value that begins with a dash would be taken for an option
     doc["hints"] = [hint.replace("--ignore -", "--ignore=-") for hint in hints]
     work.deliver(doc, json=json, md=md)
-
-
-@contextmanager
-def _told(files: Sequence[str]) -> Iterator[None]:
-    """One sentence for files that cannot be read."""
-    from scorewise.views.words import plain
-
-    try:
-        yield
-    except OSError as error:
-        where = plain(error.filename or ", ".join(files))
-        raise BadInput(f"cannot read {where}: {error.strerror or error}") from error

@@ -137,11 +137,8 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
     with busy("reading"):
         from scorewise.sources import load
 
-        try:
+        with reading(files):
             loaded = load(files[0] if len(files) == 1 else list(files), **chosen)
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in loaded.notes:
         typer.echo(f"note: {plain(note)}", err=True)
     labels = loaded.rows.labels
@@ -171,11 +168,8 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
         from scorewise.drifting import drift
 
         warnings.simplefilter("ignore")  # the notes are told below
-        try:
+        with reading(files):
             found = drift(*files, **options)
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
     for note in dict.fromkeys(found.notes):
         typer.echo(f"note: {plain(note)}", err=True)
     doc = found.to_dict()
@@ -191,11 +185,8 @@ def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
     with busy("judging agreement"):
         from scorewise.agreeing import agree
 
-        try:
+        with reading(files):
             found = agree(files[0] if len(files) == 1 else list(files), **options)
-        except OSError as error:
-            where = plain(error.filename or ", ".join(files))
-            raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
         for note in found.notes:
             typer.echo(f"note: {plain(as_options(note))}", err=True)
         doc = found.to_dict()
@@ -263,6 +254,16 @@ def show(doc: Document) -> None:
     if reconfigure is not None:
         reconfigure(errors="replace")  # a terminal without box characters still shows numbers
     print_document(doc, Console(highlight=False))
+
+
+@contextmanager
+def reading(files: Sequence[str]) -> Iterator[None]:
+    """What the system says against a file, as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = plain(error.filename or ", ".join(files))
+        raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
 
 
 @contextmanager
