@@ -67,7 +67,8 @@ def test_200_tables_against_irrcac(part):
             ours = RATER_MEASURES[name](case.ratings, weights=weights)
             low, high = e["confidence_interval"]
             if ours.p is not None and ours.p > 0.05:
-                low, high = min(low, 0.0), max(high, 0.0)
+                reach = norm.ppf(0.975) * c.null
+                low, high = min(low, c.value - reach), min(max(high, c.value + reach), 1.0)
             assert (ours.low, ours.high) == pytest.approx((max(low, -1.0), high), **EXACT)
             assert (ours.p is None) == (name in ("gwet_ac", "brennan_prediger"))
 
@@ -107,6 +108,20 @@ def test_independent_raters_are_hardly_ever_said_to_agree(missing):
         rejected, covered = np.mean(each, axis=0)
         assert rejected < 0.09, name
         assert covered > 0.93, name
+
+
+def test_intervals_of_little_agreement_on_a_rare_category_hold():
+    """Where the error at the value says too little: kappa is 0.09, and 5 % of ratings are of the other."""
+    rng = np.random.default_rng(5)
+    held = {name: [] for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha")}
+    for _ in range(300):
+        truth = rng.random((100, 1)) < 0.95
+        x = np.where(rng.random((100, 2)) < 0.3, truth, rng.random((100, 2)) < 0.95).astype(float)
+        r = Ratings.of({"a": x[:, 0], "b": x[:, 1]}, categories=[0, 1])
+        for name, each in held.items():
+            e = RATER_MEASURES[name](r)
+            each.append(not e.defined or e.low <= 0.09 <= e.high)
+    assert min(map(np.mean, held.values())) > 0.9
 
 
 def test_full_agreement_is_evidence():
@@ -158,8 +173,8 @@ def test_cohen_against_statsmodels_and_sklearn(weights, power):
         assert c.null == pytest.approx(math.sqrt(theirs.var_kappa0), **EXACT)
         e = m.cohen_kappa(case.ratings, weights=weights)
         assert e.p == pytest.approx(theirs.pvalue_two_sided, rel=1e-7, abs=1e-12)
-        high = theirs.kappa_upp if e.p <= 0.05 else max(theirs.kappa_upp, 0.0)
-        assert e.high == pytest.approx(min(high, 1), rel=1e-9)
+        reach = norm.ppf(0.975) * c.null if e.p > 0.05 else 0.0
+        assert e.high == pytest.approx(min(max(theirs.kappa_upp, c.value + reach), 1), rel=1e-9)
         labels = list(range(1, q + 1))
         expected = cohen_kappa_score(
             *case.both.T, labels=labels, weights=None if power is None else weights

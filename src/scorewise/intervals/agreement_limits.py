@@ -31,14 +31,15 @@ def by_formula(c: Coefficient, level: float) -> Limits:
 
 
 def _with_chance(c: Coefficient, limits: Limits, level: float) -> Limits:
-    """The limits, which contain 0 wherever the test of chance allows it.
+    """The limits; where the test of chance allows 0, no narrower than the error under chance makes them.
 
     Where a category is rare and agreement near that of chance, the error at the value is far too small
-    and that under chance is not.
+    and that under chance is not. The limits then contain 0.
     """
     if not chance_of(c) > 1 - level:
         return limits
-    return min(limits[0], 0.0), max(limits[1], 0.0)
+    reach = z(level) * c.null
+    return min(limits[0], c.value - reach), max(limits[1], c.value + reach)
 
 
 def _alike(c: Coefficient, level: float) -> Limits:
