@@ -150,7 +150,7 @@ def _confident_errors(doc: Document, c: Document) -> list[Section]:
         said = (_brief(e["gold"]), _brief(e["predicted"])) if texts else ()
         rows.append((row, shown(e["confidence"]), shown(e["quality"]), *said))
     head = ("Row", "Confidence", "Quality", *(("Gold", "Predicted") if texts else ()))
-    count = "Rows count from 0." if files == {None} else "Rows count from 1, after the header."
+    count = "Rows count from 0." if files == {None} else "Rows count from 1, after any header."
     title = _title(doc, c, "Wrong and surest")
     words = frozenset({"Gold", "Predicted"})
     return [Section(title, head=head, rows=rows, words=words, lines=[count])]
