@@ -81,11 +81,11 @@ def take_answers(
 ) -> AnswerRows:
     """Check answers, the confidence in each, and what they belong to.
 
-    `quality` is a rule or a column of one's own, numbers in [0, 1], booleans or words for those;
-    `gold` and `predicted` may then be None. `confidence` is a column, or several by name. Text is normalised as "plain" for ANLS, as
-    "squad" for exact match and F1, unless said. A missing value is refused; with missing="drop", an answer
-    without gold, prediction, quality, group or weight is left out and counted, and a confidence that is
-    missing is NaN.
+    `quality` is a rule or a column of one's own, numbers in [0, 1], booleans or words for those; `gold`
+    and `predicted` may then be None. `confidence` is a column, or several by name. Text is normalised as
+    "plain" for ANLS, as "squad" for exact match and F1, unless said. A missing value is refused; with
+    missing="drop", an answer without gold, prediction, quality, group or weight is left out and counted,
+    and a confidence that is missing is NaN.
 
     >>> rows = take_answers(["1894", ["Yes", "It is"], ""], ["1884", "yes", "no answer"], [0.9, 0.8, 0.3])
     >>> rows.quality, rows.confidence["confidence"], rows.cases["unanswerable"]
