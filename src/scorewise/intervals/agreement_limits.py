@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
 from scorewise.intervals.agreement import Coefficient, coefficient
 from scorewise.intervals.agreement_draws import replicates_of
 from scorewise.intervals.agreement_weights import Weights
-from scorewise.intervals.scales import student, z
+from scorewise.intervals.scales import bootstrap_tail, student, z
 from scorewise.intervals.shares import wilson
 from scorewise.tallies.ratings import Ratings
 
@@ -71,7 +70,6 @@ def by_bootstrap(
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn) or np.ptp(drawn) < 1e-12:
         return _with_chance(c, _alike(c, level), level)
-    n = c.items
-    tail = NormalDist().cdf(-math.sqrt(n / (n - 1)) * student(level, n - 1))
+    tail = bootstrap_tail(level, c.items)
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return _with_chance(c, (min(float(low), c.value), max(float(high), c.value)), level)
