@@ -82,7 +82,7 @@ def take_answers(
     """Check answers, the confidence in each, and what they belong to.
 
     `quality` is a rule or a column of one's own, numbers in [0, 1], booleans or words for those; `gold`
-        and `predicted` may then be None. `confidence` is a column, or several by name. Text is normalised
+    and `predicted` may then be None. `confidence` is a column, or several by name. Text is normalised
     as "plain" for ANLS, as "squad" for exact match and F1, unless said. A missing value is refused;
     with missing="drop", an answer without gold, prediction, quality, group or weight is left out and
     counted, and a confidence that is missing is NaN.
