@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -136,7 +135,9 @@ def _the(model: str) -> str:
 
 
 def ratio(s: Shift) -> str:
-    return f"{math.exp(s.middle):.2f} [{math.exp(s.low):.2f}, {math.exp(s.high):.2f}]"
+    with np.errstate(over="ignore"):  # infinite where AUC does not vary at all
+        middle, low, high = np.exp([s.middle, s.low, s.high])
+    return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def signed(s: Shift, digits: int = 3) -> str:
