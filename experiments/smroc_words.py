@@ -57,7 +57,8 @@ def lower(cases: list[Lower]) -> str:
     full = _each(
         cases,
         lambda c: (
-            f"lower on {_on(c.gap)}, difference {signed(c.gap)}, not on {', '.join(c.exceptions) or 'none'}"
+            f"lower on {_on(c.gap)}, difference {signed(c.gap)}"
+            + (f", not on {', '.join(c.exceptions)}" if c.exceptions else "")
         ),
     )
     counts = ", ".join(f"{sum(v)} of {len(v)} for {_the(m)}" for m, v in rising.items())

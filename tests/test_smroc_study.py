@@ -166,6 +166,8 @@ def test_the_interval_of_a_shift_is_what_wilcoxon_does_not_refuse():
     for end, inside in ((s.low, s.low + 0.05), (s.high, s.high - 0.05)):
         assert stats.wilcoxon(d - inside).pvalue > 0.05
         assert stats.wilcoxon(d - end).pvalue == pytest.approx(0.05, abs=0.02)
+    assert shift(d[:5]).high == np.inf
+    assert np.isfinite(shift(d[:6]).high)
     assert shift(-d).middle == pytest.approx(-s.middle)
     assert shift(np.append(d, np.inf)).middle == pytest.approx(s.middle, abs=0.2)
 
