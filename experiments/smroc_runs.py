@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -97,15 +98,23 @@ def run_all(
     ]
     parts: dict[str, list[dict[str, Any]]] = {}
     left = {name: len(SCHEMES) * repeats for name in sets}
-    with ProcessPoolExecutor(processes, initializer=_quiet) as pool:
-        waiting = {pool.submit(runs, job): job.name for job in jobs}
-        for done in track(as_completed(waiting), "judging", len(jobs), disable=not jobs):
-            name = waiting[done]
-            parts.setdefault(name, []).extend(done.result())
-            left[name] -= 1
-            if not left[name]:
-                found[name] = store(results, name, repeats, parts.pop(name))
+    for name, rows in track(_done(jobs, processes), "judging", len(jobs), disable=not jobs):
+        parts.setdefault(name, []).extend(rows)
+        left[name] -= 1
+        if not left[name]:
+            found[name] = store(results, name, repeats, parts.pop(name))
     return {name: found[name] for name in sets}
+
+
+def _done(jobs: list[Job], processes: int | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The set and the rows of each job, as they come."""
+    if processes == 1:
+        yield from ((job.name, runs(job)) for job in jobs)
+        return
+    # polars has threads, which do not survive a fork
+    with ProcessPoolExecutor(processes, get_context("spawn"), _quiet) as pool:
+        waiting = {pool.submit(runs, job): job.name for job in jobs}
+        yield from ((waiting[done], done.result()) for done in as_completed(waiting))
 
 
 def _quiet() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -58,7 +57,8 @@ def lower(cases: list[Lower]) -> str:
     full = _each(
         cases,
         lambda c: (
-            f"lower on {_on(c.gap)}, difference {signed(c.gap)}, not on {', '.join(c.exceptions) or 'none'}"
+            f"lower on {_on(c.gap)}, difference {signed(c.gap)}"
+            + (f", not on {', '.join(c.exceptions)}" if c.exceptions else "")
         ),
     )
     counts = ", ".join(f"{sum(v)} of {len(v)} for {_the(m)}" for m, v in rising.items())
@@ -136,7 +136,9 @@ def _the(model: str) -> str:
 
 
 def ratio(s: Shift) -> str:
-    return f"{math.exp(s.middle):.2f} [{math.exp(s.low):.2f}, {math.exp(s.high):.2f}]"
+    with np.errstate(over="ignore"):  # infinite where AUC does not vary at all
+        middle, low, high = np.exp([s.middle, s.low, s.high])
+    return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def signed(s: Shift, digits: int = 3) -> str:

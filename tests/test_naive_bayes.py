@@ -2,8 +2,10 @@
 
 import math
 import pickle
+from datetime import date
 
 import numpy as np
+import polars as pl
 import pytest
 
 pytest.importorskip("sklearn")
@@ -98,8 +100,6 @@ def by_hand(table, y, w, row, classes):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_missing_is_left_out_as_a_loop_does(weighted):
-    import polars as pl
-
     numbers, words, y = mixed()
     rng = np.random.default_rng(0)
     w = rng.integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
@@ -162,6 +162,12 @@ def test_bad_input_is_refused_in_a_sentence():
         (lambda: NaiveBayes().fit(x, y, sample_weight=[1, -1, 1]), "negative in 1 row, row 1"),
         (lambda: NaiveBayes().fit(x, y, sample_weight=[0, 0, 0]), "zero in every row"),
         (lambda: NaiveBayes().fit(x, y).predict([["red"]]), "'red', but .* fitted to numbers"),
+    ]
+    rows = pl.DataFrame({"day": [date(2020, 1, i) for i in (1, 2, 3)]})
+    cases += [
+        (lambda: NaiveBayes().fit(rows, y), "day holds dates"),
+        (lambda: NaiveBayes().fit(rows.lazy(), y), "lazy frame"),
+        (lambda: NaiveBayes().fit(rows[:0], []), r"shape \(0, 1\)"),
     ]
     for call, sentence in cases:
         with pytest.raises(sw.BadInput, match=sentence):

@@ -127,6 +127,8 @@ def test_awkward_features_leave_sane_probabilities():
     found = ProbabilityTree(random_state=0).fit(awkward, y).predict_proba(awkward)
     np.testing.assert_allclose(found, plain, atol=0.2)  # trees see 32 bits of each number
     assert (found.argmax(axis=1) == plain.argmax(axis=1)).mean() > 0.97
+    huge = ProbabilityTree().fit([[1e300], [-1e300], [2.0], [-3.0]], [1, 0, 1, 0])
+    assert list(huge.predict([[1e200], [-1e200]])) == [1, 0]
     one_each = ProbabilityTree(min_samples_leaf=1).fit([[0.0], [1.0]], [0, 1])
     assert one_each.predict_proba([[0.0], [1.0]])[:, 1] == pytest.approx([1 / 3, 2 / 3])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
@@ -29,7 +30,10 @@ _FINITE = next(name for name in signature(check_array).parameters if name.endswi
 
 def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
     """The columns of a frame or array; the model remembers (or with reset=False, holds to) their names."""
-    if not hasattr(x, "columns") and not hasattr(x, "column_names"):
+    frame = nw.from_native(x, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
+    if not isinstance(frame, nw.DataFrame):
         x = check_array(_untouched(x), dtype=None, estimator=model, **{_FINITE: False})
     elif not all(x.shape):
         raise BadInput(f"the features have shape {x.shape}; pass at least one row and one column")

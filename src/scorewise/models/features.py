@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,8 @@ class Layout:
     ) -> Layout:
         """The layout of these columns; levels are those of the rows that are used."""
         names = tuple(name for name, _ in columns)
+        for name, column in columns:
+            _no_dates(column, name)
         asked = _asked(names, nominal)
         levels = tuple(
             _levels(column, used) if i in asked or _is_nominal(column) else None
@@ -90,6 +93,12 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
         else:
             raise BadInput(f"nominal column {asked} is not there; there are {len(names)}, from 0")
     return places
+
+
+def _no_dates(column: Vector, name: str) -> None:
+    dates = (date, time, timedelta, np.datetime64, np.timedelta64)
+    if isinstance(column, Coded) and any(isinstance(v, dates) for v in column.values):
+        raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
 
 
 def _is_nominal(column: Vector) -> bool:

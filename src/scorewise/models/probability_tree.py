@@ -30,8 +30,8 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
     the rest. Missing numbers go to the side that suits the training rows best; missing nominal values are a
     level of their own. A level that fitting has not seen goes to the side with more rows.
 
-    Grown by scikit-learn's DecisionTreeClassifier, which is `estimator_`. Provost & Domingos (2003), Tree
-    induction for probability-based ranking.
+    Grown by scikit-learn's DecisionTreeClassifier, which is `estimator_` and sees 32 bits of a number.
+    Provost & Domingos (2003), Tree induction for probability-based ranking.
 
     >>> age, smokes = [22, 35, 41, 58, 63, 70], ["no", "no", "yes", "no", "yes", None]
     >>> import polars as pl
@@ -108,7 +108,8 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
     def _encoded(self, rows: Features) -> NDArray[np.float32]:
         """Numbers, then one column for each level; NaN there sends a row to the side with more rows."""
         levels = [len(found) for found in self.layout_.levels if found is not None]
-        parts = [rows.numbers.astype(np.float32)]
+        far = np.finfo(np.float32).max  # trees see numbers with 32 bits
+        parts = [np.clip(rows.numbers, -far, far).astype(np.float32)]
         for column, count, gaps in zip(rows.codes.T, levels, self._gaps, strict=True):
             code = np.where(column == MISSING, count, column) if gaps else column
             part = (code[:, None] == np.arange(count + gaps)).astype(np.float32)
