@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scorewise import curves, displays, measures
+    from scorewise import curves, displays, measures, models
     from scorewise.agreeing import Agreement, agree
     from scorewise.agreeing.judges import Judgement, items_needed, judge
     from scorewise.answering import Answers, answers
@@ -64,6 +64,7 @@ __all__ = [
     "judge",
     "measure",
     "measures",
+    "models",
     "raters",
     "smroc",
     "tally",
@@ -109,7 +110,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"scorewise.{_HOMES[name]}"), name)
-    if name in ("curves", "displays", "measures"):
+    if name in ("curves", "displays", "measures", "models"):
         return import_module(f"scorewise.{name}")
     raise AttributeError(f"scorewise has no attribute {name}; it has {', '.join(__all__)}")
 

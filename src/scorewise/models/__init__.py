@@ -1,0 +1,27 @@
+"""Models whose scores deserve trust, near and far from their training data.
+
+They follow scikit-learn, which `pip install 'scorewise[sklearn]'` brings.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scorewise.models.kernel_density_forest import KernelDensityForest
+
+__all__ = ["KernelDensityForest"]
+
+# imported when first asked for: each needs scikit-learn
+_HOMES = {"KernelDensityForest": "kernel_density_forest"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+    raise AttributeError(f"scorewise.models has no attribute {name}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

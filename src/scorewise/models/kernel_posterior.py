@@ -1,0 +1,206 @@
+"""From weights of training rows to posteriors that fall back to the prior far from all of them.
+
+A forest or a network says how near each training row i is to a row x: w(x, i) >= 0, a sparse
+matrix with a row for each x. What follows from it is the same for both:
+
+    sums = class_sums(w, classes, exponent)            # of w^exponent, for each class
+    tuned = tune({1.0: sums, 2.0: ...}, y, prior)      # on rows that the weights do not know
+    inside = tuned.posterior(sums, prior)              # the posterior near the data
+    log_density = Neighbourhood.of(X).log_density(X_new, *nearest(w, 10))
+    novelty = far(log_density, background(log_density_of_unknown_rows))
+    posterior = mixed(inside, prior, novelty)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+Array = NDArray[np.float64]
+SMOOTHINGS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+SHARPEST, FLATTEST = 8.0, 0.125
+
+
+def class_sums(w: Any, classes: Any, exponent: float) -> Array:
+    """Sum of w^exponent over the training rows of each class, divided by its total.
+
+    `w` is a sparse matrix in rows (CSR) and `classes` a sparse or dense indicator (training rows
+    by classes, its entries their weights). A row without any weight gives zeros.
+    """
+    powered = w
+    if exponent != 1.0:
+        powered = w.copy()
+        np.power(w.data, exponent, out=powered.data)
+    sums = powered @ classes
+    sums = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=float)
+    return shares(sums)
+
+
+def shares(sums: Array) -> Array:
+    """Each row divided by its total; zeros where there is none."""
+    total = sums.sum(axis=1, keepdims=True)
+    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+
+
+def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> Array:
+    """Shares of the classes drawn towards the prior, and made sharper or flatter around it.
+
+    p = (q + a prior) / (1 + a), then proportional to prior (p / prior)^sharpness, so that rows
+    that know nothing keep the prior; smoothing a = 0 and sharpness 1 (the inverse of a
+    temperature) change nothing.
+    """
+    empty = sums.sum(axis=1, keepdims=True) == 0
+    p = np.where(empty, prior, (sums + smoothing * prior) / (1 + smoothing))
+    if sharpness == 1.0:
+        return p
+    with np.errstate(divide="ignore"):
+        logit = sharpness * (np.log(p) - np.log(prior)) + np.log(prior)
+    return _softmax(logit)
+
+
+def _softmax(logit: Array) -> Array:
+    p = np.exp(logit - logit.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Exponent, smoothing and sharpness that were chosen, and the log loss they had."""
+
+    exponent: float
+    smoothing: float
+    sharpness: float
+    loss: float
+
+    def posterior(self, sums: Array, prior: Array) -> Array:
+        """Shares of the classes under these settings (the sums are those of the exponent)."""
+        return smoothed(sums, prior, self.smoothing, self.sharpness)
+
+
+def tune(sums: Mapping[float, Array], y: Any, prior: Array, weight: Array | None = None) -> Tuned:
+    """Exponent, smoothing and sharpness with the least log loss.
+
+    `sums` holds `class_sums` for each exponent that is tried, of rows whose class codes are `y`
+    and which had no part in the weights (out of bag, or held out). The loss is convex in the
+    sharpness, which Newton's method finds for each exponent and smoothing.
+    """
+    y = np.asarray(y)
+    weight = np.ones(len(y)) if weight is None else weight
+    tried = [
+        _sharpened(shares, y, prior, weight, exponent, smoothing)
+        for exponent, shares in sums.items()
+        for smoothing in SMOOTHINGS
+    ]
+    return min(tried, key=lambda tuned: tuned.loss)
+
+
+def _sharpened(
+    sums: Array, y: Any, prior: Array, weight: Array, exponent: float, smoothing: float
+) -> Tuned:
+    """The best sharpness for an exponent and a smoothing."""
+    rows = np.arange(len(y))
+    base = np.log(prior)
+    ratio = np.log(smoothed(sums, prior, smoothing, 1.0)) - base
+    total = weight.sum()
+    sharpness = 1.0
+    for _ in range(8):
+        p = _softmax(sharpness * ratio + base)
+        mean = (p * ratio).sum(axis=1)
+        slope = (weight * (mean - ratio[rows, y])).sum()
+        curve = (weight * ((p * ratio**2).sum(axis=1) - mean**2)).sum()
+        step = slope / max(curve, 1e-9 * total)
+        moved = float(
+            np.clip(sharpness - step, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
+        )
+        if abs(moved - sharpness) < 1e-3:
+            break
+        sharpness = moved
+    p = _softmax(sharpness * ratio + base)[rows, y]
+    loss = float(-(weight * np.log(np.maximum(p, 1e-300))).sum() / total)
+    return Tuned(exponent, smoothing, sharpness, loss)
+
+
+def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
+    """Places and weights of the training rows with the largest weights in each row of `w`.
+
+    Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0.
+    """
+    starts, sizes = w.indptr[:-1], np.diff(w.indptr)
+    width = max(int(sizes.max(initial=0)), count)
+    inside = np.arange(width) < sizes[:, None]
+    values = np.zeros(inside.shape)
+    values[inside] = w.data
+    top = np.argpartition(-values, count - 1, axis=1)[:, :count]
+    found = np.take_along_axis(values, top, axis=1)
+    place = np.minimum(starts[:, None] + top, max(len(w.indices) - 1, 0))
+    rows = w.indices[place] if len(w.indices) else np.zeros_like(place)
+    return np.where(found > 0, rows, 0).astype(np.int64), found
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Training rows, and the normal density around those that are nearest to a row."""
+
+    rows: Array
+    mean: Array
+    variance: Array
+    floor: float
+
+    @classmethod
+    def of(cls, rows: Array, *, floor: float = 0.05) -> Neighbourhood:
+        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least.
+
+        Features that do not vary say nothing and are left out.
+        """
+        rows = np.asarray(rows, dtype=float)
+        known = ~np.isnan(rows)
+        count = np.maximum(known.sum(axis=0), 1)
+        mean = np.where(known, rows, 0).sum(axis=0) / count
+        variance = (np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count
+        return cls(rows, mean, variance, floor)
+
+    def log_density(self, x: Array, places: NDArray[np.int64], weights: Array) -> Array:
+        """Log of the normal density, with independent features, of the rows at `places`.
+
+        A missing value counts as one at the usual distance.
+        """
+        used = self.variance > 0
+        spread = np.sqrt(self.variance[used])
+        z = (np.asarray(x, dtype=float)[:, used] - self.mean[used]) / spread
+        near = (self.rows[places][:, :, used] - self.mean[used]) / spread
+        known = ~np.isnan(near)
+        share = weights[:, :, None] * known
+        total = share.sum(axis=1)
+        none = total == 0
+        total[none] = 1.0
+        near[~known] = 0.0
+        centre = (share * near).sum(axis=1) / total
+        variance = (share * (near - centre[:, None]) ** 2).sum(axis=1) / total
+        variance = np.where(none, 1.0, np.maximum(variance, self.floor))
+        distance = np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance)
+        return np.asarray(
+            -0.5 * (distance + np.log(2 * np.pi * variance)).sum(axis=1) - np.log(spread).sum()
+        )
+
+
+def background(log_density: Array, *, quantile: float = 0.005, margin: float = 5.0) -> float:
+    """Log density below which a row counts as far: that of the lowest training rows, less a margin."""
+    return float(np.quantile(log_density, quantile) - margin)
+
+
+def far(log_density: Array, log_background: float) -> Array:
+    """Share of the background in a row's density: 0 amid the training data, 1 far from it."""
+    return np.asarray(expit(log_background - log_density))
+
+
+def mixed(inside: Array, prior: Array, novelty: Array) -> Array:
+    """Posterior (1 - novelty) inside + novelty prior.
+
+    It equals the posterior of class densities q f + b with the background density b.
+    """
+    return inside + novelty[:, None] * (prior - inside)
