@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, gammaln
 
 Array = NDArray[np.float64]
 SMOOTHINGS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
@@ -144,48 +144,60 @@ def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Training rows, and the normal density around those that are nearest to a row."""
+    """Training rows, and the density around those that are nearest to a row.
+
+    Features are independent, each with a normal kernel. One that seldom leaves its usual value
+    is known from few rows: its kernel has the tails of Student's t with that many degrees of freedom.
+    Features that never do say nothing and are left out.
+    """
 
     rows: Array
     mean: Array
-    variance: Array
+    spread: Array
+    freedom: Array
+    used: NDArray[np.bool_]
     floor: float
 
     @classmethod
-    def of(cls, rows: Array, *, floor: float = 0.05) -> Neighbourhood:
-        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least.
-
-        Features that do not vary say nothing and are left out.
-        """
+    def of(cls, rows: Any, *, floor: float = 0.05) -> Neighbourhood:
+        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least."""
         rows = np.asarray(rows, dtype=float)
         known = ~np.isnan(rows)
         count = np.maximum(known.sum(axis=0), 1)
         mean = np.where(known, rows, 0).sum(axis=0) / count
-        variance = (np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count
-        return cls(rows, mean, variance, floor)
+        spread = np.sqrt((np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count)
+        usual = np.sort(rows, axis=0)[(count - 1) // 2, np.arange(rows.shape[1])]
+        freedom = (known & (rows != usual)).sum(axis=0)
+        used = (freedom > 0) & (spread > 0)
+        return cls(
+            ((rows - mean) / np.where(used, spread, 1))[:, used],
+            mean[used], spread[used], freedom[used].astype(float), used, floor,
+        )
 
-    def log_density(self, x: Array, places: NDArray[np.int64], weights: Array) -> Array:
-        """Log of the normal density, with independent features, of the rows at `places`.
+    def log_density(self, x: Any, places: NDArray[np.int64], weights: Array) -> Array:
+        """Log density of each row of `x` amid its neighbours, the training rows at `places`.
 
         A missing value counts as one at the usual distance.
         """
-        used = self.variance > 0
-        spread = np.sqrt(self.variance[used])
-        z = (np.asarray(x, dtype=float)[:, used] - self.mean[used]) / spread
-        near = (self.rows[places][:, :, used] - self.mean[used]) / spread
-        known = ~np.isnan(near)
-        share = weights[:, :, None] * known
+        z = (np.asarray(x, dtype=float)[:, self.used] - self.mean) / self.spread
+        centre, variance = self._moments(places, weights)
+        distance = np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance)
+        tail = (self.freedom + 1) / 2 * np.log1p(distance / self.freedom)
+        height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
+        height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
+        return np.asarray(height.sum() - (tail + 0.5 * np.log(variance)).sum(axis=1))
+
+    def _moments(self, places: NDArray[np.int64], weights: Array) -> tuple[Array, Array]:
+        """Mean and variance of each feature amid the neighbours of each row, in units of its spread."""
+        near = self.rows[places]
+        share = weights[:, :, None] * ~np.isnan(near)
         total = share.sum(axis=1)
-        none = total == 0
+        none = total == 0  # no neighbour tells: mean and variance of all rows
         total[none] = 1.0
-        near[~known] = 0.0
+        near = np.nan_to_num(near)
         centre = (share * near).sum(axis=1) / total
         variance = (share * (near - centre[:, None]) ** 2).sum(axis=1) / total
-        variance = np.where(none, 1.0, np.maximum(variance, self.floor))
-        distance = np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance)
-        return np.asarray(
-            -0.5 * (distance + np.log(2 * np.pi * variance)).sum(axis=1) - np.log(spread).sum()
-        )
+        return centre, np.where(none, 1.0, np.maximum(variance, self.floor))
 
 
 def background(log_density: Array, *, quantile: float = 0.005, margin: float = 5.0) -> float:
