@@ -9,8 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scorewise.errors import BadInput
+
 Array = NDArray[np.float64]
 _ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
+
+
+def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
+    """The leaf of each row in each tree (rows by trees)."""
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(x, dtype=np.float32)  # as trees compare
+    if beyond := int((np.isinf(narrow)).any(axis=1).sum()):
+        raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
+    found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
+    for at, tree in enumerate(forest.estimators_):
+        found[at] = tree.tree_.apply(narrow)
+    return np.ascontiguousarray(found.T)
 
 
 @dataclass(frozen=True)
@@ -26,7 +40,13 @@ class Leaves:
 
     @classmethod
     def of(
-        cls, forest: Any, leaves: NDArray[np.int64], y: NDArray[np.int64], inside: Any, most: int, rng: Any
+        cls,
+        forest: Any,
+        leaves: NDArray[np.int32],
+        y: NDArray[np.int64],
+        inside: Any,
+        most: int,
+        rng: Any,
     ) -> Leaves:
         """From the leaf of each row in each tree and each row's weight there, `inside(tree)`.
 
@@ -37,13 +57,19 @@ class Leaves:
         offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
         step = max(1, _ENTRIES // max(len(y), 1))
         parts = [
-            _members(trees[at : at + step], leaves[:, at : at + step], y,
-                     [inside(t) for t in range(at, min(at + step, len(trees)))], most, rng)
+            _members(
+                trees[at : at + step],
+                leaves[:, at : at + step],
+                y,
+                [inside(t) for t in range(at, min(at + step, len(trees)))],
+                most,
+                rng,
+            )
             for at in range(0, len(trees), step)
         ]
         return cls(sparse.vstack(parts, format="csr"), offsets[:-1])
 
-    def weights(self, leaves: NDArray[np.int64], use: NDArray[np.bool_] | None = None) -> Any:
+    def weights(self, leaves: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:
         """The weight w(x, i) of each training row i for rows x that fall into these leaves.
 
         `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
@@ -62,7 +88,12 @@ class Leaves:
 
 
 def _members(
-    trees: list[Any], leaves: NDArray[np.int64], y: NDArray[np.int64], inside: list[Array], most: int, rng: Any
+    trees: list[Any],
+    leaves: NDArray[np.int32],
+    y: NDArray[np.int64],
+    inside: list[Array],
+    most: int,
+    rng: Any,
 ) -> Any:
     """Members of the leaves of a few trees."""
     offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
