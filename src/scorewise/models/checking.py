@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from scorewise.errors import BadInput
 
 
-def checked(model: Any, x: Any, y: Any = None, *, missing: bool) -> Any:
-    """Rows as float64 (and labels, when fitting), with the names and number of features checked."""
-    asked = {"dtype": np.float64, "reset": y is not None}
+def checked(model: Any, *given: Any, missing: bool) -> Any:
+    """Rows as float64 (and labels, when fitting: then they are given too), with the names and number of features checked."""
+    asked = {"dtype": np.float64, "reset": len(given) > 1}
     finite: Any = "allow-nan" if missing else True
-    given = (x,) if y is None else (x, y)
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn 1.5
