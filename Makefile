@@ -60,6 +60,7 @@ answers: .venv/tested
 
 study-kdg: .venv/tested
 	$(BIN)/python -m experiments.kdg
+	$(BIN)/python -m experiments.kdg_scale
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py
