@@ -53,8 +53,8 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=50)
     trees = parser.parse_args().trees
     lines = [
-        f"Against the forest's own time ({trees} trees, processor time); bytes: of the leaves, for each row",
-        "and tree.",
+        f"Against the forest's own time ({trees} trees, processor time); bytes: of the leaves, for each",
+        "row and tree.",
         "",
         "| rows | overlapping: extra fit | predict | bytes | far apart: extra fit | predict | bytes |",
         "|---|---|---|---|---|---|---|",
