@@ -1,7 +1,7 @@
 """The kernel density forest and its rivals on 20 sets of OpenML-CC18.
 
 `python -m experiments.cc18 [--trees 100] [--seeds 2] [--data ../shared/data/cc18]` writes
-docs/tables/cc18.md and docs/figures/cc18.png; what is done is kept in experiments/results and not done again.
+docs/tables/cc18.md and docs/figures/cc18.png; what is done is kept and not done again.
 """
 
 from __future__ import annotations
