@@ -8,19 +8,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scorewise.errors import BadInput
+
 if TYPE_CHECKING:
+    from scorewise.models.kernel_density_forest import KernelDensityForest
     from scorewise.models.naive_bayes import NaiveBayes
     from scorewise.models.probability_tree import ProbabilityTree
 
-__all__ = ["NaiveBayes", "ProbabilityTree"]
+__all__ = ["KernelDensityForest", "NaiveBayes", "ProbabilityTree"]
 
 # imported when first asked for: each needs scikit-learn
-_HOMES = {"NaiveBayes": "naive_bayes", "ProbabilityTree": "probability_tree"}
+_HOMES = {
+    "KernelDensityForest": "kernel_density_forest",
+    "NaiveBayes": "naive_bayes",
+    "ProbabilityTree": "probability_tree",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+        try:
+            return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+        except ModuleNotFoundError as e:
+            if (e.name or "").partition(".")[0] not in ("joblib", "sklearn"):
+                raise
+            raise BadInput("models need scikit-learn: pip install 'scorewise[sklearn]'") from e
     raise AttributeError(f"scorewise.models has no attribute {name}; it has {', '.join(__all__)}")
 
 

@@ -1,0 +1,98 @@
+"""The parts of kernel posteriors against loops, scipy and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import log_loss
+
+from scorewise.models.kernel_posterior import (
+    Neighbourhood,
+    background,
+    class_sums,
+    far,
+    mixed,
+    nearest,
+    prior_of,
+    smoothed,
+    tune,
+)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 3.0])
+def test_class_sums_are_those_of_powers(exponent):
+    rng = np.random.default_rng(0)
+    w = rng.random((5, 8)) * (rng.random((5, 8)) < 0.6)
+    w[2] = 0
+    y = rng.integers(0, 3, 8)
+    sums = class_sums(sparse.csr_array(w), sparse.csr_array(np.eye(3)[y]), exponent)
+    for row, got in zip(w, sums, strict=True):
+        expected = np.array([(row[(y == c) & (row > 0)] ** exponent).sum() for c in range(3)])
+        np.testing.assert_allclose(got, expected / max(expected.sum(), 1e-300))
+
+
+def test_the_mixture_is_the_posterior_of_densities_over_a_background():
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet([1, 2, 3], 6)
+    prior = np.array([0.5, 0.3, 0.2])
+    density, b = rng.random(6), 0.2
+    direct = q * density[:, None] + prior * b
+    direct /= direct.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(mixed(q, prior, far(np.log(density), np.log(b))), direct)
+    deep = mixed(q, prior, far(np.full(6, -1e6), -50.0))  # where densities underflow
+    np.testing.assert_allclose(deep, np.tile(prior, (6, 1)))
+
+
+def test_tuning_finds_the_least_log_loss_of_a_fine_grid():
+    rng = np.random.default_rng(0)
+    prior = np.array([0.6, 0.4])
+    q = {k: rng.dirichlet([k, 1], 300) for k in (1.0, 2.0)}
+    y = (rng.random(300) < 0.3 + 0.4 * q[2.0][:, 1]).astype(int)
+    weight = rng.random(300) + 0.5
+    found = tune(q, y, prior, weight, smoothings=(0.01, 0.1))
+    grid = [
+        (log_loss(y, smoothed(q[k], prior, a, s), sample_weight=weight), k, a, s)
+        for k in q
+        for a in (0.01, 0.1)
+        for s in np.geomspace(0.125, 8, 400)
+    ]
+    best = min(grid)
+    assert (found.exponent, found.smoothing) == best[1:3]
+    assert found.loss == pytest.approx(best[0], abs=1e-5)
+    assert found.sharpness == pytest.approx(best[3], rel=0.02)
+
+
+def test_the_nearest_are_those_of_a_sort():
+    w = sparse.random_array((30, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
+    places, values = nearest(w, 4)
+    np.testing.assert_allclose(np.sort(values), np.sort(w.toarray())[:, -4:])
+    np.testing.assert_allclose(w.toarray()[np.arange(30)[:, None], places], values)
+    few, none = nearest(sparse.csr_array((2, 3)), 4)
+    assert few.shape == (2, 4)
+    assert (none == 0).all()
+
+
+def test_the_density_is_that_of_student_kernels():
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3)) * [1, 10, 1e6] + [0, 5, -1e6]
+    places, weights = rng.integers(0, 60, (4, 12)), rng.random((4, 12))
+    x = rng.normal(size=(4, 3)) * [1, 10, 1e6]
+    got = Neighbourhood.of(rows, floor=0.0).log_density(x, places, weights)
+    for a in range(4):
+        mean = np.average(rows[places[a]], axis=0, weights=weights[a])
+        variance = np.average((rows[places[a]] - mean) ** 2, axis=0, weights=weights[a])
+        expected = stats.t.logpdf(x[a], 59, mean, np.sqrt(variance)).sum()
+        assert got[a] == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_background_lies_below_almost_all_rows():
+    d = np.random.default_rng(0).normal(size=10_000)
+    assert background(d) == pytest.approx(-2.576 - 5, abs=0.15)
+    assert background(100 * d) == pytest.approx(-2 * 257.6, abs=25)
+
+
+def test_the_prior_counts_weights():
+    prior = prior_of(np.array([0, 0, 1]), np.array([1.0, 2.0, 1.0]), 3)
+    np.testing.assert_allclose(prior, [0.75, 0.25, 0], atol=1e-9)
+    assert prior[2] > 0
