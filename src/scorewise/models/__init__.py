@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scorewise.models.kernel_density_forest import KernelDensityForest
+    from scorewise.models.kernel_density_network import KernelDensityNetwork
 
-__all__ = ["KernelDensityForest"]
+__all__ = ["KernelDensityForest", "KernelDensityNetwork"]
 
 # imported when first asked for: each needs scikit-learn
-_HOMES = {"KernelDensityForest": "kernel_density_forest"}
+_HOMES = {
+    "KernelDensityForest": "kernel_density_forest",
+    "KernelDensityNetwork": "kernel_density_network",
+}
 
 
 def __getattr__(name: str) -> Any:
