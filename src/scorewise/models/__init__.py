@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scorewise.models.in_and_out import InAndOut, in_and_out
+    from scorewise.models.distributions import InAndOut, in_and_out
     from scorewise.models.kernel_density_forest import KernelDensityForest
     from scorewise.models.kernel_density_network import KernelDensityNetwork
     from scorewise.models.radius import at_radius
@@ -18,11 +18,11 @@ __all__ = ["InAndOut", "KernelDensityForest", "KernelDensityNetwork", "at_radius
 
 # imported when first asked for: each needs scikit-learn
 _HOMES = {
-    "InAndOut": "in_and_out",
+    "InAndOut": "distributions",
     "KernelDensityForest": "kernel_density_forest",
     "KernelDensityNetwork": "kernel_density_network",
     "at_radius": "radius",
-    "in_and_out": "in_and_out",
+    "in_and_out": "distributions",
 }
 
 

@@ -219,7 +219,8 @@ class _Rows:
 
     @property
     def weights(self) -> Array:
-        return np.ones(len(self)) if self.weight is None else self.weight
+        """The weights, 1 on average."""
+        return np.ones(len(self)) if self.weight is None else self.weight / self.weight.mean()
 
     def __len__(self) -> int:
         return len(self.codes)

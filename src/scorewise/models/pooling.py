@@ -14,7 +14,7 @@ from scorewise.models.kernel_posterior import Array
 EXPONENTS = tuple(2.0**power for power in range(13))
 SMOOTHINGS = (0.01, 0.1, 1.0, 10.0)
 MOST = 10.0  # of each share of a pool
-TRUST = 1.0  # rows that the shares of a half each are worth
+TRUST = 10.0  # how firmly the shares are held at a half: as by ten rows or so
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def tune_pool(
     """The pool with the least log loss on rows that neither network nor kernel knows.
 
     `sums` has the kernel sums by exponent, row and class. For each exponent and smoothing the loss is
-    convex in the two shares; both are drawn towards a half, as if by one more row.
+    convex in the two shares; both are drawn towards a half.
     """
     base = np.log(prior)
     p = log_network - base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -53,11 +54,19 @@ def in_and_out(
         check_model(str(name), one)
     if not 0 < level < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
-    at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
+    at = {float(r): _framed(X, at_radius(X, r, points, random_state=seed)) for r in radii}
     sets = Sets(X, y, X_out, at, level, seed)
     return InAndOut(
         {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
     )
+
+
+def _framed(X: Any, points: Any) -> Any:  # noqa: N803
+    """The points as a frame with the columns of X, if it is one: models may look for their names."""
+    if not hasattr(X, "columns"):
+        return points
+    named = "schema" if hasattr(X, "schema") else "columns"
+    return type(X)(points, **{named: list(X.columns)})
 
 
 class InAndOut(Mapping[str, FarAndNear], Shown):
@@ -148,7 +157,8 @@ def _hints(name: str, one: FarAndNear) -> Iterator[str]:
     places = {"out of distribution": one["confidence_out"]}
     places |= {f"at radius {radius:g}": found for radius, found in list(one.at.items())[-1:]}
     for place, found in places.items():
-        if found.defined and found.low > share + SURE:
+        least = found.value if math.isnan(found.low) else found.low
+        if found.defined and least > share + SURE:
             yield (
                 f"'{name}' is {found.value:.2f} sure {place} on average, where the share of the "
                 f"commonest class is {share:.2f}"
