@@ -13,17 +13,26 @@ matrix with a row for each x. What follows from it is the same for both:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, gammaln
+
+from scorewise.errors import BadInput
 
 Array = NDArray[np.float64]
-SMOOTHINGS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+TINY = 1e-300
+SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 SHARPEST, FLATTEST = 8.0, 0.125
+
+
+def prior_of(codes: NDArray[np.int64], weight: Array, classes: int) -> Array:
+    """Share of each class in the weight of all rows; above 0 also for those without weight."""
+    total = np.maximum(np.bincount(codes, weight, classes), 1e-12 * weight.sum())
+    return np.asarray(total / total.sum())
 
 
 def class_sums(w: Any, classes: Any, exponent: float) -> Array:
@@ -44,7 +53,7 @@ def class_sums(w: Any, classes: Any, exponent: float) -> Array:
 def shares(sums: Array) -> Array:
     """Each row divided by its total; zeros where there is none."""
     total = sums.sum(axis=1, keepdims=True)
-    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
 
 
 def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> Array:
@@ -57,7 +66,7 @@ def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> A
     empty = sums.sum(axis=1, keepdims=True) == 0
     p = np.where(empty, prior, (sums + smoothing * prior) / (1 + smoothing))
     if sharpness == 1.0:
-        return p
+        return np.asarray(p)
     with np.errstate(divide="ignore"):
         logit = sharpness * (np.log(p) - np.log(prior)) + np.log(prior)
     return _softmax(logit)
@@ -65,7 +74,7 @@ def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> A
 
 def _softmax(logit: Array) -> Array:
     p = np.exp(logit - logit.max(axis=1, keepdims=True))
-    return p / p.sum(axis=1, keepdims=True)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -82,47 +91,55 @@ class Tuned:
         return smoothed(sums, prior, self.smoothing, self.sharpness)
 
 
-def tune(sums: Mapping[float, Array], y: Any, prior: Array, weight: Array | None = None) -> Tuned:
+def tune(
+    sums: Mapping[float, Array],
+    y: Any,
+    prior: Array,
+    weight: Array | None = None,
+    *,
+    smoothings: Sequence[float] = SMOOTHINGS,
+    sharpness: float | None = None,
+) -> Tuned:
     """Exponent, smoothing and sharpness with the least log loss.
 
     `sums` holds `class_sums` for each exponent that is tried, of rows whose class codes are `y`
     and which had no part in the weights (out of bag, or held out). The loss is convex in the
-    sharpness, which Newton's method finds for each exponent and smoothing.
+    sharpness, which Newton's method finds for each exponent and smoothing unless it is given.
     """
     y = np.asarray(y)
     weight = np.ones(len(y)) if weight is None else weight
-    tried = [
-        _sharpened(shares, y, prior, weight, exponent, smoothing)
-        for exponent, shares in sums.items()
-        for smoothing in SMOOTHINGS
-    ]
-    return min(tried, key=lambda tuned: tuned.loss)
+    best = None
+    for exponent, q in sums.items():
+        start = 1.0
+        for smoothing in smoothings:
+            ratio = np.log(np.maximum(smoothed(q, prior, smoothing, 1.0), TINY)) - np.log(prior)
+            start = _sharpest(ratio, y, prior, weight, start) if sharpness is None else sharpness
+            found = Tuned(exponent, smoothing, start, _loss(ratio, y, prior, weight, start))
+            best = found if best is None or found.loss < best.loss else best
+    if best is None:
+        raise BadInput("nothing to tune: no exponents or no smoothings were given")
+    return best
 
 
-def _sharpened(
-    sums: Array, y: Any, prior: Array, weight: Array, exponent: float, smoothing: float
-) -> Tuned:
-    """The best sharpness for an exponent and a smoothing."""
-    rows = np.arange(len(y))
-    base = np.log(prior)
-    ratio = np.log(smoothed(sums, prior, smoothing, 1.0)) - base
-    total = weight.sum()
-    sharpness = 1.0
+def _sharpest(ratio: Array, y: Any, prior: Array, weight: Array, sharpness: float) -> float:
+    """The sharpness with the least log loss, by Newton's method from the one given."""
+    said = ratio[np.arange(len(y)), y]
     for _ in range(8):
-        p = _softmax(sharpness * ratio + base)
+        p = _softmax(sharpness * ratio + np.log(prior))
         mean = (p * ratio).sum(axis=1)
-        slope = (weight * (mean - ratio[rows, y])).sum()
+        slope = (weight * (mean - said)).sum()
         curve = (weight * ((p * ratio**2).sum(axis=1) - mean**2)).sum()
-        step = slope / max(curve, 1e-9 * total)
-        moved = float(
-            np.clip(sharpness - step, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
-        )
-        if abs(moved - sharpness) < 1e-3:
+        moved = sharpness - slope / max(curve, 1e-9 * weight.sum())
+        moved = np.clip(moved, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
+        if abs(moved - sharpness) < 1e-3 * sharpness:
             break
-        sharpness = moved
-    p = _softmax(sharpness * ratio + base)[rows, y]
-    loss = float(-(weight * np.log(np.maximum(p, 1e-300))).sum() / total)
-    return Tuned(exponent, smoothing, sharpness, loss)
+        sharpness = float(moved)
+    return sharpness
+
+
+def _loss(ratio: Array, y: Any, prior: Array, weight: Array, sharpness: float) -> float:
+    p = _softmax(sharpness * ratio + np.log(prior))[np.arange(len(y)), y]
+    return float(-(weight * np.log(np.maximum(p, TINY))).sum() / weight.sum())
 
 
 def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
@@ -144,53 +161,74 @@ def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Training rows, and the normal density around those that are nearest to a row."""
+    """Training rows, and the density around those that are nearest to a row.
+
+    Features are independent, each with a normal kernel. One that seldom leaves its usual value
+    is known from few rows: its kernel has the tails of Student's t with that many degrees of freedom.
+    Features that never do say nothing and are left out.
+    """
 
     rows: Array
     mean: Array
-    variance: Array
+    spread: Array
+    freedom: Array
+    used: NDArray[np.bool_]
     floor: float
 
     @classmethod
-    def of(cls, rows: Array, *, floor: float = 0.05) -> Neighbourhood:
-        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least.
-
-        Features that do not vary say nothing and are left out.
-        """
+    def of(cls, rows: Any, *, floor: float = 0.05) -> Neighbourhood:
+        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least."""
         rows = np.asarray(rows, dtype=float)
         known = ~np.isnan(rows)
         count = np.maximum(known.sum(axis=0), 1)
         mean = np.where(known, rows, 0).sum(axis=0) / count
-        variance = (np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count
-        return cls(rows, mean, variance, floor)
+        spread = np.sqrt((np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count)
+        usual = np.sort(rows, axis=0)[(count - 1) // 2, np.arange(rows.shape[1])]
+        freedom = (known & (rows != usual)).sum(axis=0)
+        used = (freedom > 0) & (spread > 0)
+        return cls(
+            ((rows - mean) / np.where(used, spread, 1))[:, used],
+            mean[used],
+            spread[used],
+            freedom[used].astype(float),
+            used,
+            floor,
+        )
 
-    def log_density(self, x: Array, places: NDArray[np.int64], weights: Array) -> Array:
-        """Log of the normal density, with independent features, of the rows at `places`.
+    def log_density(self, x: Any, places: NDArray[np.int64], weights: Array) -> Array:
+        """Log density of each row of `x` amid its neighbours, the training rows at `places`.
 
         A missing value counts as one at the usual distance.
         """
-        used = self.variance > 0
-        spread = np.sqrt(self.variance[used])
-        z = (np.asarray(x, dtype=float)[:, used] - self.mean[used]) / spread
-        near = (self.rows[places][:, :, used] - self.mean[used]) / spread
-        known = ~np.isnan(near)
-        share = weights[:, :, None] * known
+        z = (np.asarray(x, dtype=float)[:, self.used] - self.mean) / self.spread
+        centre, variance = self._moments(places, weights)
+        distance = np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance)
+        tail = (self.freedom + 1) / 2 * np.log1p(distance / self.freedom)
+        height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
+        height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
+        return np.asarray(height.sum() - (tail + 0.5 * np.log(variance)).sum(axis=1))
+
+    def _moments(self, places: NDArray[np.int64], weights: Array) -> tuple[Array, Array]:
+        """Mean and variance of each feature amid the neighbours of each row, in units of its spread."""
+        near = self.rows[places]
+        share = weights[:, :, None] * ~np.isnan(near)
         total = share.sum(axis=1)
-        none = total == 0
+        none = total == 0  # no neighbour tells: mean and variance of all rows
         total[none] = 1.0
-        near[~known] = 0.0
+        near = np.nan_to_num(near)
         centre = (share * near).sum(axis=1) / total
         variance = (share * (near - centre[:, None]) ** 2).sum(axis=1) / total
-        variance = np.where(none, 1.0, np.maximum(variance, self.floor))
-        distance = np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance)
-        return np.asarray(
-            -0.5 * (distance + np.log(2 * np.pi * variance)).sum(axis=1) - np.log(spread).sum()
-        )
+        return centre, np.where(none, 1.0, np.maximum(variance, self.floor))
 
 
 def background(log_density: Array, *, quantile: float = 0.005, margin: float = 5.0) -> float:
-    """Log density below which a row counts as far: that of the lowest training rows, less a margin."""
-    return float(np.quantile(log_density, quantile) - margin)
+    """Log density below which a row counts as far from the data.
+
+    As far below the lowest training rows (a quantile of them) as those are below the median, and
+    by the margin at least: in many dimensions log densities spread widely.
+    """
+    low, middle = np.quantile(log_density, [quantile, 0.5])
+    return float(low - max(margin, middle - low))
 
 
 def far(log_density: Array, log_background: float) -> Array:

@@ -1,0 +1,1 @@
+"""Studies that are redone from one command each."""

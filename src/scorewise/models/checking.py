@@ -1,0 +1,90 @@
+"""Input of models as scikit-learn checks it, in the versions that are allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from scorewise.errors import BadInput
+
+
+def checked(model: Any, *given: Any, missing: bool) -> Any:
+    """Rows as float64 (and labels, when fitting: then they are given too), with the names and number of features checked."""
+    asked = {"dtype": np.float64, "reset": len(given) > 1}
+    finite: Any = "allow-nan" if missing else True
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # scikit-learn 1.5
+        return model._validate_data(*given, force_all_finite=finite, **asked)
+    return validate_data(model, *given, ensure_all_finite=finite, **asked)
+
+
+def takes_missing(forest: Any) -> bool:
+    """Whether the forest has a use for missing values."""
+    try:
+        from sklearn.utils import get_tags
+    except ImportError:  # scikit-learn 1.5
+        return bool(forest._get_tags()["allow_nan"])
+    return bool(get_tags(forest).input_tags.allow_nan)
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether a model was fitted."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def check_own_rows(forest: Any, leaves: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """Refuse rows that a fitted forest was not trained on, seen by the leaves of its first tree."""
+    tree = forest.estimators_[0].tree_
+    held = np.bincount(leaves[weight > 0, 0], minlength=tree.node_count)
+    ends = tree.children_left == -1
+    if (held[ends] != tree.n_node_samples[ends]).any():
+        raise BadInput(
+            "the forest was fitted on other rows than these; pass its own training rows in their "
+            "order, or an unfitted forest"
+        )
+
+
+def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
+    """Refuse labels whose classes are not those of a fitted forest."""
+    if not np.array_equal(forest.classes_, classes):
+        raise BadInput(
+            f"the forest knows {len(forest.classes_)} classes and the labels have {len(classes)} "
+            "or others; pass the labels that the forest was fitted on"
+        )
+
+
+def balanced(forest: Any, labels: Any, weight: Any) -> NDArray[np.float64]:
+    """Weight of each row, times that of its class in the forest."""
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    given = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)
+    if forest.class_weight is None:
+        return given
+    wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
+    return np.asarray(given * compute_sample_weight(wish, labels))
+
+
+def check_forest(forest: Any) -> None:
+    """Refuse what is not a forest of classification trees."""
+    if not hasattr(forest, "bootstrap") or not hasattr(forest, "class_weight"):
+        raise BadInput(
+            f"forest is {forest!r}; pass a RandomForestClassifier or an ExtraTreesClassifier"
+        )
+
+
+def check_same_rows(forest: Any, rows: int) -> None:
+    """Refuse a number of rows on which a fitted forest was not trained."""
+    own = getattr(forest, "_n_samples", rows)
+    if own != rows:
+        raise BadInput(
+            f"the forest was fitted on {own} rows and {rows} were given; pass its training rows"
+        )

@@ -1,0 +1,231 @@
+"""A forest whose posterior is calibrated near its training data and falls to the prior far away."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from scorewise.errors import BadInput
+from scorewise.models.checking import (
+    balanced,
+    check_forest,
+    check_own_rows,
+    check_same_classes,
+    check_same_rows,
+    checked,
+    is_fitted,
+    takes_missing,
+)
+from scorewise.models.kernel_posterior import (
+    SMOOTHINGS,
+    Array,
+    Neighbourhood,
+    background,
+    class_sums,
+    far,
+    mixed,
+    nearest,
+    prior_of,
+    smoothed,
+    tune,
+)
+from scorewise.models.leaves import Leaves, leaves_of
+from scorewise.models.unseen import Unseen, bags, held_out, out_of_bag
+
+EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+_BLOCK = 2048  # rows that are looked at together
+
+
+class KernelDensityForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Posterior from the training rows that share leaves with a row, weighted by a kernel around it.
+
+    w(x, i) is the weight of training row i in the forest's answer for x, so that the forest says
+    sum_i w(x, i) [y_i = y]. Here the sum is of w^exponent, drawn towards the prior (`smoothing`) and
+    flattened (`temperature`); the three are chosen by log loss on rows that trees did not see: out
+    of bag, or where trees draw no bootstrap sample, from smaller forests of 4 folds. Then
+
+        posterior = (1 - novelty) that + novelty prior,   novelty = sigmoid(log b - log density),
+
+    with the density of x amid its nearest training rows under w and a background b below that of
+    almost all training rows. A fitted forest is used as it is and needs its own training rows; of
+    a leaf at most `members` rows of a class are kept, drawn at random, to stand for the others.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelDensityForest(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.novelty([X[0], 100 * X[0]]).round(2)
+    array([0., 1.])
+    >>> model.predict_proba([100 * X[0]]).round(2)
+    array([[0.33, 0.33, 0.33]])
+    """
+
+    classes_: NDArray[Any]
+    forest_: Any
+    prior_: Array
+    exponent_: float
+    smoothing_: float
+    temperature_: float
+    log_background_: float
+    tuned_on_: str
+
+    def __init__(
+        self,
+        forest: Any = None,
+        *,
+        n_estimators: int = 500,
+        exponent: float | Literal["auto"] = "auto",
+        smoothing: float | Literal["auto"] = "auto",
+        temperature: float | Literal["auto"] = "auto",
+        neighbours: int = 20,
+        members: int = 16,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.forest = forest
+        self.n_estimators = n_estimators
+        self.exponent = exponent
+        self.smoothing = smoothing
+        self.temperature = temperature
+        self.neighbours = neighbours
+        self.members = members
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Fit the forest, unless it is, then its kernel."""
+        self._check_settings()
+        x, labels = checked(self, X, y, missing=self._takes_missing())
+        check_classification_targets(labels)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.forest_ = self._grown(x, labels, weight, seed)
+        found = self._leaves_of(x)
+        inside = bags(self.forest_, len(x), weight)
+        check_own_rows(self.forest_, found, inside(0))
+        rng = np.random.default_rng(seed)
+        self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
+        self._neighbourhood = Neighbourhood.of(x)
+        self._classes = sparse.csr_array(np.eye(len(self.classes_))[codes])
+        unseen = self._unseen(x, labels, weight, found, inside, rng)
+        self._tune(unseen, x, codes, balanced(self.forest_, labels, weight))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+        """Chance of each class, in the order of `classes_`."""
+        inside, log_density = self._look(X)
+        return mixed(inside, self.prior_, far(log_density, self.log_background_))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The likeliest class."""
+        chances = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(chances, axis=1)])
+
+    def score_samples(self, X: Any) -> Array:  # noqa: N803
+        """Log density of each row amid the training rows."""
+        return self._look(X)[1]
+
+    def novelty(self, X: Any) -> Array:  # noqa: N803
+        """How far each row is from all training data: 0 amid it, 1 where only the prior is left."""
+        return far(self.score_samples(X), self.log_background_)
+
+    def _look(self, given: Any) -> tuple[Array, Array]:
+        """The posterior near the data, and the log density, of each row."""
+        check_is_fitted(self)
+        x = checked(self, given, missing=self._takes_missing())
+        parts = self._blocks(self._look_at, x)
+        return np.concatenate([p for p, _ in parts]), np.concatenate([d for _, d in parts])
+
+    def _look_at(self, x: Array) -> tuple[Array, Array]:
+        w = self._leaves.weights(leaves_of(self.forest_, x))
+        sums = class_sums(w, self._classes, self.exponent_)
+        log_density = self._neighbourhood.log_density(x, *nearest(w, self.neighbours))
+        return smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_), log_density
+
+    def _leaves_of(self, x: Array) -> NDArray[np.int32]:
+        return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
+
+    def _blocks(self, work: Any, x: Array) -> list[Any]:
+        """The work done on blocks of rows, which do not depend on the number of threads."""
+        parts = (x[at : at + _BLOCK] for at in range(0, len(x), _BLOCK))
+        return list(Parallel(self.n_jobs, require="sharedmem")(delayed(work)(p) for p in parts))
+
+    def _grown(self, x: Array, labels: Any, weight: Any, seed: int) -> Any:
+        """The forest, fitted."""
+        if self.forest is not None and is_fitted(self.forest):
+            check_same_rows(self.forest, len(x))
+            check_same_classes(self.forest, self.classes_)
+            return self.forest
+        forest = self._forest()
+        settings = {"random_state": seed, "n_jobs": self.n_jobs}
+        free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
+        return forest.set_params(**free).fit(x, labels, sample_weight=weight)
+
+    def _forest(self) -> Any:
+        if self.forest is None:
+            return RandomForestClassifier(self.n_estimators)
+        return clone(self.forest)
+
+    def _takes_missing(self) -> bool:
+        return takes_missing(self._forest())
+
+    def _unseen(
+        self, x: Array, labels: Any, weight: Any, found: Any, inside: Any, rng: Any
+    ) -> Unseen:
+        """Training rows with weights from trees that did not see them, as far as there are any."""
+        if self.forest_.bootstrap:
+            unseen = out_of_bag(self._leaves, found, inside, rng)
+        else:
+            unseen = held_out(self.forest_, x, labels, weight, self.members, rng)
+        if unseen is None:
+            return Unseen(np.arange(len(x)), self._leaves.weights(found), "training rows")
+        return unseen
+
+    def _tune(self, unseen: Unseen, x: Array, codes: NDArray[np.int64], weight: Array) -> None:
+        """Choose what was left to choose, and the background."""
+        rows, w = unseen.rows, unseen.weights
+        self.prior_ = prior_of(codes, weight, len(self.classes_))
+        exponents = EXPONENTS if self.exponent == "auto" else (float(self.exponent),)
+        tuned = tune(
+            {k: class_sums(w, self._classes, k) for k in exponents},
+            codes[rows],
+            self.prior_,
+            weight[rows],
+            smoothings=SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),),
+            sharpness=None if self.temperature == "auto" else 1 / float(self.temperature),
+        )
+        self.exponent_, self.smoothing_ = tuned.exponent, tuned.smoothing
+        self.temperature_ = 1 / tuned.sharpness
+        self.tuned_on_ = unseen.how
+        near = nearest(w, self.neighbours)
+        self.log_background_ = background(self._neighbourhood.log_density(x[rows], *near))
+
+    def _check_settings(self) -> None:
+        """Refuse settings without a meaning."""
+        if self.forest is not None:
+            check_forest(self.forest)
+        for name in ("exponent", "temperature", "smoothing"):
+            value = getattr(self, name)
+            least = "at least 0" if name == "smoothing" else "above 0"
+            if value != "auto" and not (value > 0 or (name == "smoothing" and value == 0)):
+                raise BadInput(f"{name} is {value!r}; pass a number {least}, or 'auto'")
+        for name in ("neighbours", "members"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)!r}; pass a whole number from 1")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_missing()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn 1.5
+        return {"allow_nan": self._takes_missing()}

@@ -1,0 +1,129 @@
+"""The leaves of a forest as sparse matrices: which training rows share them with a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from scorewise.errors import BadInput
+
+Array = NDArray[np.float64]
+_ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
+
+
+def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
+    """The leaf of each row in each tree (rows by trees)."""
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(x, dtype=np.float32)  # as trees compare
+    if beyond := int((np.isinf(narrow)).any(axis=1).sum()):
+        raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
+    found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
+    for at, tree in enumerate(forest.estimators_):
+        found[at] = tree.tree_.apply(narrow)
+    return np.ascontiguousarray(found.T)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Members of each leaf, weighted so that exponent 1 gives back the forest.
+
+    `members` has a row for each node of each tree and a column for each training row. In the
+    leaf l a member of class y has its share of the weight of y there, times the leaf's chance of y.
+    """
+
+    members: Any
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        forest: Any,
+        leaves: NDArray[np.int32],
+        y: NDArray[np.int64],
+        inside: Any,
+        most: int,
+        rng: Any,
+    ) -> Leaves:
+        """From the leaf of each row in each tree and each row's weight there, `inside(tree)`.
+
+        A leaf keeps at most `most` members of a class, drawn at random, which stand for the rest:
+        so the work for a row does not grow with the training data where leaves are pure and large.
+        """
+        trees = [e.tree_ for e in forest.estimators_]
+        offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
+        step = max(1, _ENTRIES // max(len(y), 1))
+        parts = [
+            _members(
+                trees[at : at + step],
+                leaves[:, at : at + step],
+                y,
+                [inside(t) for t in range(at, min(at + step, len(trees)))],
+                most,
+                rng,
+            )
+            for at in range(0, len(trees), step)
+        ]
+        return cls(sparse.vstack(parts, format="csr"), offsets[:-1])
+
+    def weights(self, leaves: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:
+        """The weight w(x, i) of each training row i for rows x that fall into these leaves.
+
+        `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
+        Each row of weights sums to 1 (to 0 where no tree may speak).
+        """
+        rows, trees = leaves.shape
+        nodes = leaves + self.offsets
+        if use is None:
+            counts, columns = np.full(rows, trees), nodes.ravel()
+        else:
+            counts, columns = use.sum(axis=1), nodes[use]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        share = np.repeat(1.0 / np.maximum(counts, 1), counts)
+        asked = sparse.csr_array((share, columns, starts), shape=(rows, self.members.shape[0]))
+        return asked @ self.members
+
+
+def _members(
+    trees: list[Any],
+    leaves: NDArray[np.int32],
+    y: NDArray[np.int64],
+    inside: list[Array],
+    most: int,
+    rng: Any,
+) -> Any:
+    """Members of the leaves of a few trees."""
+    offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
+    values = np.concatenate([tree.value[:, 0, :] for tree in trees])
+    values = values / values.sum(axis=1, keepdims=True)
+    classes = values.shape[1]
+    weight = np.concatenate(inside)
+    held = np.flatnonzero(weight)
+    rows = held % len(y)
+    node = (leaves.T + offsets[:-1, None]).ravel()[held]
+    group = node * classes + y[rows]
+    weight = weight[held]
+    kept = _some(group, len(values) * classes, most, rng)
+    node, group, rows, weight = node[kept], group[kept], rows[kept], weight[kept]
+    total = np.bincount(group, weight, len(values) * classes)
+    share = weight * values.ravel()[group] / total[group]
+    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))
+
+
+def _some(group: NDArray[np.int64], groups: int, most: int, rng: Any) -> NDArray[np.bool_]:
+    """Which entries stay when each group keeps at most `most`, drawn at random."""
+    kept = np.ones(len(group), dtype=bool)
+    large = np.flatnonzero(np.bincount(group, minlength=groups)[group] > most)
+    if not len(large):
+        return kept
+    of = group[large]
+    order = np.argsort(of + rng.random(len(of)))
+    of = of[order]
+    first = np.concatenate([[True], of[1:] != of[:-1]])
+    starts = np.flatnonzero(first)
+    rank = np.arange(len(of)) - np.repeat(starts, np.diff([*starts, len(of)]))
+    kept[large[order[rank >= most]]] = False
+    return kept

@@ -1,0 +1,97 @@
+"""Weights for training rows from trees that did not see them, on which settings are tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from scorewise.models.leaves import Leaves, leaves_of
+
+MOST = 2000  # training rows on which settings are tuned
+FOLDS = 4
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Training rows and the weights that all training rows have for them; `how` says from where."""
+
+    rows: NDArray[np.int64]
+    weights: Any
+    how: str
+
+
+def bags(forest: Any, rows: int, weight: Any) -> Callable[[int], NDArray[np.float64]]:
+    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight."""
+    given = np.ones(rows) if weight is None else np.asarray(weight, dtype=float)
+    if not forest.bootstrap:
+        return lambda tree: given
+    drawn = forest.estimators_samples_
+    # from scikit-learn 1.9 on, weights are the chances of being drawn
+    each = np.ones(rows) if hasattr(forest, "_sample_weight") else given
+    return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
+
+
+def out_of_bag(
+    leaves: Leaves, found: NDArray[np.int32], inside: Callable[[int], Any], rng: Any
+) -> Unseen | None:
+    """Rows with the weights from the trees that did not draw them; none where all trees drew all."""
+    rows = _some(len(found), rng)
+    use = np.column_stack([inside(tree)[rows] == 0 for tree in range(found.shape[1])])
+    told = use.any(axis=1)
+    rows, use = rows[told], use[told]
+    if not len(rows):
+        return None
+    return Unseen(rows, leaves.weights(found[rows], use), "out of bag")
+
+
+def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> Unseen | None:
+    """Rows of each of a few folds, with the weights from a smaller forest of the other folds."""
+    fold = _folds(y, rng)
+    parts = []
+    for one in range(FOLDS):
+        asked, rest = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
+        asked = asked[_some(len(asked), rng, MOST // FOLDS)]
+        if len(asked) and len(rest):
+            kept = None if weight is None else weight[rest]
+            w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
+            shape = (len(asked), len(y))
+            parts.append((asked, sparse.csr_array((w.data, rest[w.indices], w.indptr), shape)))
+    if not parts:
+        return None
+    rows = np.concatenate([asked for asked, _ in parts])
+    return Unseen(rows, sparse.vstack([w for _, w in parts], format="csr"), f"{FOLDS} folds")
+
+
+def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int, rng: Any) -> Any:
+    """Weights of the rows `x` for the rows `asked`, from a fifth of the trees."""
+    from sklearn.base import clone
+
+    trees = max(10, len(forest.estimators_) // 5)
+    seed = int(rng.integers(2**31 - 1))
+    small = clone(forest).set_params(n_estimators=trees, random_state=seed, warm_start=False)
+    small.fit(x, y, sample_weight=weight)
+    codes = np.searchsorted(small.classes_, y)
+    inside = bags(small, len(y), weight)
+    leaves = Leaves.of(small, leaves_of(small, x), codes, inside, most, rng)
+    return leaves.weights(leaves_of(small, asked)).tocsr()
+
+
+def _some(count: int, rng: Any, most: int = MOST) -> NDArray[np.int64]:
+    """Places of at most `most` of `count` rows."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(rng.choice(count, most, replace=False))
+
+
+def _folds(y: Any, rng: Any) -> NDArray[np.int64]:
+    """A fold for each row, each class spread evenly over them."""
+    order = rng.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[order] = np.arange(len(y)) % FOLDS
+    return fold

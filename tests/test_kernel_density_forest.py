@@ -1,0 +1,351 @@
+"""The kernel density forest against scikit-learn's forest and against plain loops."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss, roc_auc_score
+
+import scorewise as sw
+from scorewise.models.kernel_posterior import (
+    Neighbourhood,
+    background,
+    class_sums,
+    far,
+    mixed,
+    nearest,
+    prior_of,
+    smoothed,
+    tune,
+)
+from scorewise.models.leaves import leaves_of
+
+PLAIN = {"exponent": 1.0, "smoothing": 0.0, "temperature": 1.0}
+
+
+def _data(n=200, classes=3, seed=0):
+    return make_classification(
+        n, 6, n_informative=4, n_classes=classes, flip_y=0.1, random_state=seed
+    )
+
+
+def _model(trees=40, **settings):
+    return sw.models.KernelDensityForest(n_estimators=trees, random_state=0, **settings)
+
+
+def _near(model, x):
+    """The posterior without the background."""
+    return model._look(x)[0]
+
+
+@pytest.mark.parametrize("members", [1, 3, 10_000])
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(30, random_state=1),
+        RandomForestClassifier(30, random_state=1, max_depth=2, class_weight="balanced"),
+        RandomForestClassifier(30, random_state=1, max_samples=0.4, min_samples_leaf=7),
+        RandomForestClassifier(30, random_state=1, class_weight="balanced_subsample"),
+        ExtraTreesClassifier(30, random_state=1, max_leaf_nodes=9),
+        ExtraTreesClassifier(30, random_state=1, bootstrap=True, criterion="entropy"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_exponent_one_gives_back_the_forest(forest, members, weighted):
+    x, y = _data()
+    weight = np.random.default_rng(0).integers(0, 4, len(y)) + 0.5 if weighted else None
+    model = sw.models.KernelDensityForest(forest, members=members, random_state=0, **PLAIN)
+    model.fit(x, y, sample_weight=weight)
+    new = _data(seed=1)[0]
+    expected = clone(forest).fit(x, y, sample_weight=weight).predict_proba(new)
+    np.testing.assert_allclose(_near(model, new), expected, atol=1e-12)
+
+
+def test_weights_are_those_of_a_loop_over_pairs_and_trees():
+    x, y = _data(40)
+    forest = RandomForestClassifier(7, random_state=0, min_samples_leaf=2).fit(x, y)
+    model = sw.models.KernelDensityForest(forest, members=1000, random_state=0).fit(x, y)
+    new = _data(9, seed=3)[0]
+    expected = np.zeros((len(new), len(x)))
+    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        own, asked = tree.apply(x.astype(np.float32)), tree.apply(new.astype(np.float32))
+        for a in range(len(new)):
+            sharing = [i for i in drawn if own[i] == asked[a]]
+            for i in sharing:
+                expected[a, i] += 1 / len(sharing) / len(forest.estimators_)
+    w = model._leaves.weights(leaves_of(forest, new)).toarray()
+    np.testing.assert_allclose(w, expected, atol=1e-12)
+
+
+def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
+    x, y = _data()
+    forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(x, y)
+    model = sw.models.KernelDensityForest(forest, members=4, random_state=0, **PLAIN).fit(x, y)
+    from scorewise.models.unseen import bags, out_of_bag
+
+    found = leaves_of(forest, x)
+    unseen = out_of_bag(model._leaves, found, bags(forest, len(y), None), np.random.default_rng(0))
+    sums = class_sums(unseen.weights, np.eye(3)[y], 1.0)
+    np.testing.assert_allclose(sums, forest.oob_decision_function_[unseen.rows], atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 3.0])
+def test_class_sums_are_those_of_powers(exponent):
+    rng = np.random.default_rng(0)
+    w = rng.random((5, 8)) * (rng.random((5, 8)) < 0.6)
+    w[2] = 0
+    y = rng.integers(0, 3, 8)
+    sums = class_sums(sparse.csr_array(w), sparse.csr_array(np.eye(3)[y]), exponent)
+    for row, got in zip(w, sums, strict=True):
+        expected = np.array([(row[(y == c) & (row > 0)] ** exponent).sum() for c in range(3)])
+        np.testing.assert_allclose(got, expected / max(expected.sum(), 1e-300))
+
+
+def test_the_mixture_is_the_posterior_of_densities_over_a_background():
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet([1, 2, 3], 6)
+    prior = np.array([0.5, 0.3, 0.2])
+    density, b = rng.random(6), 0.2
+    direct = q * density[:, None] + prior * b
+    direct /= direct.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(mixed(q, prior, far(np.log(density), np.log(b))), direct)
+    deep = mixed(q, prior, far(np.full(6, -1e6), -50.0))  # where densities underflow
+    np.testing.assert_allclose(deep, np.tile(prior, (6, 1)))
+
+
+def test_tuning_finds_the_least_log_loss_of_a_fine_grid():
+    rng = np.random.default_rng(0)
+    prior = np.array([0.6, 0.4])
+    q = {k: rng.dirichlet([k, 1], 300) for k in (1.0, 2.0)}
+    y = (rng.random(300) < 0.3 + 0.4 * q[2.0][:, 1]).astype(int)
+    weight = rng.random(300) + 0.5
+    found = tune(q, y, prior, weight, smoothings=(0.01, 0.1))
+    grid = [
+        (log_loss(y, smoothed(q[k], prior, a, s), sample_weight=weight), k, a, s)
+        for k in q
+        for a in (0.01, 0.1)
+        for s in np.geomspace(0.125, 8, 400)
+    ]
+    best = min(grid)
+    assert (found.exponent, found.smoothing) == best[1:3]
+    assert found.loss == pytest.approx(best[0], abs=1e-5)
+    assert found.sharpness == pytest.approx(best[3], rel=0.02)
+
+
+def test_the_nearest_are_those_of_a_sort():
+    w = sparse.random_array((30, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
+    places, values = nearest(w, 4)
+    np.testing.assert_allclose(np.sort(values), np.sort(w.toarray())[:, -4:])
+    np.testing.assert_allclose(w.toarray()[np.arange(30)[:, None], places], values)
+    few, none = nearest(sparse.csr_array((2, 3)), 4)
+    assert few.shape == (2, 4)
+    assert (none == 0).all()
+
+
+def test_the_density_is_that_of_student_kernels():
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3)) * [1, 10, 1e6] + [0, 5, -1e6]
+    places, weights = rng.integers(0, 60, (4, 12)), rng.random((4, 12))
+    x = rng.normal(size=(4, 3)) * [1, 10, 1e6]
+    got = Neighbourhood.of(rows, floor=0.0).log_density(x, places, weights)
+    for a in range(4):
+        mean = np.average(rows[places[a]], axis=0, weights=weights[a])
+        variance = np.average((rows[places[a]] - mean) ** 2, axis=0, weights=weights[a])
+        expected = stats.t.logpdf(x[a], 59, mean, np.sqrt(variance)).sum()
+        assert got[a] == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_background_lies_below_almost_all_rows():
+    d = np.random.default_rng(0).normal(size=10_000)
+    assert background(d) == pytest.approx(-2.576 - 5, abs=0.15)
+    assert background(100 * d) == pytest.approx(-2 * 257.6, abs=25)
+
+
+def test_the_prior_counts_weights():
+    prior = prior_of(np.array([0, 0, 1]), np.array([1.0, 2.0, 1.0]), 3)
+    np.testing.assert_allclose(prior, [0.75, 0.25, 0], atol=1e-9)
+    assert prior[2] > 0
+
+
+@pytest.mark.parametrize("of", [RandomForestClassifier, ExtraTreesClassifier])
+def test_far_rows_get_the_prior_and_near_ones_do_not(of):
+    x, y = make_moons(600, noise=0.2, random_state=0)
+    kept = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:100]])
+    x, y = x[kept], y[kept]
+    model = sw.models.KernelDensityForest(of(60), random_state=0).fit(x, y)
+    angle = np.linspace(0, 2 * np.pi, 50)
+    away = 5 * np.abs(x).max() * np.column_stack([np.cos(angle), np.sin(angle)])
+    np.testing.assert_allclose(model.predict_proba(away), np.tile([0.75, 0.25], (50, 1)), atol=1e-3)
+    assert (model.novelty(away) > 0.99).all()
+    assert model.novelty(x).mean() < 0.02
+    assert model.score(*make_moons(600, noise=0.2, random_state=1)) > 0.9
+    novel = np.r_[np.zeros(len(x)), np.ones(50)]
+    assert roc_auc_score(novel, -model.score_samples(np.r_[x, away])) == 1.0
+
+
+def test_posteriors_are_better_than_those_of_the_forest():
+    x, y = make_moons(1600, noise=0.35, random_state=0)
+    model = _model(150).fit(x[:600], y[:600])
+    forest = model.forest_
+    mine = log_loss(y[600:], model.predict_proba(x[600:]))
+    assert mine < log_loss(y[600:], forest.predict_proba(x[600:])) - 0.02
+
+
+def test_threads_change_nothing():
+    x, y = _data(5000)
+    a, b = (_model(12, n_jobs=jobs).fit(x, y) for jobs in (1, 2))
+    assert np.array_equal(a.predict_proba(x), b.predict_proba(x))
+    assert np.array_equal(a.score_samples(x), b.score_samples(x))
+    c = _model(12, n_jobs=2).fit(x, y)
+    assert np.array_equal(b.predict_proba(x), c.predict_proba(x))
+
+
+def test_a_copy_says_the_same():
+    x, y = _data()
+    model = _model().fit(x, y)
+    kept = pickle.loads(pickle.dumps(model))
+    again = clone(model).fit(x, y)
+    assert np.array_equal(model.predict_proba(x), kept.predict_proba(x))
+    assert np.array_equal(model.predict_proba(x), again.predict_proba(x))
+
+
+def test_whole_weights_are_repetitions():
+    x, y = _data(60, classes=2)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    forest = RandomForestClassifier(5, bootstrap=False, max_features=None, random_state=0)
+    settings = {"members": 1000, "exponent": 2.0, "smoothing": 0.1, "temperature": 1.5}
+    a = sw.models.KernelDensityForest(forest, random_state=0, **settings)
+    a.fit(x, y, sample_weight=weight)
+    x2, y2 = np.repeat(x, weight, axis=0), np.repeat(y, weight)
+    forest = RandomForestClassifier(5, bootstrap=False, max_features=None, random_state=0)
+    b = sw.models.KernelDensityForest(forest, random_state=0, **settings | {"exponent": 1.0})
+    a1 = clone(a).set_params(exponent=1.0).fit(x, y, sample_weight=weight)
+    b.fit(x2, y2)
+    new = _data(60, classes=2, seed=5)[0]
+    np.testing.assert_allclose(_near(a1, new), _near(b, new), atol=1e-9)
+    assert not np.allclose(_near(a, new), _near(a1, new))
+
+
+def test_the_forest_may_be_fitted_already():
+    x, y = _data()
+    forest = RandomForestClassifier(40, random_state=3).fit(x, y)
+    model = sw.models.KernelDensityForest(forest, random_state=0).fit(x, y)
+    assert model.forest_ is forest
+    assert model.tuned_on_ == "out of bag"
+    with pytest.raises(sw.BadInput, match="fitted on other rows"):
+        sw.models.KernelDensityForest(forest).fit(x[::-1], y[::-1])
+    with pytest.raises(sw.BadInput, match="fitted on 200 rows and 150"):
+        sw.models.KernelDensityForest(forest).fit(x[:150], y[:150])
+    with pytest.raises(sw.BadInput, match="knows 3 classes"):
+        sw.models.KernelDensityForest(forest).fit(x, y + 1)
+
+
+def test_trees_without_a_bootstrap_are_tuned_on_folds():
+    x, y = _data()
+    model = sw.models.KernelDensityForest(ExtraTreesClassifier(40), random_state=0).fit(x, y)
+    assert model.tuned_on_ == "4 folds"
+
+
+def test_labels_keep_their_names():
+    x, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = _model().fit(x, names)
+    assert set(model.predict(x)) == set(names)
+    assert model.score(x, names) > 0.9
+
+
+RNG = np.random.default_rng(0)
+X, Y = _data(150)
+HOLES = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
+HOLES[0] = np.nan
+ODD = {
+    "constant column": (X * [0, 1, 1, 1, 1, 1] + 7, Y),
+    "duplicated column": (X[:, [0, 0, 1, 2, 3, 4, 5]], Y),
+    "one row of each class": (X[:4], np.arange(4)),
+    "one class": (X, 0 * Y),
+    "1,000 features": (np.column_stack([X, RNG.normal(size=(150, 994))]), Y),
+    "scaled by 1e12": (X * [1, 1e12, 1, 1, 1, 1], Y),
+    "scaled by 1e-12": (X * [1, 1e-12, 1, 1, 1, 1], Y),
+    "missing": (HOLES, Y),
+    "column all missing": (X * [1, 1, np.nan, 1, 1, 1], Y),
+    "all rows alike": (0 * X + 1, Y),
+    "codes": (RNG.integers(0, 3, X.shape) * 1.0, Y),
+    "a rare class": (X, (np.arange(150) < 2).astype(int)),
+}
+
+
+@pytest.mark.parametrize("of", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_gives_sane_posteriors(name, of):
+    x, y = ODD[name]
+    model = sw.models.KernelDensityForest(of(25), random_state=0).fit(x, y)
+    spread = np.nan_to_num(x).std(axis=0)
+    away = np.where(np.isnan(x), 0, x) + 1e3 * np.where(spread > 0, spread, 0)
+    for rows in (x, away):
+        p = model.predict_proba(rows)
+        assert np.isfinite(p).all()
+        assert (p >= 0).all()
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert np.isfinite(model.score_samples(rows)).all()
+    if name not in ("all rows alike", "one row of each class"):
+        assert (model.predict(x) == y).mean() > 0.8 or name in ("codes", "missing")
+        np.testing.assert_allclose(
+            model.predict_proba(away)[1:], [model.prior_] * (len(x) - 1), atol=0.02
+        )
+
+
+def test_scale_and_shift_of_features_do_not_matter():
+    x, y = _data()
+    scale, shift = np.array([1, 8, 64, 0.5, 2, 1 / 16]), np.array([0, 8, -16, 0, 4, 0])
+    a, b = _model().fit(x, y), _model().fit(x * scale, y)
+    np.testing.assert_allclose(a.predict_proba(x), b.predict_proba(x * scale), atol=1e-9)
+    c = _model().fit(x + shift, y)
+    assert np.abs(c.novelty(x + shift) - a.novelty(x)).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"exponent": 0}, "exponent is 0"),
+        ({"temperature": -1}, "temperature is -1"),
+        ({"smoothing": -0.1}, "smoothing is -0.1"),
+        ({"neighbours": 0}, "neighbours is 0"),
+        ({"members": 0}, "members is 0"),
+        ({"forest": load_iris}, "forest is"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(settings, told):
+    with pytest.raises(sw.BadInput, match=told):
+        sw.models.KernelDensityForest(**settings).fit(*_data())
+
+
+def test_values_that_trees_cannot_hold_are_refused():
+    x, y = _data()
+    model = _model(5).fit(x, y)
+    x[3, 1] = 1e300
+    with pytest.raises(sw.BadInput, match="1 rows have infinite values"):
+        model.predict_proba(x)
+
+
+def test_an_unfitted_model_says_so():
+    with pytest.raises(NotFittedError):
+        _model().novelty([[1.0]])
+
+
+def test_frames_with_names_raise_no_warning():
+    pd = pytest.importorskip("pandas")
+    x, y = _data()
+    frame = pd.DataFrame(x, columns=list("abcdef"))
+    model = _model().fit(frame, y)
+    assert list(model.feature_names_in_) == list("abcdef")
+    np.testing.assert_array_equal(model.predict_proba(frame), _model().fit(x, y).predict_proba(x))
+    forest = RandomForestClassifier(20, random_state=0).fit(frame, y)
+    sw.models.KernelDensityForest(forest, random_state=0).fit(frame, y).predict(frame)
