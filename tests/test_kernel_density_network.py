@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import scorewise as sw
 from scorewise.models import KernelDensityNetwork, at_radius
@@ -24,12 +23,6 @@ from scorewise.models.pattern_kernel import KnownRows, thinned
 from scorewise.models.patterns import Patterns, distances
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
 from scorewise.models.relu_layers import mlp_pass, see
-
-NOT_PASSED = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "a row of weight 2 falls into one mini-batch, two rows into several: MLPClassifier fails it too"
-    ),
-}
 
 
 def small(layers=(16,), **options):
@@ -169,6 +162,7 @@ def test_ten_classes_are_calibrated_and_as_accurate(digits):
     assert measures.probability.log_loss(tally).value < measures.probability.log_loss(network).value
     accuracies = [measures.decisions.accuracy(t).value for t in (tally, network)]
     assert accuracies[0] > accuracies[1] - 0.01 > 0.93
+    assert model.tuned_on_ == "0.2 of the rows; the network was then refitted to all rows"
     assert EXPONENTS[0] < model.pool_.exponent < EXPONENTS[-1]
 
 
@@ -232,7 +226,7 @@ def test_a_convolution_with_a_named_feature_layer():
         torch.nn.Conv2d(1, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(108, 10)
     )
     model = KernelDensityNetwork(module, features="2", random_state=0).fit(X, y)
-    assert model.known_.near.rows.shape == (300, 108)
+    assert model.known_.near.used.shape == (108,)
     assert model.known_.patterns.widths == (108,)
     assert model.predict_proba(X[:5]).shape == (5, 10)
     again = pickle.loads(pickle.dumps(model))
@@ -247,6 +241,7 @@ def test_a_fitted_network_stays_as_it_is(blobs):
     before = [w.copy() for w in network.coefs_]
     model = KernelDensityNetwork(network, random_state=0).fit(X[1::2], y[1::2])
     assert model.network_ is network
+    assert model.tuned_on_ == "5 folds; the network stays as it was given"
     assert all((a == b).all() for a, b in zip(before, network.coefs_, strict=True))
     again = clone(model)  # as clones do, it forgets what the network has learned
     assert quietly(again, X, y).network_ is not network
@@ -297,6 +292,7 @@ def test_weights_scale_alike_and_those_of_zero_are_absent(blobs):
 def test_a_few_rows_are_enough(rows):
     X, y = load_iris(return_X_y=True)
     model = quietly(KernelDensityNetwork(small(), random_state=0), X[rows], y[rows])
+    assert model.tuned_on_.startswith("nothing") == (max(np.bincount(y[rows])) == 1)
     p = model.predict_proba(np.vstack([X, X + 1e6]))
     assert np.isfinite(p).all()
     np.testing.assert_allclose(p.sum(1), 1)
@@ -328,7 +324,7 @@ def test_layers_may_be_chosen(blobs):
     model = KernelDensityNetwork(small((8, 12)), layers=[-1], features=0, random_state=0)
     quietly(model, X, y)
     assert model.known_.patterns.widths == (12,)
-    assert model.known_.near.rows.shape == (400, 8)
+    assert model.known_.near.used.shape == (8,)
 
 
 class Plain(torch.nn.Module):
@@ -374,13 +370,3 @@ def test_rows_of_other_classes_and_negative_weights_are_refused(blobs):
         KernelDensityNetwork().fit(X, y, sample_weight=-np.ones(400))
     with pytest.raises(sw.BadInput, match="one class only"):
         KernelDensityNetwork().fit(X, np.ones(400))
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [KernelDensityNetwork(small((8,), max_iter=30), validation=0.25, random_state=0)],
-    expected_failed_checks=lambda _: NOT_PASSED,
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

@@ -41,9 +41,10 @@ def in_and_out(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> r = in_and_out(LogisticRegression(max_iter=1000).fit(X[::2], y[::2]), X[1::2], y[1::2], X + 9)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> r = in_and_out(model, X[1::2], y[1::2], X[:, ::-1])
     >>> r.accuracy, r.confidence_out
-    (0.960 [0.889, 0.986], 0.978 [0.976, 0.980])
+    (0.960 [0.889, 0.986], 0.967 [0.955, 0.979])
     """
     models = dict(model) if isinstance(model, Mapping) else {"model": model}
     if not models:

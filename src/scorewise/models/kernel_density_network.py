@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from scorewise.errors import BadInput
 from scorewise.models.held_out import check_validation, splits
@@ -24,14 +24,15 @@ from scorewise.models.relu_networks import (
     check_network,
     check_outputs,
     fitted,
-    is_fitted,
+    is_ready,
     passing_of,
     plain,
+    rows_of,
     unwrapped,
 )
 from scorewise.models.torch_layers import is_torch
 
-HELD_OUT = 2_000  # rows held out that tuning looks at, at most
+HELD_OUT = 2_000  # rows held out that tuning looks at, in all, at most
 SMALL = 1_000  # rows below which tuning holds out five folds instead of one share
 
 
@@ -48,7 +49,8 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     is on and the other off. The posterior near the data pools the network's with that of the rows alike;
     the density is normal around the ten most alike, in the inputs or in the activations of the layer
     `features` (a number, or a torch module's name). `novelty` is the share of the background in it. At
-    most `max_patterns` rows are kept, drawn within classes.
+    most `max_patterns` rows are kept, drawn within classes. `tuned_on_` says how it was tuned, `pool_`
+    what was found.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -76,9 +78,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the network unless it is fitted, tune the pool, and keep the patterns of the rows."""
         network = self._checked()
-        X, y = validate_data(  # noqa: N806
-            self, X, y, dtype=np.float64, allow_nd=is_torch(network)
-        )
+        X, y = rows_of(self, X, y, images=is_torch(network))  # noqa: N806
         check_classification_targets(y)
         weight = None
         if sample_weight is not None:
@@ -87,7 +87,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise BadInput("y has one class only; a classifier needs rows of two classes at least")
-        ready = network is not None and is_fitted(network)
+        ready = network is not None and is_ready(network)
         self._learn_scale(X, self.scale and not ready)
         rows = _Rows(self._scaled(X), y, codes, weight)
         self.prior_ = np.bincount(codes, rows.weights) / rows.weights.sum()
@@ -130,15 +130,18 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         random = self._random()
         seed = int(random.integers(2**31))
         validation = self.validation or (5 if len(rows) < SMALL else 0.2)
-        tried = []
-        for inside, held in splits(rows.codes, validation, random):
+        tried, parts = [], list(splits(rows.codes, validation, random))
+        for inside, held in parts:
             part = rows[inside]
             trained = fitted(network, part.X, part.y, part.weight, seed)
             known = self._known(self._see(trained, part.X), part, random)
-            tried.append(self._try(known, self._see(trained, rows.X[held]), rows[held], random))
+            asked, stand_for = _some(rows, held, HELD_OUT // len(parts), random)
+            seen = self._see(trained, rows.X[asked])
+            tried.append(_Tried.of(known, seen, rows[asked], stand_for))
         self.network_ = fitted(network, rows.X, rows.y, rows.weight, seed)
         seen = self._see(self.network_, rows.X)
         self.known_ = self._known(seen, rows, random)
+        self.tuned_on_ = f"{_said(validation, tried)}; the network was then refitted to all rows"
         self._tune(tried, seen)
 
     def _keep(self, network: Any, rows: _Rows) -> None:
@@ -148,26 +151,20 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         random = self._random()
         seen = self._see(network, rows.X)
         check_outputs(seen.log_posterior, self.classes_)
-        tried = []
-        for inside, held in splits(rows.codes, self.validation or 5, random):
+        validation = self.validation or 5
+        tried, parts = [], list(splits(rows.codes, validation, random))
+        for inside, held in parts:
             known = self._known(seen[inside], rows[inside], random)
-            tried.append(self._try(known, seen[held], rows[held], random))
+            asked, stand_for = _some(rows, held, HELD_OUT // len(parts), random)
+            tried.append(_Tried.of(known, seen[asked], rows[asked], stand_for))
         self.known_ = self._known(seen, rows, random)
+        self.tuned_on_ = f"{_said(validation, tried)}; the network stays as it was given"
         self._tune(tried, seen)
 
     def _known(self, seen: Seen, rows: _Rows, random: np.random.Generator) -> KnownRows:
         places, stand_for = thinned(rows.codes, self.max_patterns, random)
         weight = rows.weights[places] * stand_for
         return KnownRows.of(seen[places], rows.codes[places], weight, len(self.classes_))
-
-    def _try(
-        self, known: KnownRows, seen: Seen, rows: _Rows, random: np.random.Generator
-    ) -> _Tried:
-        """What the known rows and the network say of rows held out."""
-        places, stand_for = thinned(rows.codes, HELD_OUT, random)
-        around = known.around(seen[places], EXPONENTS)
-        weight = rows.weights[places] * stand_for
-        return _Tried(around, seen.log_posterior[places], rows.codes[places], weight)
 
     def _tune(self, tried: list[_Tried], seen: Seen) -> None:
         """The pool and the background, from rows held out; the usual pool where there are none."""
@@ -186,8 +183,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _around(self, X: Any) -> tuple[Seen, Around]:  # noqa: N803
         check_is_fitted(self)
-        allow = is_torch(self.network_)
-        X = validate_data(self, X, dtype=np.float64, allow_nd=allow, reset=False)  # noqa: N806
+        X = rows_of(self, X, images=is_torch(self.network_))  # noqa: N806
         seen = self._see(self.network_, self._scaled(X))
         return seen, self.known_.around(seen, (self.pool_.exponent,))
 
@@ -238,6 +234,27 @@ class _Tried:
     log_network: Array
     codes: NDArray[np.int64]
     weight: Array
+
+    @classmethod
+    def of(cls, known: KnownRows, seen: Seen, rows: _Rows, stand_for: Array) -> _Tried:
+        """What known rows and the network say of rows, of which each stands for several."""
+        around = known.around(seen, EXPONENTS)
+        return cls(around, seen.log_posterior, rows.codes, rows.weights * stand_for)
+
+
+def _some(
+    rows: _Rows, held: NDArray[np.int64], most: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], Array]:
+    """Places of rows held out, `most` or so, and how many each stands for."""
+    places, stand_for = thinned(rows.codes[held], most, random)
+    return held[places], stand_for
+
+
+def _said(validation: float | int, tried: list[_Tried]) -> str:
+    """What the pool was tuned on."""
+    if not tried:
+        return "nothing: too few rows to hold any out"
+    return f"{validation:.3g} of the rows" if validation < 1 else f"{validation} folds"
 
 
 def _weighing(X: Array, y: Any, weight: Array) -> tuple[Array, Any, Array]:  # noqa: N803

@@ -20,8 +20,8 @@ class Patterns:
 
     >>> on = np.array([[True, False, True], [True, True, True], [False, True, False]])
     >>> p = Patterns.of([on])
-    >>> np.exp(p.log_likeness(p)).round(3).tolist()
-    [[1.0, 0.667, 0.0], [0.667, 1.0, 0.333], [0.0, 0.333, 1.0]]
+    >>> (3 * np.exp(p.log_likeness(p))).round(1).tolist()
+    [[3.0, 2.0, 0.5], [2.0, 3.0, 1.0], [0.5, 1.0, 3.0]]
     """
 
     layers: tuple[Words, ...]

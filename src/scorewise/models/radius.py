@@ -20,7 +20,8 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
 
     >>> X = np.array([[0.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
     >>> at_radius(X, 2, n=2).round(1)
-    array([[3.3, 9.1], [9.1, 23.2]])
+    array([[ 5.9, -0.5],
+           [ 7.6, 24.6]])
     """
     rows = np.asarray(X, dtype=float)
     if rows.ndim < 2 or not len(rows):

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_fitted
 from scorewise.models.relu_layers import Array, Pass, mlp_pass
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
 
@@ -46,15 +47,19 @@ def check_network(network: Any, features: int | str | None) -> None:
     return None
 
 
-def is_fitted(network: Any) -> bool:
+def is_ready(network: Any) -> bool:
     """Whether it has learned already; of a torch module this is taken for granted."""
-    if is_torch(network):
-        return True
+    return is_torch(network) or is_fitted(network)
+
+
+def rows_of(model: Any, *given: Any, images: bool) -> Any:
+    """Rows, and labels when fitting, as scikit-learn checks them; images may have more dimensions."""
+    asked = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
     try:
-        check_is_fitted(network)
-    except NotFittedError:
-        return False
-    return True
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # scikit-learn 1.5
+        return model._validate_data(*given, **asked)
+    return validate_data(model, *given, **asked)
 
 
 def passing_of(network: Any, features: int | str | None) -> Pass:
