@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 import scorewise as sw
 from scorewise.models import KernelDensityNetwork, at_radius
@@ -23,6 +24,13 @@ from scorewise.models.pattern_kernel import KnownRows, thinned
 from scorewise.models.patterns import Patterns, distances
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
 from scorewise.models.relu_layers import mlp_pass, see
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Networks as small as these lose more by waiting for threads than they gain."""
+    with threadpool_limits(1):
+        yield
 
 
 def small(layers=(16,), **options):
