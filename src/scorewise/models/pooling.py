@@ -14,7 +14,8 @@ from scorewise.models.kernel_posterior import Array
 EXPONENTS = tuple(2.0**power for power in range(13))
 SMOOTHINGS = (0.01, 0.1, 1.0, 10.0)
 MOST = 10.0  # of each share of a pool
-TRUST = 10.0  # how firmly the shares are held at a half: as by ten rows or so
+ALONE = np.array([1.0, 0.0])  # the shares of a network as it is, without the kernel
+TRUST = 10.0  # how firmly the shares are held there
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def tune_pool(
     """The pool with the least log loss on rows that neither network nor kernel knows.
 
     `sums` has the kernel sums by exponent, row and class. For each exponent and smoothing the loss is
-    convex in the two shares; both are drawn towards a half.
+    convex in the two shares; they are drawn towards the network alone.
     """
     base = np.log(prior)
     p = log_network - base
@@ -87,8 +88,8 @@ def _shared(
         log = _normed(base + shares[0] * p + shares[1] * q)
         post = np.exp(log)
         slopes = [(weight * ((post * r).sum(axis=1) - r[rows, y])).sum() for r in (p, q)]
-        drawn = TRUST * (shares - 0.5)
-        value = -(weight * log[rows, y]).sum() + 0.5 * (drawn * (shares - 0.5)).sum()
+        drawn = TRUST * (shares - ALONE)
+        value = -(weight * log[rows, y]).sum() + 0.5 * (drawn * (shares - ALONE)).sum()
         return value / total, (np.array(slopes) + drawn) / total
 
     found = minimize(loss, [0.5, 0.5], jac=True, method="L-BFGS-B", bounds=[(0.0, MOST)] * 2)
