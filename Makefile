@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 IRRCAC := irrCAC==0.4.4
 
 .PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels
-.PHONY: drift recalibration calibration class-calibration judges answers docs oldest clean
+.PHONY: drift recalibration calibration class-calibration judges answers study-kdg docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -57,6 +57,10 @@ judges: .venv/tested
 
 answers: .venv/tested
 	$(BIN)/python -m benchmarks.answers
+
+study-kdg: .venv/tested
+	$(BIN)/python -m experiments.kdg
+	$(BIN)/python -m experiments.kdg_scale
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

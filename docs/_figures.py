@@ -149,10 +149,21 @@ def answers() -> Any:
     return sw.displays.AnswersDisplay.over_tau(a)
 
 
+def posterior() -> Any:
+    """A forest beside the kernel density forest made of it, over two half moons."""
+    from sklearn.datasets import make_moons
+
+    x, y = make_moons(300, noise=0.25, random_state=0)
+    model = sw.models.KernelDensityForest(random_state=0).fit(x, y)
+    both = {"forest": model.forest_, "kernel density forest": model}
+    return sw.displays.PosteriorDisplay.from_models(both, x, y)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "agreement.png": agreement,
     "answers.png": answers,
     "pairs.png": pairs,
+    "posterior.png": posterior,
     "smroc.png": smroc,
     "midpoint.png": midpoint,
     "density.png": density,

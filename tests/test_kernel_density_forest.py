@@ -1,6 +1,7 @@
 """The kernel density forest against scikit-learn's forest and against plain loops."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -43,16 +44,16 @@ def _near(model, x):
     return model._look(x)[0]
 
 
-@pytest.mark.parametrize("members", [1, 3, 10_000])
+@pytest.mark.parametrize("members", [2, 10_000])
 @pytest.mark.parametrize(
     "forest",
     [
-        RandomForestClassifier(30, random_state=1),
-        RandomForestClassifier(30, random_state=1, max_depth=2, class_weight="balanced"),
-        RandomForestClassifier(30, random_state=1, max_samples=0.4, min_samples_leaf=7),
-        RandomForestClassifier(30, random_state=1, class_weight="balanced_subsample"),
-        ExtraTreesClassifier(30, random_state=1, max_leaf_nodes=9),
-        ExtraTreesClassifier(30, random_state=1, bootstrap=True, criterion="entropy"),
+        RandomForestClassifier(12, random_state=1),
+        RandomForestClassifier(12, random_state=1, max_depth=2, class_weight="balanced"),
+        RandomForestClassifier(12, random_state=1, max_samples=0.4, min_samples_leaf=7),
+        RandomForestClassifier(12, random_state=1, class_weight="balanced_subsample"),
+        ExtraTreesClassifier(12, random_state=1, max_leaf_nodes=9),
+        ExtraTreesClassifier(12, random_state=1, bootstrap=True, criterion="entropy"),
     ],
     ids=str,
 )
@@ -333,6 +334,18 @@ def test_values_that_trees_cannot_hold_are_refused():
     x[3, 1] = 1e300
     with pytest.raises(sw.BadInput, match="1 rows have infinite values"):
         model.predict_proba(x)
+
+
+def test_models_say_what_they_need(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scorewise.models.kernel_density_forest", None)
+    with pytest.raises(ModuleNotFoundError):
+        _ = sw.models.KernelDensityForest
+    monkeypatch.delitem(sys.modules, "scorewise.models.kernel_density_forest")
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    with pytest.raises(sw.BadInput, match=r"pip install 'scorewise\[sklearn\]'"):
+        _ = sw.models.KernelDensityForest
+    with pytest.raises(AttributeError, match="it has KernelDensityForest"):
+        _ = sw.models.Oracle
 
 
 def test_an_unfitted_model_says_so():

@@ -11,6 +11,7 @@ from scorewise.displays.drift import DriftDisplay
 from scorewise.displays.hull import HullDisplay
 from scorewise.displays.midpoint import MidpointDisplay
 from scorewise.displays.pairs import PairsDisplay
+from scorewise.displays.posterior import PosteriorDisplay
 from scorewise.displays.recalibration import RecalibrationDisplay
 from scorewise.displays.reliability import ReliabilityDisplay
 from scorewise.displays.risk_coverage import RiskCoverageDisplay
@@ -28,6 +29,7 @@ __all__ = [
     "HullDisplay",
     "MidpointDisplay",
     "PairsDisplay",
+    "PosteriorDisplay",
     "RecalibrationDisplay",
     "ReliabilityDisplay",
     "RiskCoverageDisplay",

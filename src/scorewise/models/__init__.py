@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scorewise.errors import BadInput
+
 if TYPE_CHECKING:
     from scorewise.models.distributions import InAndOut, in_and_out
     from scorewise.models.kernel_density_forest import KernelDensityForest
@@ -28,7 +30,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+        try:
+            return getattr(import_module(f"scorewise.models.{_HOMES[name]}"), name)
+        except ModuleNotFoundError as e:
+            if (e.name or "").partition(".")[0] not in ("joblib", "sklearn"):
+                raise
+            raise BadInput("models need scikit-learn: pip install 'scorewise[sklearn]'") from e
     raise AttributeError(f"scorewise.models has no attribute {name}; it has {', '.join(__all__)}")
 
 

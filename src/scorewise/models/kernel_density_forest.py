@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from scorewise.errors import BadInput
-from scorewise.models.checking import (
+from scorewise.models.forest_input import (
     balanced,
     check_forest,
     check_own_rows,

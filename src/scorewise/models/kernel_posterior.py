@@ -5,8 +5,8 @@ matrix with a row for each x. What follows from it is the same for both:
 
     sums = class_sums(w, classes, exponent)            # of w^exponent, for each class
     tuned = tune({1.0: sums, 2.0: ...}, y, prior)      # on rows that the weights do not know
-    inside = tuned.posterior(sums, prior)              # the posterior near the data
-    log_density = Neighbourhood.of(X).log_density(X_new, *nearest(w, 10))
+    inside = smoothed(sums, prior, tuned.smoothing, tuned.sharpness)  # the posterior near the data
+    log_density = Neighbourhood.of(X).log_density(X_new, *nearest(w, 20))
     novelty = far(log_density, background(log_density_of_unknown_rows))
     posterior = mixed(inside, prior, novelty)
 """
@@ -85,10 +85,6 @@ class Tuned:
     smoothing: float
     sharpness: float
     loss: float
-
-    def posterior(self, sums: Array, prior: Array) -> Array:
-        """Shares of the classes under these settings (the sums are those of the exponent)."""
-        return smoothed(sums, prior, self.smoothing, self.sharpness)
 
 
 def tune(

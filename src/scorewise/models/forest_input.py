@@ -13,7 +13,7 @@ from scorewise.errors import BadInput
 
 
 def checked(model: Any, *given: Any, missing: bool) -> Any:
-    """Rows as float64 (and labels, when fitting: then they are given too), with the names and number of features checked."""
+    """Rows as float64, their features as they were in fitting; labels are given when fitting only."""
     asked = {"dtype": np.float64, "reset": len(given) > 1}
     finite: Any = "allow-nan" if missing else True
     try:
