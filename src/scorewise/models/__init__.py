@@ -11,17 +11,32 @@ from typing import TYPE_CHECKING, Any
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
+    from scorewise.models.distributions import InAndOut, in_and_out
     from scorewise.models.kernel_density_forest import KernelDensityForest
+    from scorewise.models.kernel_density_network import KernelDensityNetwork
     from scorewise.models.naive_bayes import NaiveBayes
     from scorewise.models.probability_tree import ProbabilityTree
+    from scorewise.models.radius import at_radius
 
-__all__ = ["KernelDensityForest", "NaiveBayes", "ProbabilityTree"]
+__all__ = [
+    "InAndOut",
+    "KernelDensityForest",
+    "KernelDensityNetwork",
+    "NaiveBayes",
+    "ProbabilityTree",
+    "at_radius",
+    "in_and_out",
+]
 
 # imported when first asked for: each needs scikit-learn
 _HOMES = {
+    "InAndOut": "distributions",
     "KernelDensityForest": "kernel_density_forest",
+    "KernelDensityNetwork": "kernel_density_network",
     "NaiveBayes": "naive_bayes",
     "ProbabilityTree": "probability_tree",
+    "at_radius": "radius",
+    "in_and_out": "distributions",
 }
 
 

@@ -13,6 +13,7 @@ from scorewise.views.pages.calibrate import calibrate
 from scorewise.views.pages.calibrate_classes import calibrate_classes
 from scorewise.views.pages.drift import drift
 from scorewise.views.pages.evaluate_classes import evaluate_classes
+from scorewise.views.pages.in_and_out import in_and_out
 from scorewise.views.pages.inspect import inspect_page, raters_page
 from scorewise.views.pages.judge import judge
 from scorewise.views.pages.section import Section
@@ -26,6 +27,7 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate-classes": calibrate_classes,
     "drift": drift,
     "evaluate-classes": evaluate_classes,
+    "in-and-out": in_and_out,
     "inspect": inspect_page,
     "judge": judge,
     "raters": raters_page,

@@ -8,6 +8,7 @@ from scorewise.views.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.views.schemas.drift import drift
 from scorewise.views.schemas.evaluate import evaluate
 from scorewise.views.schemas.evaluate_classes import evaluate_classes
+from scorewise.views.schemas.in_and_out import in_and_out
 from scorewise.views.schemas.inspect import inspect, raters
 from scorewise.views.schemas.judge import judge
 from scorewise.views.schemas.parts import Schema
@@ -21,6 +22,7 @@ SCHEMAS = {
     "drift": drift,
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
+    "in-and-out": in_and_out,
     "inspect": inspect,
     "judge": judge,
     "raters": raters,

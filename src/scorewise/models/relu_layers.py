@@ -1,0 +1,110 @@
+"""What a ReLU network makes of rows, layer by layer: of scikit-learn's `MLPClassifier`, or any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from scorewise.errors import BadInput
+from scorewise.models.patterns import Patterns
+
+Array = NDArray[np.float64]
+BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows as the network sees them: their patterns, points in the density's space, log posteriors."""
+
+    patterns: Patterns
+    points: Array
+    log_posterior: Array
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, rows: Any) -> Seen:
+        return Seen(self.patterns[rows], self.points[rows], self.log_posterior[rows])
+
+
+@dataclass(frozen=True)
+class Passed:
+    """One batch through a network: the activations after each ReLU layer, named ones, and the logits."""
+
+    hidden: list[Array]
+    logits: Array
+    named: dict[str, Array]
+
+
+Pass = Callable[[Array], Passed]
+
+
+def see(
+    passing: Pass,
+    X: Array,  # noqa: N803
+    layers: Sequence[int] | None,
+    features: int | str | None,
+) -> Seen:
+    """Pass rows through a network in batches, and keep of each what the density graph needs.
+
+    `layers` are the ReLU layers whose patterns count (all if None); the points are the activations of
+    the layer `features`, or the rows themselves, flattened, if None.
+    """
+    bits: list[list[NDArray[np.bool_]]] = []
+    points, posteriors = [], []
+    for start in range(0, len(X), BATCH):
+        batch = X[start : start + BATCH]
+        passed = passing(batch)
+        kept = _chosen(passed.hidden, layers)
+        bits.append([layer > 0 for layer in kept])
+        points.append(_points(batch, passed, features))
+        posteriors.append(log_posterior(passed.logits))
+    on = [np.concatenate(layer) for layer in zip(*bits, strict=True)]
+    return Seen(Patterns.of(on), np.concatenate(points), np.concatenate(posteriors))
+
+
+def log_posterior(logits: Array) -> Array:
+    """Log of the class probabilities; one column of logits is that of the second of two classes."""
+    if logits.shape[1] == 1:
+        logits = np.hstack([np.zeros_like(logits), logits])
+    return np.asarray(log_softmax(logits, axis=1))
+
+
+def mlp_pass(network: Any) -> Pass:
+    """The forward pass of a fitted `MLPClassifier`."""
+
+    def passing(batch: Array) -> Passed:
+        hidden: list[Array] = []
+        values = batch
+        *inner, last = zip(network.coefs_, network.intercepts_, strict=True)
+        for weights, bias in inner:
+            values = np.maximum(values @ weights + bias, 0.0)
+            hidden.append(values)
+        return Passed(hidden, values @ last[0] + last[1], {})
+
+    return passing
+
+
+def _chosen(hidden: list[Array], layers: Sequence[int] | None) -> list[Array]:
+    if layers is None:
+        return hidden
+    bad = [layer for layer in layers if not -len(hidden) <= layer < len(hidden)]
+    if bad or not len(layers):
+        raise BadInput(
+            f"layers is {list(layers)}; the network has {len(hidden)} ReLU layers, "
+            f"counted from 0 to {len(hidden) - 1}"
+        )
+    return [hidden[layer] for layer in layers]
+
+
+def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
+    if features is None:
+        return batch.reshape(len(batch), -1)
+    if isinstance(features, str):
+        return passed.named[features]
+    return _chosen(passed.hidden, [features])[0]

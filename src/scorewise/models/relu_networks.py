@@ -1,0 +1,112 @@
+"""Which networks can carry a kernel density network, and what they must have for it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neural_network import MLPClassifier
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from scorewise.errors import BadInput
+from scorewise.models.relu_layers import Array, Pass, mlp_pass
+from scorewise.models.torch_layers import check_module, is_torch, torch_pass
+
+
+def plain() -> Any:
+    """The network that is used where none is given."""
+    return MLPClassifier(hidden_layer_sizes=(64, 64), max_iter=300)
+
+
+def unwrapped(network: Any) -> Any:
+    """What scikit-learn's `FrozenEstimator` holds; anything else as it is."""
+    return network.estimator if type(network).__name__ == "FrozenEstimator" else network
+
+
+def check_network(network: Any, features: int | str | None) -> None:
+    """Refuse what is no ReLU network."""
+    if is_torch(network):
+        return check_module(network, features)
+    if not isinstance(network, MLPClassifier):
+        raise BadInput(
+            f"network is of type {type(network).__name__}; give an MLPClassifier or a torch module"
+        )
+    if network.activation != "relu":
+        raise BadInput(
+            f"the network's activation is {network.activation}, which does not cut the space into "
+            "polytopes; use activation='relu'"
+        )
+    if isinstance(features, str):
+        raise BadInput(
+            f"features is {features!r}; the layers of an MLPClassifier have numbers, from 0"
+        )
+    return None
+
+
+def is_ready(network: Any) -> bool:
+    """Whether it has learned already; of a torch module this is taken for granted."""
+    if is_torch(network):
+        return True
+    try:
+        check_is_fitted(network)
+    except NotFittedError:
+        return False
+    return True
+
+
+def rows_of(model: Any, *given: Any, images: bool) -> Any:
+    """Rows, and labels when fitting, as scikit-learn checks them; images may have more dimensions."""
+    asked = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # scikit-learn 1.5
+        return model._validate_data(*given, **asked)
+    return validate_data(model, *given, **asked)
+
+
+def passing_of(network: Any, features: int | str | None) -> Pass:
+    """The forward pass of a fitted network."""
+    return torch_pass(network, features) if is_torch(network) else mlp_pass(network)
+
+
+def check_classes(network: Any, classes: Any) -> None:
+    """Refuse rows whose classes are not those that a fitted `MLPClassifier` knows."""
+    known = getattr(network, "classes_", classes)
+    if len(known) != len(classes) or (known != classes).any():
+        raise BadInput(
+            f"y has the classes {_named(classes)}, the network was fitted to {_named(known)}; "
+            "give rows of the same classes"
+        )
+
+
+def check_outputs(log_posterior: Array, classes: Any) -> None:
+    """Refuse a network with another number of outputs than there are classes."""
+    if log_posterior.shape[1] != len(classes):
+        raise BadInput(
+            f"the network tells {log_posterior.shape[1]} classes apart, y has {len(classes)} "
+            f"({_named(classes)}); give rows of each class"
+        )
+
+
+def fitted(network: Any, X: Array, y: Any, weight: Array | None, seed: int) -> Any:  # noqa: N803
+    """A copy of a network, or the plain one for None, fitted to rows; `seed` if it has none itself."""
+    model = plain() if network is None else clone(network)
+    if model.random_state is None:
+        model.set_params(random_state=seed)
+    if weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise BadInput(
+            "sample_weight needs an MLPClassifier of scikit-learn 1.7 or later; update it"
+        )
+    weights = {} if weight is None else {"sample_weight": weight}
+    with warnings.catch_warnings():
+        if network is None:  # its number of iterations is a choice
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y, **weights)
+
+
+def _named(classes: Any) -> str:
+    shown = ", ".join(repr(value) for value in np.asarray(classes).tolist()[:5])
+    return shown + (", ..." if len(classes) > 5 else "")
