@@ -21,8 +21,9 @@ lint: .venv/tested
 types: .venv/tested
 	$(BIN)/mypy
 
+# two processes, of which neither starts threads of its own
 check: .venv/tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 bench: .venv/tested
 	$(BIN)/python -m benchmarks

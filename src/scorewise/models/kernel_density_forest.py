@@ -45,7 +45,7 @@ EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 2048  # rows that are looked at together
 
 
-class KernelDensityForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelDensityForest(ClassifierMixin, BaseEstimator):
     """Posterior from the training rows that share leaves with a row, weighted by a kernel around it.
 
     w(x, i) is the weight of training row i in the forest's answer for x, so that the forest says

@@ -36,7 +36,7 @@ HELD_OUT = 2_000  # rows held out that tuning looks at, in all, at most
 SMALL = 1_000  # rows below which tuning holds out five folds instead of one share
 
 
-class KernelDensityNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
     """Posteriors of a ReLU network, calibrated near its data, falling to the class prior far from it.
 
     `network` is an `MLPClassifier` or a torch module with `torch.nn.ReLU` layers that ends in logits. An
