@@ -94,3 +94,13 @@ def test_the_path_of_very_many_scores_is_followed_to_its_ends(bend):
     assert len(t.score) > 1 << 16
     assert ecce_mad(t).value == pytest.approx(abs(path).max(), rel=1e-12)
     assert ecce_range(t).value == pytest.approx(np.ptp(path), rel=1e-12)
+
+
+def test_no_gap_is_made_of_rounding():
+    """Two rows that were said to be certain, of which one is wrong: the other has no gap at all."""
+    found = {
+        (e.value, e.low, e.high)
+        for unit in (0.1, 1.0, 3.0, 10.0)
+        for e in [ce_variational(Tally.of([0, 0], [0.0, 1.0], weight=[unit, unit], positive=1))]
+    }
+    assert len(found) == 1

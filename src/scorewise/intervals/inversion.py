@@ -120,6 +120,8 @@ def _without_noise(c: Chances) -> Floats:
     size, free = inner(rest, rest), len(c) - int(found[2])
     signal = max(0.0, 1 - free / size) if size > 1e-20 * max(1.0, inner(seen, seen)) else 0.0
     toward: Floats = (trend + signal * rest) * error
+    # what rounding leaves of nothing is no gap
+    toward[np.abs(toward) <= 1e-12 * np.abs(c.gap).max(initial=0.0)] = 0.0
     return toward
 
 
