@@ -356,3 +356,25 @@ def test_a_frame_of_measures():
     row = frame.row(by_predicate=pl.col("name") == "cohen_kappa", named=True)
     assert row["value"] == pytest.approx(2 / 7)
     assert row["band"] == "fair"
+
+
+def test_parts_of_items_in_a_table_are_counts():
+    """A cell of 20.5 is not one item."""
+    whole, part = (sw.agree(np.array([[40, 10], [20, 30]]) / k, form="table") for k in (1, 4))
+    assert part.cohen_kappa.value == pytest.approx(whole.cohen_kappa.value)
+    width = [a.cohen_kappa.high - a.cohen_kappa.low for a in (whole, part)]
+    assert width[1] == pytest.approx(2 * width[0])
+
+
+def test_a_confusion_brings_its_weights():
+    rng = np.random.default_rng(0)
+    y, said, w = rng.integers(0, 2, 80), rng.integers(0, 2, 80), rng.random(80)
+    cells = [np.bincount(2 * y + said, x, 4).reshape(2, 2) for x in (w, w * w)]
+    found = sw.agree(sw.Confusion(*cells, ("0", "1")))
+    rows = sw.agree({"y": y, "said": said}, weight=w)
+    for name in ("cohen_kappa", "krippendorff_alpha", "gwet_ac"):
+        assert (found[name].low, found[name].high) == pytest.approx(
+            (rows[name].low, rows[name].high)
+        )
+    named = sw.agree(sw.Confusion(*cells, ("0", "1")), categories=["no", "yes"])
+    assert named.ratings.categories == ("no", "yes")

@@ -664,3 +664,13 @@ def test_what_cannot_be_meant_is_told(call, words):
 def test_numbers_of_numpy_are_numbers():
     assert sw.items_needed(np.float32(0.1)) == sw.items_needed(float(np.float32(0.1)))
     assert sw.items_needed(0.1, raters=np.int64(3)) == sw.items_needed(0.1, raters=3)
+
+
+@pytest.mark.parametrize("table", [(90, 5, 5, 0), (20, 5, 10, 15), (30, 0, 0, 12)])
+def test_kappa_of_a_judge_is_that_of_two_raters(table):
+    """Also near chance with a rare category, and where nobody differs."""
+    a, b = np.repeat([0, 0, 1, 1], table), np.repeat([0, 1, 0, 1], table)
+    found = sw.judge({"h": a}, {"j": b}, **FEW).judges["j"].kappa
+    assert (found.value, found.low, found.high) == pytest.approx(
+        [getattr(sw.agree(a, b).cohen_kappa, k) for k in ("value", "low", "high")]
+    )

@@ -13,7 +13,7 @@ from scorewise.door.rating_lists import take_long
 from scorewise.door.ratings import take_counts, take_ratings, take_table
 from scorewise.sources.load_ratings import load_ratings
 from scorewise.sources.rating_columns import Layout
-from scorewise.tallies import ratings as folding
+from scorewise.tallies import rating_patterns as folding
 
 WORDS = ("a", "b", "c")
 

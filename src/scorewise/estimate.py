@@ -16,7 +16,7 @@ class Estimate:
     coarsening has left around the value (0.0 when exact; the interval already contains it).
     `baseline` is what the best constant prediction, or chance, would get. Of a measure of calibration,
     `expected` is what calibrated scores would get on average, and `p` the chance that they would get as
-    much or more.
+    much or more; of a measure of agreement, `p` is that of the test that raters are independent.
 
     >>> Estimate(0.8234, 0.7491, 0.8989, method="DeLong, logit", baseline=0.5)
     0.823 [0.749, 0.899]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -211,9 +211,9 @@ def agree(
     if isinstance(ratings, Ratings):
         return Agreement(ratings, settings)
     if isinstance(ratings, Confusion):
-        table = {"categories": ratings.classes if categories is None else categories}
-        found = Ratings.of_table(ratings.weight, scale=scale, **table)
-        return Agreement(found, settings)
+        words = ratings.classes if categories is None else tuple(str(c) for c in categories)
+        table = replace(ratings, classes=words)
+        return Agreement(Ratings.of_confusion(table, scale=scale), settings)
     layout = {"raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts}
     amounts = {
         k: v for k, v in (("weight", weight), ("count", count), ("items", items)) if v is not None

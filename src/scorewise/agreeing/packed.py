@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.disagreement import Disagreement, Identity
-from scorewise.tallies.ratings import Codes, Ratings
+from scorewise.tallies.rating_patterns import Codes
+from scorewise.tallies.ratings import Ratings
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -41,7 +41,7 @@ def coded_ratings(
         codes, words, declared = _of_words(columns, ordinal=scale == "ordinal" and given is None)
     if given is not None:
         codes, words, declared = _placed(codes, words, given, columns, place), given, True
-    return CodedRatings(codes, tuple(words), _values(words, scale, declared), declared)
+    return CodedRatings(codes, tuple(words), category_values(words, scale, declared), declared)
 
 
 def _given(categories: Sequence[Any]) -> list[str]:
@@ -171,7 +171,7 @@ def _placed(
     return found
 
 
-def _values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]:
+def category_values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]:
     """The number of each category; their places where they are words or only have an order."""
     places = np.arange(len(words), dtype=np.float64)
     wrong = next((w for w in words if not is_number(w)), None)

@@ -40,7 +40,7 @@ class RatingRows:
     declared: bool = False
     items: list[Any] | None = None
     weight: Floats | None = None
-    count: NDArray[np.int64] | None = None
+    count: NDArray[np.int64] | Floats | None = None
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
 
@@ -207,12 +207,12 @@ def take_table(
             f"0; counts are 0 or more"
         )
     whole = bool((flat.values == np.floor(flat.values)).all())
+    # parts of items are counts, too: nobody says that a cell is one item
     amount: Any = counts(flat, "the table", place) if whole else weights(flat, "the table", place)
     first, second = np.divmod(np.arange(found.size), len(found))
     named = coded_ratings({"category": vector(words, "category")}, scale, words, place)
     one_of("scale", scale, get_args(Scale))
     return RatingRows(
         np.stack([first, second], axis=1).astype(np.int32), named.categories, named.values, scale,
-        tuple(str(r) for r in raters), True, None,
-        None if whole else amount, amount if whole else None, place,
+        tuple(str(r) for r in raters), True, None, None, amount, place,
     )  # fmt: skip

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rating_codes import is_number
+from scorewise.door.rating_codes import category_values, is_number
 from scorewise.door.rating_lists import take_long
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.rating_patterns import Codes, folded
 from scorewise.tallies.sorting import Numbers
 
-Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
-_FEW = 1 << 20  # possible patterns that are counted without a sort
 DENSE = 1 << 26  # cells of patterns x categories
 
 
@@ -75,6 +74,20 @@ class Ratings:
         return cls.of_rows(take_table(table, scale=scale, categories=categories))
 
     @classmethod
+    def of_confusion(cls, c: Confusion, *, scale: Scale = "nominal") -> Ratings:
+        """Labels and decisions as what two raters said, with the weights of the rows.
+
+        >>> Ratings.of_confusion(Confusion.counts(tp=15, fp=5, fn=10, tn=20)).items
+        50
+        """
+        at = np.nonzero(c.weight)
+        values = category_values(list(c.classes), scale, declared=True)
+        return cls(
+            np.stack(at, axis=1).astype(np.int32), c.weight[at], c.weight2[at], c.classes, values,
+            scale, ("first", "second"), True, not np.array_equal(c.weight, c.weight2),
+        )  # fmt: skip
+
+    @classmethod
     def of_counts(
         cls, table: Mapping[str, Any], *, scale: Scale = "nominal", weight: Any = None
     ) -> Ratings:
@@ -90,7 +103,7 @@ class Ratings:
         if rows.weight is not None:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
         plain = rows.count is None and rows.weight is None
-        codes, w, w2 = _folded(codes, weight, weight2, len(rows.categories), plain)
+        codes, w, w2 = folded(codes, weight, weight2, len(rows.categories), plain)
         used = (w > 0) & (codes >= 0).any(1)
         codes, w, w2 = codes[used], w[used], w2[used]
         return cls(
@@ -178,11 +191,11 @@ class Ratings:
         assert self.raters is not None
         codes = self.codes[:, at]
         used = (codes >= 0).any(1)
-        folded = _folded(
+        codes, w, w2 = folded(
             codes[used], self.weight[used], self.weight2[used], len(self.categories), False
         )
         names = tuple(self.raters[k] for k in at)
-        return replace(self, codes=folded[0], weight=folded[1], weight2=folded[2], raters=names)
+        return replace(self, codes=codes, weight=w, weight2=w2, raters=names)
 
     def __radd__(self, other: object) -> Ratings:
         """So that `sum` takes ratings: it begins with 0."""
@@ -206,7 +219,7 @@ class Ratings:
         w, w2 = (
             np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
         )
-        codes, w, w2 = _folded(codes, w, w2, len(words), False)
+        codes, w, w2 = folded(codes, w, w2, len(words), False)
         return replace(
             self, codes=codes, weight=w, weight2=w2, categories=words, values=values,
             weighted=self.weighted or other.weighted,
@@ -251,55 +264,3 @@ def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
 def _recoded(r: Ratings, words: tuple[str, ...]) -> Codes:
     at = {w: k for k, w in enumerate(words)}
     return np.array([*(at[w] for w in r.categories), -1], np.int32)[r.codes]
-
-
-def _folded(
-    codes: Codes, weight: Any, weight2: Any, many: int, plain: bool
-) -> tuple[Codes, Any, Any]:
-    """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
-    raters = codes.shape[1]
-    if (many + 1) ** raters <= _FEW:
-        key = _keys(codes, many)
-        size = (many + 1) ** raters
-        amount = np.bincount(key, minlength=size)
-        seen = np.flatnonzero(amount)
-        if plain:
-            return _spelled(seen, many, raters), amount[seen], amount[seen]
-        sums = [_summed(key, w, size)[seen] for w in (weight, weight2)]
-        return _spelled(seen, many, raters), sums[0], sums[1]
-    key = _ranked_keys(codes, many)
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
-    return codes[first], sums[0], sums[1]
-
-
-def _keys(codes: Codes, many: int) -> NDArray[np.int64]:
-    key = np.zeros(len(codes), np.int64)
-    for column in codes.T:
-        key *= many + 1
-        key += column
-        key += 1
-    return key
-
-
-def _spelled(key: NDArray[np.int64], many: int, raters: int) -> Codes:
-    """The patterns of keys."""
-    powers = (many + 1) ** np.arange(raters - 1, -1, -1, dtype=np.int64)
-    return (key[:, None] // powers % (many + 1) - 1).astype(np.int32)
-
-
-def _ranked_keys(codes: Codes, many: int) -> NDArray[np.int64]:
-    """Keys in the order of the patterns; they are replaced by their ranks where they grow too long."""
-    key, reach = np.zeros(len(codes), np.int64), 1
-    for column in codes.T:
-        if reach > 2**62 // (many + 1):
-            distinct, key = np.unique(key, return_inverse=True)
-            reach = len(distinct)
-        key = key * (many + 1) + column + 1
-        reach *= many + 1
-    return key
-
-
-def _summed(place: Any, weight: Any, size: int) -> Any:
-    found = np.bincount(place, weight, size)
-    return found.astype(np.int64) if weight.dtype.kind == "i" else found

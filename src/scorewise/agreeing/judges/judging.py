@@ -170,7 +170,7 @@ def judge(
     >>> found.judges["bot"].accuracy
     0.833 [0.436, 0.970]
     >>> found.judges["bot"].kappa
-    0.667 [0.104, 1.000]
+    0.667 [-0.088, 1.000]
     """
     settings = Settings(scale, no_answer, level, seed, replicates, width)
     said = take_judges(

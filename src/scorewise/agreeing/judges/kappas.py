@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_tables import SMOOTHING, Sloped, class_delta, occurring_or_called
+from scorewise.intervals.class_tables import SMOOTHING, Sloped, occurring_or_called
 from scorewise.intervals.scales import effective
-from scorewise.tallies import Confusion
+from scorewise.measures.raters.pairs import cohen_kappa
+from scorewise.tallies import Confusion, Ratings
 
 Floats = NDArray[np.float64]
 
@@ -47,22 +48,14 @@ def why_no_kappa(c: Confusion, weights: Floats) -> str:
 
 
 def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
-    """Agreement beyond chance, with the standard error of Fleiss, Cohen and Everitt (1969).
-
-    Where that is 0 two items are spread over the table, for the interval alone.
+    """Agreement beyond chance, as of two raters.
 
     >>> kappa_of(Confusion.counts(tp=20, fp=5, fn=10, tn=15), np.eye(2), 0.95)
     0.400 [0.151, 0.649]
     """
     if why := why_no_kappa(c, weights):
         return Estimate.undefined(why, level)
-    used = occurring_or_called(c)
-    formula = sloped(weights[np.ix_(used, used)])
-    value, _ = formula((c.weight[np.ix_(used, used)] * c.scale).astype(float))
-    low, high = class_delta(formula, c, level, "identity")
-    value = min(max(value, -1.0), 1.0)
-    low, high = max(-1.0, min(low, value)), min(1.0, max(high, value))
-    return Estimate(value, low, high, level, "Fleiss-Cohen-Everitt", baseline=0.0)
+    return cohen_kappa(Ratings.of_confusion(c), weights=weights, level=level)
 
 
 def error_of_one(c: Confusion, weights: Floats) -> float:

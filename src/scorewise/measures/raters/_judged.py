@@ -47,7 +47,7 @@ def judged(
         formula = f"bootstrap of items, {replicates:,} replicates"
     else:
         limits = by_formula(c, level)
-    return _estimate(c, limits, level, formula + words, bounds, name != "percent_agreement")
+    return _estimate(c, limits, level, formula + words, bounds)
 
 
 def _estimate(
@@ -56,13 +56,12 @@ def _estimate(
     level: float,
     method: str,
     bounds: tuple[float, float],
-    tested: bool,
 ) -> Estimate:
     value = min(max(c.value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
     # two ratings that always differ get -1; gaps and weights of one's own may lead below
     low = max(bounds[0], min(limits[0], value), min(-1.0, value))
     high = min(bounds[1], max(limits[1], value))
-    p = chance_of(c) if tested else math.nan
+    p = chance_of(c)
     return Estimate(value, low, high, level, method, p=None if math.isnan(p) else p)
 
 

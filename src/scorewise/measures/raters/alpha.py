@@ -28,7 +28,7 @@ def krippendorff_alpha(
     (interval), or that divided by the squared sum (ratio): by the scale of the ratings unless `metric`
     is given (Krippendorff 2011). Items with one rating are left out. `weights` take the place of a
     metric. Interval by Gwet's variance with Student's t (of mid-ranks with what items do to these), or
-    by resampling items; p tests that the value is 0.
+    by resampling items; p tests that raters are independent.
 
     >>> krippendorff_alpha(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.135, 0.665]

@@ -4,19 +4,20 @@ Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more o
 pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
 "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
 column for each category. None takes those of the scale: identity for nominal ratings, linear for ordinal,
-quadratic for interval and ratio for ratio.
+quadratic for interval and ratio for ratio. Where the test allows independent raters, an interval is no
+narrower than the error under chance makes it. AC1 and Brennan-Prediger mean another chance; they have no
+test.
 """
 
 from __future__ import annotations
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement_weights import Weights, named
-from scorewise.measures.raters._judged import Interval, judged, weighted
+from scorewise.measures.raters._judged import BELOW_ONE, Interval, judged, weighted
 from scorewise.registry import measure
 from scorewise.tallies.ratings import Ratings
 
 GWET = "Gwet's variance, t"
-BELOW_ONE = (-float("inf"), 1.0)
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
@@ -46,7 +47,7 @@ def fleiss_kappa(
 
     (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
     (Fleiss 1971; with missing ratings and weights: Gwet 2021). Interval by Gwet's variance for items
-    drawn at random, with Student's t, or by resampling items; p tests that the value is 0.
+    drawn at random, with Student's t, or by resampling items; p tests that raters are independent.
 
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.129, 0.659]
@@ -66,7 +67,8 @@ def conger_kappa(
 
     (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
     own shares of the categories (Conger 1980; of two raters without missing ratings Cohen's kappa).
-    Interval by Gwet's variance with Student's t, or by resampling items; p tests that the value is 0.
+    Interval by Gwet's variance with Student's t, or by resampling items; p tests that raters are
+    independent.
 
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.142, 0.658]
@@ -86,8 +88,7 @@ def gwet_ac(
 
     (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
     sum of all weights / (q (q - 1)) of q categories (Gwet 2008). It is AC1 without weights and AC2 with
-    them. Interval by Gwet's variance with Student's t, or by resampling items; p tests that the value
-    is 0.
+    them. Interval by Gwet's variance with Student's t, or by resampling items.
 
     >>> gwet_ac(Ratings.of_table([[20, 5], [10, 15]]))
     0.406 [0.142, 0.670]
@@ -108,8 +109,7 @@ def brennan_prediger(
     """Agreement beyond that of categories drawn evenly; of two categories it is PABAK.
 
     (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
-    Prediger 1981). Interval by Gwet's variance with Student's t, or by resampling items; p tests that
-    the value is 0.
+    Prediger 1981). Interval by Gwet's variance with Student's t, or by resampling items.
 
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.137, 0.663]

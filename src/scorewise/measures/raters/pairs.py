@@ -43,7 +43,7 @@ def scott_pi(
 
     (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
     1955). Interval by Gwet's variance of two raters with Student's t, or by resampling items; p tests
-    that the value is 0.
+    that raters are independent.
 
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.132, 0.656]
@@ -62,7 +62,7 @@ def light_kappa(
     """Cohen's kappa, the mean over all pairs of raters.
 
     Each pair over the items that both rated (Light 1971). Interval by the delta method over items, with
-    Student's t, or by resampling items; p tests that the value is 0.
+    Student's t, or by resampling items; p tests that raters are independent.
 
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
     0.482 [-0.273, 1.000]
