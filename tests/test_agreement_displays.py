@@ -10,8 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import scorewise as sw
 from scorewise import BadInput, Estimate, Ratings, displays
-from scorewise.agreeing import bands
-from scorewise.displays.coefficients import BANDS
+from scorewise.intervals.bands import BANDS
 
 
 @pytest.fixture(autouse=True)
@@ -94,14 +93,11 @@ def test_coefficients_are_the_estimates():
 def test_bands_lie_beside_each_other():
     d = displays.CoefficientsDisplay({"kappa": Estimate(0.4, 0.2, 0.6)}).plot()
     spans = [b.get_extents().transformed(d.ax_.transData.inverted()) for b in d.bands_.values()]
-    assert [round(s.x1, 9) for s in spans[:-1]] == list(BANDS.values())[:-1]
-    assert [round(s.x0, 9) for s in spans[1:]] == list(BANDS.values())[:-1]
+    edges = [float(edge) for edge in BANDS.values()][:-1]
+    assert [round(s.x1, 9) for s in spans[:-1]] == edges
+    assert [round(s.x0, 9) for s in spans[1:]] == edges
     greys = [np.mean(mpl.colors.to_rgb(b.get_facecolor())) for b in d.bands_.values()]
     assert (np.diff(greys) < 0).all()
-
-
-def test_bands_are_those_of_words():
-    assert {name: float(edge) for name, edge in bands.BANDS.items()} == BANDS
     two, more = (displays.CoefficientsDisplay.from_ratings(Ratings.of(said(k))) for k in (2, 3))
     assert "Cohen's kappa" in two.dots_
     assert "Cohen's kappa" not in more.dots_

@@ -178,6 +178,8 @@ def test_many_patterns_are_folded_by_rank(monkeypatch):
     long = Ratings.of({f"r{k}": table[:, k] for k in range(9)}, scale="interval")
     assert len(long.codes) == 500
     assert long.weight.sum() == 550
+    spelled = long.codes.tolist()
+    assert spelled == sorted(spelled)
     few = rng.integers(0, 3, (500, 4)).astype(float)
     named = {f"r{k}": few[:, k] for k in range(4)}
     short = Ratings.of(named)
@@ -279,6 +281,10 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
         (
             lambda: take_table([[1, 2], [1, -3]]),
             "the table has -3 in row 1, column 1, counting from 0",
+        ),
+        (
+            lambda: take_table([[0.4, 0.1], [0.2, 0.3]]),
+            "shares do not say how many items there are",
         ),
         (lambda: take_table([[1, 2], [1, np.nan]]), "the table misses 1 of its numbers"),
         (

@@ -10,19 +10,12 @@ import scorewise.measures
 from scorewise.errors import BadInput
 from scorewise.intervals.agreement import Coefficient, coefficient
 from scorewise.intervals.agreement_weights import Weights
+from scorewise.intervals.bands import BANDS
 from scorewise.intervals.exact_agreement import exact
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies.ratings import Ratings
 
 assert scorewise.measures  # fills the register
-BANDS = {
-    "none": Fraction(0),
-    "slight": Fraction(1, 5),
-    "fair": Fraction(2, 5),
-    "moderate": Fraction(3, 5),
-    "substantial": Fraction(4, 5),
-    "almost perfect": Fraction(1),
-}
 NEAR = 1e-9  # of an edge, where the exact value decides
 _ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
 

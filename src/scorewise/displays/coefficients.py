@@ -7,27 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
+import scorewise.measures  # noqa: F401 - fills the register
 from scorewise.displays.canvas import BLUE, GREY, ink, literal, panels, percent
 from scorewise.displays.display import Display
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.measures.raters import (  # noqa: F401 - they fill the register
-    alpha,
-    chance_corrected,
-    pairs,
-)
+from scorewise.intervals.bands import BANDS
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings
 
-# upper ends, included; what is 0 or less is none
-BANDS = {
-    "none": 0.0,
-    "slight": 0.2,
-    "fair": 0.4,
-    "moderate": 0.6,
-    "substantial": 0.8,
-    "almost perfect": 1.0,
-}
 SHADES = ("#FFFFFF", "#F2F2F2", "#E6E6E6", "#DADADA", "#CECECE", "#C2C2C2")
 OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
 OF_MORE = "fleiss_kappa", "conger_kappa", *OF_TWO[2:]
@@ -87,7 +75,8 @@ class CoefficientsDisplay(Display):
     def _shade(self, ax: Any, left: float) -> None:
         self.bands_, low = {}, left
         place = ax.get_xaxis_transform()
-        for (name, high), shade in zip(BANDS.items(), SHADES, strict=True):
+        for (name, edge), shade in zip(BANDS.items(), SHADES, strict=True):
+            high = float(edge)
             # at 1 the axis ends a little later
             end = high if high < 1 else 1.02
             self.bands_[name] = ax.axvspan(low, end, color=shade, lw=0, zorder=0)

@@ -208,6 +208,11 @@ def take_table(
         )
     whole = bool((flat.values == np.floor(flat.values)).all())
     # parts of items are counts, too: nobody says that a cell is one item
+    if not whole and float(flat.values.sum()) <= 1 + 1e-9:
+        raise BadInput(
+            f"the table adds up to {float(flat.values.sum()):g}: shares do not say how many items there "
+            f"are; pass counts"
+        )
     amount: Any = counts(flat, "the table", place) if whole else weights(flat, "the table", place)
     first, second = np.divmod(np.arange(found.size), len(found))
     named = coded_ratings({"category": vector(words, "category")}, scale, words, place)
