@@ -86,7 +86,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         smoothing: float | Literal["auto"] = "auto",
         temperature: float | Literal["auto"] = "auto",
         neighbours: int = 20,
-        members: int = 16,
+        members: int = 4,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -146,10 +146,15 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return np.concatenate([p for p, _ in parts]), np.concatenate([d for _, d in parts])
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
-        w = self._leaves.weights(leaves_of(self.forest_, x))
+        found = leaves_of(self.forest_, x)
+        order = np.lexsort(found.T[:3])  # rows that share leaves together: they are read once
+        w = self._leaves.weights(found[order])
+        inside, log_density = np.empty((len(x), len(self.classes_))), np.empty(len(x))
         sums = class_sums(w, self._classes, self.exponent_)
-        log_density = self._neighbourhood.log_density(x, *nearest(w, self.neighbours))
-        return smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_), log_density
+        inside[order] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
+        near = nearest(w, self.neighbours)
+        log_density[order] = self._neighbourhood.log_density(x[order], *near)
+        return inside, log_density
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:
         return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
