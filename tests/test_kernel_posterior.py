@@ -14,8 +14,8 @@ from scorewise.models.kernel_posterior import (
     nearest,
     prior_of,
     smoothed,
-    tune,
 )
+from scorewise.models.tuning import tune
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 3.0])
@@ -42,11 +42,16 @@ def test_the_mixture_is_the_posterior_of_densities_over_a_background():
     np.testing.assert_allclose(deep, np.tile(prior, (6, 1)))
 
 
+def _told(rng, n=300):
+    """Shares of two exponents, of which 2 tells the truth."""
+    q = {k: rng.dirichlet([k, 1], n) for k in (1.0, 2.0)}
+    return q, (rng.random(n) < 0.05 + 0.9 * q[2.0][:, 1]).astype(int)
+
+
 def test_tuning_finds_the_least_log_loss_of_a_fine_grid():
     rng = np.random.default_rng(0)
     prior = np.array([0.6, 0.4])
-    q = {k: rng.dirichlet([k, 1], 300) for k in (1.0, 2.0)}
-    y = (rng.random(300) < 0.3 + 0.4 * q[2.0][:, 1]).astype(int)
+    q, y = _told(rng)
     weight = rng.random(300) + 0.5
     found = tune(q, y, prior, weight, smoothings=(0.01, 0.1))
     grid = [
@@ -59,6 +64,28 @@ def test_tuning_finds_the_least_log_loss_of_a_fine_grid():
     assert (found.exponent, found.smoothing) == best[1:3]
     assert found.loss == pytest.approx(best[0], abs=1e-5)
     assert found.sharpness == pytest.approx(best[3], rel=0.02)
+
+
+def test_another_exponent_than_the_forests_must_be_worth_a_standard_error():
+    rng = np.random.default_rng(0)
+    prior = np.array([0.6, 0.4])
+    q, y = _told(rng)
+    worse = q[2.0] * 0.85 + 0.15 * rng.dirichlet([1, 1], 300)
+    for other in (0.5, 3.0):
+        alone = {k: tune({k: s}, y, prior) for k, s in {other: q[2.0], 1.0: worse}.items()}
+        gap = alone[1.0].losses - alone[other].losses
+        assert 0 < gap.mean() < gap.std() / np.sqrt(300)
+        assert tune({other: q[2.0], 1.0: worse}, y, prior).exponent == 1.0
+        assert tune({other: q[2.0], 1.0: q[1.0]}, y, prior).exponent == other
+
+
+def test_a_temperature_keeps_the_order_of_the_classes_and_the_prior_of_rows_that_know_nothing():
+    q = np.array([[0.5, 0.3, 0.2], [0.0, 0.0, 0.0]])
+    prior = np.array([0.1, 0.2, 0.7])
+    for sharpness in (0.2, 1.0, 5.0):
+        p = smoothed(q, prior, 0.01, sharpness)
+        assert p[0].argmax() == 0
+        np.testing.assert_allclose(p[1], prior)
 
 
 def test_the_nearest_are_those_of_a_sort():

@@ -30,7 +30,6 @@ from scorewise.models.forest_input import (
     takes_missing,
 )
 from scorewise.models.kernel_posterior import (
-    SMOOTHINGS,
     Array,
     Neighbourhood,
     background,
@@ -40,9 +39,9 @@ from scorewise.models.kernel_posterior import (
     nearest,
     prior_of,
     smoothed,
-    tune,
 )
 from scorewise.models.leaves import Leaves, leaves_of
+from scorewise.models.tuning import SMOOTHINGS, tune
 from scorewise.models.unseen import Unseen, bags, held_out, out_of_bag
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -55,7 +54,8 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     w(x, i) is the weight of training row i in the forest's answer for x, so that the forest says
     sum_i w(x, i) [y_i = y]. Here the sum is of w^exponent, drawn towards the prior (`smoothing`) and
     flattened (`temperature`); the three are chosen by log loss on rows that trees did not see: out
-    of bag, or where trees draw no bootstrap sample, from smaller forests of 4 folds. Then
+    of bag, or where trees draw no bootstrap sample, from smaller forests of 4 folds. An exponent
+    other than 1, the forest's, is taken where it lowers the loss by a standard error. Then
 
         posterior = (1 - novelty) that + novelty prior,   novelty = sigmoid(log b - log density),
 

@@ -13,7 +13,6 @@ matrix with a row for each x. What follows from it is the same for both:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln
 
-from scorewise.errors import BadInput
-
 Array = NDArray[np.float64]
-TINY = 1e-300
-SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-SHARPEST, FLATTEST = 8.0, 0.125
 
 
 def prior_of(codes: NDArray[np.int64], weight: Array, classes: int) -> Array:
@@ -56,85 +50,23 @@ def shares(sums: Array) -> Array:
 
 
 def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> Array:
-    """Shares of the classes drawn towards the prior, and made sharper or flatter around it.
+    """Shares of the classes drawn towards the prior, then made sharper or flatter.
 
-    p = (q + a prior) / (1 + a), then proportional to prior (p / prior)^sharpness, so that rows
-    that know nothing keep the prior; smoothing a = 0 and sharpness 1 (the inverse of a
-    temperature) change nothing.
+    p = (q + a prior) / (1 + a), then proportional to p^sharpness; smoothing a = 0 and sharpness 1
+    (the inverse of a temperature) change nothing. Rows that know nothing have the prior.
     """
     empty = sums.sum(axis=1, keepdims=True) == 0
     p = np.where(empty, prior, (sums + smoothing * prior) / (1 + smoothing))
     if sharpness == 1.0:
         return np.asarray(p)
     with np.errstate(divide="ignore"):
-        logit = sharpness * (np.log(p) - np.log(prior)) + np.log(prior)
-    return _softmax(logit)
+        return np.where(empty, prior, softmax(sharpness * np.log(p)))
 
 
-def _softmax(logit: Array) -> Array:
+def softmax(logit: Array) -> Array:
+    """Shares whose logs are these, up to a constant in each row."""
     p = np.exp(logit - logit.max(axis=1, keepdims=True))
     return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """Exponent, smoothing and sharpness that were chosen, and the log loss they had."""
-
-    exponent: float
-    smoothing: float
-    sharpness: float
-    loss: float
-
-
-def tune(
-    sums: Mapping[float, Array],
-    y: Any,
-    prior: Array,
-    weight: Array | None = None,
-    *,
-    smoothings: Sequence[float] = SMOOTHINGS,
-    sharpness: float | None = None,
-) -> Tuned:
-    """Exponent, smoothing and sharpness with the least log loss.
-
-    `sums` holds `class_sums` for each exponent that is tried, of rows whose class codes are `y`
-    and which had no part in the weights (out of bag, or held out). The loss is convex in the
-    sharpness, which Newton's method finds for each exponent and smoothing unless it is given.
-    """
-    y = np.asarray(y)
-    weight = np.ones(len(y)) if weight is None else weight
-    best = None
-    for exponent, q in sums.items():
-        start = 1.0
-        for smoothing in smoothings:
-            ratio = np.log(np.maximum(smoothed(q, prior, smoothing, 1.0), TINY)) - np.log(prior)
-            start = _sharpest(ratio, y, prior, weight, start) if sharpness is None else sharpness
-            found = Tuned(exponent, smoothing, start, _loss(ratio, y, prior, weight, start))
-            best = found if best is None or found.loss < best.loss else best
-    if best is None:
-        raise BadInput("nothing to tune: no exponents or no smoothings were given")
-    return best
-
-
-def _sharpest(ratio: Array, y: Any, prior: Array, weight: Array, sharpness: float) -> float:
-    """The sharpness with the least log loss, by Newton's method from the one given."""
-    said = ratio[np.arange(len(y)), y]
-    for _ in range(8):
-        p = _softmax(sharpness * ratio + np.log(prior))
-        mean = (p * ratio).sum(axis=1)
-        slope = (weight * (mean - said)).sum()
-        curve = (weight * ((p * ratio**2).sum(axis=1) - mean**2)).sum()
-        moved = sharpness - slope / max(curve, 1e-9 * weight.sum())
-        moved = np.clip(moved, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
-        if abs(moved - sharpness) < 1e-3 * sharpness:
-            break
-        sharpness = float(moved)
-    return sharpness
-
-
-def _loss(ratio: Array, y: Any, prior: Array, weight: Array, sharpness: float) -> float:
-    p = _softmax(sharpness * ratio + np.log(prior))[np.arange(len(y)), y]
-    return float(-(weight * np.log(np.maximum(p, TINY))).sum() / weight.sum())
 
 
 def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
