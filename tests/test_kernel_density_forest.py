@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 import scorewise as sw
 from scorewise.models.kernel_posterior import class_sums
 from scorewise.models.leaves import leaves_of
+from scorewise.models.unseen import some
 
 PLAIN = {"exponent": 1.0, "smoothing": 0.0, "temperature": 1.0}
 
@@ -80,7 +81,8 @@ def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
     from scorewise.models.unseen import bags, out_of_bag
 
     found = leaves_of(forest, x)
-    unseen = out_of_bag(model._leaves, found, bags(forest, len(y), None), np.random.default_rng(0))
+    inside = bags(forest, len(y), None)
+    unseen = out_of_bag(model._leaves, found, y, inside, np.random.default_rng(0))
     sums = class_sums(unseen.weights, np.eye(3)[y], 1.0)
     np.testing.assert_allclose(sums, forest.oob_decision_function_[unseen.rows], atol=1e-12)
 
@@ -156,6 +158,29 @@ def test_the_forest_may_be_fitted_already():
         sw.models.KernelDensityForest(forest).fit(x[:150], y[:150])
     with pytest.raises(sw.BadInput, match="knows 3 classes"):
         sw.models.KernelDensityForest(forest).fit(x, y + 1)
+
+
+def test_a_rare_class_is_expected_as_often_as_it_comes():
+    x, y = make_classification(
+        12_000, 10, n_informative=5, weights=[0.995], flip_y=0, class_sep=0.7, random_state=0
+    )
+    model = _model(60).fit(x[:6000], y[:6000])
+    p = model.predict_proba(x[6000:])[:, 1]
+    assert p.mean() == pytest.approx(y[6000:].mean(), rel=0.4)
+    assert log_loss(y[6000:], p) < log_loss(y[6000:], np.full(6000, y[:6000].mean())) - 0.003
+
+
+def test_rows_to_tune_on_stand_for_all():
+    y = np.repeat(["a", "b", "c"], [5000, 3, 800])
+    rows, stand_for = some(y, 1000, np.random.default_rng(0))
+    assert len(rows) == 1000
+    assert np.array_equal(np.unique(rows), rows)
+    for name, count in (("a", 5000), ("b", 3), ("c", 800)):
+        assert stand_for[y[rows] == name].sum() == pytest.approx(count)
+    assert (y[rows] == "b").sum() == 3
+    every, ones = some(y, 10_000, np.random.default_rng(0))
+    assert len(every) == len(y)
+    assert (ones == 1).all()
 
 
 def test_trees_without_a_bootstrap_are_tuned_on_folds():

@@ -42,7 +42,7 @@ from scorewise.models.kernel_posterior import (
 )
 from scorewise.models.leaves import Leaves, leaves_of
 from scorewise.models.tuning import SMOOTHINGS, tune
-from scorewise.models.unseen import Unseen, bags, held_out, out_of_bag
+from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 2048  # rows that are looked at together
@@ -204,23 +204,24 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     ) -> Unseen:
         """Training rows with weights from trees that did not see them, as far as there are any."""
         if self.forest_.bootstrap:
-            unseen = out_of_bag(self._leaves, found, inside, rng)
+            unseen = out_of_bag(self._leaves, found, labels, inside, rng)
         else:
             unseen = held_out(self.forest_, x, labels, weight, self.members, rng)
         if unseen is None:
-            return Unseen(np.arange(len(x)), self._leaves.weights(found), "training rows")
+            rows, stand_for = some(labels, MOST, rng)
+            return Unseen(rows, stand_for, self._leaves.weights(found[rows]), "training rows")
         return unseen
 
     def _tune(self, unseen: Unseen, x: Array, codes: NDArray[np.int64], weight: Array) -> None:
         """Choose what was left to choose, and the background."""
-        rows, w = unseen.rows, unseen.weights
+        rows, w, stand_for = unseen.rows, unseen.weights, unseen.stand_for
         self.prior_ = prior_of(codes, weight, len(self.classes_))
         exponents = EXPONENTS if self.exponent == "auto" else (float(self.exponent),)
         tuned = tune(
             {k: class_sums(w, self._classes, k) for k in exponents},
             codes[rows],
             self.prior_,
-            weight[rows],
+            weight[rows] * stand_for,
             smoothings=SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),),
             sharpness=None if self.temperature == "auto" else 1 / float(self.temperature),
         )
@@ -228,7 +229,8 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         self.temperature_ = 1 / tuned.sharpness
         self.tuned_on_ = unseen.how
         near = nearest(w, self.neighbours)
-        self.log_background_ = background(self._neighbourhood.log_density(x[rows], *near))
+        log_density = self._neighbourhood.log_density(x[rows], *near)
+        self.log_background_ = background(log_density, stand_for)
 
     def _check_settings(self) -> None:
         """Refuse settings without a meaning."""

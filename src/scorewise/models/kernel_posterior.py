@@ -148,13 +148,21 @@ class Neighbourhood:
         return centre, np.where(none, 1.0, np.maximum(variance, self.floor))
 
 
-def background(log_density: Array, *, quantile: float = 0.005, margin: float = 5.0) -> float:
+def background(
+    log_density: Array,
+    stand_for: Array | None = None,
+    *,
+    quantile: float = 0.005,
+    margin: float = 5.0,
+) -> float:
     """Log density below which a row counts as far from the data.
 
     As far below the lowest training rows (a quantile of them) as those are below the median, and
-    by the margin at least: in many dimensions log densities spread widely.
+    by the margin at least: in many dimensions log densities spread widely. Each row may stand for several.
     """
-    low, middle = np.quantile(log_density, [quantile, 0.5])
+    low, middle = np.quantile(
+        log_density, [quantile, 0.5], weights=stand_for, method="inverted_cdf"
+    )
     return float(low - max(margin, middle - low))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scorewise.errors import BadInput
 from scorewise.models.kernel_posterior import Array, smoothed, softmax
 
-SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SHARPEST, FLATTEST = 8.0, 0.125
 _TINY = 1e-300
 

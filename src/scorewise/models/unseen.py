@@ -18,9 +18,13 @@ FOLDS = 4
 
 @dataclass(frozen=True)
 class Unseen:
-    """Training rows and the weights that all training rows have for them; `how` says from where."""
+    """Training rows and the weights that all training rows have for them; `how` says from where.
+
+    Each stands for `stand_for` rows of its class.
+    """
 
     rows: NDArray[np.int64]
+    stand_for: NDArray[np.float64]
     weights: Any
     how: str
 
@@ -37,16 +41,20 @@ def bags(forest: Any, rows: int, weight: Any) -> Callable[[int], NDArray[np.floa
 
 
 def out_of_bag(
-    leaves: Leaves, found: NDArray[np.int32], inside: Callable[[int], Any], rng: Any
+    leaves: Leaves,
+    found: NDArray[np.int32],
+    y: Any,
+    inside: Callable[[int], Any],
+    rng: Any,
 ) -> Unseen | None:
     """Rows with the weights from the trees that did not draw them; none where all trees drew all."""
-    rows = _some(len(found), rng)
+    rows, stand_for = some(y, MOST, rng)
     use = np.column_stack([inside(tree)[rows] == 0 for tree in range(found.shape[1])])
     told = use.any(axis=1)
-    rows, use = rows[told], use[told]
+    rows, stand_for, use = rows[told], stand_for[told], use[told]
     if not len(rows):
         return None
-    return Unseen(rows, leaves.weights(found[rows], use), "out of bag")
+    return Unseen(rows, stand_for, leaves.weights(found[rows], use), "out of bag")
 
 
 def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> Unseen | None:
@@ -55,16 +63,18 @@ def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> U
     parts = []
     for one in range(FOLDS):
         asked, rest = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
-        asked = asked[_some(len(asked), rng, MOST // FOLDS)]
+        places, stand_for = some(y[asked], MOST // FOLDS, rng)
+        asked = asked[places]
         if len(asked) and len(rest):
             kept = None if weight is None else weight[rest]
             w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
-            shape = (len(asked), len(y))
-            parts.append((asked, sparse.csr_array((w.data, rest[w.indices], w.indptr), shape)))
+            wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(asked), len(y)))
+            parts.append((asked, stand_for, wide))
     if not parts:
         return None
-    rows = np.concatenate([asked for asked, _ in parts])
-    return Unseen(rows, sparse.vstack([w for _, w in parts], format="csr"), f"{FOLDS} folds")
+    rows, each, weights = zip(*parts, strict=True)
+    w = sparse.vstack(weights, format="csr")
+    return Unseen(np.concatenate(rows), np.concatenate(each), w, f"{FOLDS} folds")
 
 
 def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int, rng: Any) -> Any:
@@ -81,11 +91,29 @@ def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int
     return leaves.weights(leaves_of(small, asked)).tocsr()
 
 
-def _some(count: int, rng: Any, most: int = MOST) -> NDArray[np.int64]:
-    """Places of at most `most` of `count` rows."""
-    if count <= most:
-        return np.arange(count)
-    return np.sort(rng.choice(count, most, replace=False))
+def some(y: Any, most: int, rng: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places of at most `most` rows, or one of each class, and how many rows each stands for.
+
+    Rare classes stay whole, since little is known of them; common ones give the rows that are left out.
+
+    >>> places, stand_for = some(np.repeat([0, 1], [90, 4]), 10, np.random.default_rng(0))
+    >>> stand_for
+    array([15., 15., 15., 15., 15., 15.,  1.,  1.,  1.,  1.])
+    """
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    kept = np.zeros_like(counts)
+    left, open_classes = most, len(classes)
+    for code in np.argsort(counts, kind="stable"):
+        kept[code] = min(counts[code], max(left // open_classes, 1))
+        left, open_classes = left - kept[code], open_classes - 1
+    drawn = [
+        rng.choice(np.flatnonzero(codes == code), size, replace=False)
+        if size < counts[code]
+        else np.flatnonzero(codes == code)
+        for code, size in enumerate(kept)
+    ]
+    places = np.sort(np.concatenate(drawn))
+    return places, (counts / kept)[codes[places]]
 
 
 def _folds(y: Any, rng: Any) -> NDArray[np.int64]:
