@@ -13,6 +13,7 @@ from scorewise.errors import BadInput
 
 Array = NDArray[np.float64]
 _ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
+_LARGE = 16  # times as many members of a class as are kept: all trees keep the same ones then
 
 
 def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
@@ -54,7 +55,9 @@ class Leaves:
 
         A leaf keeps at most `most` members of a class, drawn at random, which stand for the rest:
         so the work for a row does not grow with the training data where leaves are pure and large.
+        Very large leaves of all trees draw alike, which keeps the rows few that have any weight.
         """
+        lot = rng.random(len(y))
         trees = [e.tree_ for e in forest.estimators_]
         offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
         step = max(1, _ENTRIES // max(len(y), 1))
@@ -65,6 +68,7 @@ class Leaves:
                 y,
                 [inside(t) for t in range(at, min(at + step, len(trees)))],
                 most,
+                lot,
                 rng,
             )
             for at in range(0, len(trees), step)
@@ -97,6 +101,7 @@ def _members(
     y: NDArray[np.int64],
     inside: list[Array],
     most: int,
+    lot: Array,
     rng: Any,
 ) -> Any:
     """Members of the leaves of a few trees."""
@@ -110,7 +115,7 @@ def _members(
     node = (leaves.T + offsets[:-1, None]).ravel()[held]
     group = node * classes + y[rows]
     weight = weight[held]
-    kept = _some(group, len(values) * classes, most, rng)
+    kept = _some(group, len(values) * classes, most, lot[rows], rng)
     node, group, rows, weight = node[kept], group[kept], rows[kept], weight[kept]
     total = np.bincount(group, weight, len(values) * classes)
     share = weight * values.ravel()[group] / total[group]
@@ -126,14 +131,18 @@ def _narrow(matrix: Any) -> Any:
     return matrix
 
 
-def _some(group: NDArray[np.int64], groups: int, most: int, rng: Any) -> NDArray[np.bool_]:
-    """Which entries stay when each group keeps at most `most`, drawn at random."""
+def _some(
+    group: NDArray[np.int64], groups: int, most: int, lot: Array, rng: Any
+) -> NDArray[np.bool_]:
+    """Which entries stay when each group keeps at most `most`, drawn at random; large ones by `lot`."""
     kept = np.ones(len(group), dtype=bool)
-    large = np.flatnonzero(np.bincount(group, minlength=groups)[group] > most)
+    count = np.bincount(group, minlength=groups)[group]
+    large = np.flatnonzero(count > most)
     if not len(large):
         return kept
     of = group[large]
-    order = np.argsort(of + rng.random(len(of)))
+    drawn = np.where(count[large] > _LARGE * most, lot[large], rng.random(len(of)))
+    order = np.argsort(of + drawn)
     of = of[order]
     first = np.concatenate([[True], of[1:] != of[:-1]])
     starts = np.flatnonzero(first)
