@@ -5,6 +5,7 @@ from __future__ import annotations
 from scorewise.displays.agreement import AgreementDisplay
 from scorewise.displays.answers import AnswersDisplay
 from scorewise.displays.coefficients import CoefficientsDisplay
+from scorewise.displays.confidence import ConfidenceDisplay
 from scorewise.displays.confusion import ConfusionDisplay
 from scorewise.displays.density import DensityDisplay
 from scorewise.displays.drift import DriftDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "AgreementDisplay",
     "AnswersDisplay",
     "CoefficientsDisplay",
+    "ConfidenceDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
     "DriftDisplay",
