@@ -1,6 +1,7 @@
 """Models in and out of distribution, against scikit-learn and plain loops."""
 
 import jsonschema
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +12,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 import scorewise as sw
+from model_cases import frames, mixed
 from scorewise.models import at_radius, in_and_out
 from scorewise.views.schemas import document_schema
 
@@ -118,6 +120,22 @@ def test_points_keep_the_shape_of_a_row_and_the_seed():
     assert (points != at_radius(images, 2, 7, random_state=4)).any()
 
 
+@pytest.mark.parametrize("kind", ["pandas", "pandas categories", "polars", "arrow"])
+def test_of_a_frame_comes_a_frame_whose_words_stay(kind):
+    numbers, words, y = mixed()
+    x = frames(numbers, words)[kind]
+    points = at_radius(x, 3, 30, random_state=1)
+    assert type(points) is type(x)
+    told = nw.from_native(points)
+    moved = np.column_stack([told["x"].to_numpy(), told["z"].to_numpy()])
+    mean, spread = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
+    reach = np.sqrt((np.nan_to_num((numbers - mean) / spread) ** 2).sum(axis=1)).max()
+    np.testing.assert_allclose(np.linalg.norm((moved - mean) / spread, axis=1), 3 * reach)
+    assert set(told["hue"].to_list()) <= {"red", "green", "blue", None, np.nan}
+    model = sw.models.KernelDensityForest(n_estimators=20, random_state=0).fit(x, y)
+    assert in_and_out(model, x, y)["model"].at[5.0].value == pytest.approx(model.prior_.max())
+
+
 def test_the_document_conforms_and_is_shown(result):
     doc = result.to_dict()
     jsonschema.validate(doc, document_schema("in-and-out"))
@@ -152,7 +170,9 @@ def test_frames_keep_their_names(kind):
         (lambda: in_and_out(Novel(), X, Y, level=1), "level is 1"),
         (lambda: at_radius(X, -1), "radius is -1"),
         (lambda: at_radius([1, 2], 1), "must have rows and columns"),
-        (lambda: at_radius(np.full((3, 2), np.nan), 1), "missing or infinite in 3 rows"),
+        (lambda: at_radius(np.full((3, 2), np.inf), 1), "infinite in 3 rows"),
+        (lambda: at_radius(pl.DataFrame({"a": ["x"]}), 1), "0 columns of numbers"),
+        (lambda: at_radius(pl.DataFrame({"a": []}), 1), "0 rows"),
     ],
 )
 def test_bad_input(call, said):

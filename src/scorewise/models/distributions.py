@@ -55,19 +55,11 @@ def in_and_out(
         check_model(str(name), one)
     if not 0 < level < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
-    at = {float(r): _framed(X, at_radius(X, r, points, random_state=seed)) for r in radii}
+    at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
     sets = Sets(X, y, X_out, at, level, seed)
     return InAndOut(
         {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
     )
-
-
-def _framed(X: Any, points: Any) -> Any:  # noqa: N803
-    """The points as a frame with the columns of X, if it is one: models may look for their names."""
-    if not hasattr(X, "columns"):
-        return points
-    named = "schema" if hasattr(X, "schema") else "columns"
-    return type(X)(points, **{named: list(X.columns)})
 
 
 class InAndOut(Mapping[str, FarAndNear], Shown):

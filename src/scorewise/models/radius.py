@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,31 +13,65 @@ from scorewise.errors import BadInput
 Array = NDArray[np.float64]
 
 
-def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Array:  # noqa: N803
+def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803
     """`n` points in random directions from the centre of the rows, at `radius` times their reach.
 
     Columns are measured in their standard deviations, so that no unit counts more than another; the
-    reach is the largest distance of a row from the mean of all. Constant columns stay as they are.
+    reach is the largest distance of a row from the mean of all, its gaps left out. Constant columns
+    stay as they are. Of a frame comes a frame, in which words are those of rows drawn at random.
 
     >>> X = np.array([[0.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
     >>> at_radius(X, 2, n=2).round(1)
     array([[ 5.9, -0.5],
            [ 7.6, 24.6]])
     """
-    rows = np.asarray(X, dtype=float)
-    if rows.ndim < 2 or not len(rows):
-        raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
     if not (np.isfinite(radius) and radius >= 0):
         raise BadInput(f"radius is {radius}; it must be a number from 0 up, such as 5")
-    flat = rows.reshape(len(rows), -1)
-    if missing := int((~np.isfinite(flat)).any(axis=1).sum()):
-        raise BadInput(f"X is missing or infinite in {missing:,} rows; leave them out")
-    spread = np.where(flat.min(axis=0) < flat.max(axis=0), flat.std(axis=0), 0.0)
+    random = np.random.default_rng(random_state)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim < 2 or not len(rows):
+            raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
+        points = _around(rows.reshape(len(rows), -1), radius, n, random)
+        return points.reshape(n, *rows.shape[1:])
+    return _framed(frame, radius, n, random)
+
+
+def _framed(frame: Any, radius: float, n: int, random: np.random.Generator) -> Any:
+    """The points as a frame of the same columns."""
+    numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+    if not len(frame) or not numeric:
+        raise BadInput(
+            f"X has {len(frame):,} rows and {len(numeric)} columns of numbers; give some"
+        )
+    numbers = frame.select(numeric).with_columns(nw.all().cast(nw.Float64))
+    rows = np.column_stack([column.to_numpy() for column in numbers.iter_columns()])
+    points = _around(rows.astype(float), radius, n, random)
+    drawn = frame[random.integers(len(frame), size=n).tolist()]
+    made = [
+        nw.new_series(name, column, nw.Float64, backend=frame.implementation)
+        for name, column in zip(numeric, points.T, strict=True)
+    ]
+    if frame.implementation.is_pandas_like():
+        made = [nw.maybe_set_index(series, index=drawn.to_native().index) for series in made]
+    return drawn.with_columns(*made).to_native()
+
+
+def _around(flat: Array, radius: float, n: int, random: np.random.Generator) -> Array:
+    """Points around the centre of rows, of which some values may be missing."""
+    if endless := int(np.isinf(flat).any(axis=1).sum()):
+        raise BadInput(f"X is infinite in {endless:,} rows; leave them out")
+    known = ~np.isnan(flat)
+    count = np.maximum(known.sum(axis=0), 1)
+    centre = np.where(known, flat, 0).sum(axis=0) / count
+    away = np.where(known, flat - centre, 0)
+    low, high = np.where(known, flat, np.inf), np.where(known, flat, -np.inf)
+    varies = low.min(axis=0) < high.max(axis=0)
+    spread = np.where(varies, np.sqrt((away**2).sum(axis=0) / count), 0.0)
     unit = np.where(spread > 0, spread, 1.0)
-    centre = flat.mean(axis=0)
-    reach = np.sqrt((((flat - centre) / unit) ** 2).sum(axis=1)).max()
-    directions = np.random.default_rng(random_state).normal(size=(n, flat.shape[1])) * (spread > 0)
+    reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()
+    directions = random.normal(size=(n, flat.shape[1])) * (spread > 0)
     length = np.sqrt((directions**2).sum(axis=1, keepdims=True))
     directions /= np.where(length > 0, length, 1.0)
-    points: Array = centre + radius * reach * directions * spread
-    return points.reshape(n, *rows.shape[1:])
+    return np.asarray(centre + radius * reach * directions * spread)
