@@ -160,6 +160,19 @@ def posterior() -> Any:
     return sw.displays.PosteriorDisplay.from_models(both, x, y)
 
 
+def confidence() -> Any:
+    """Three models on digits, on inverted digits, and far from both."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    model = sw.models.KernelDensityForest(n_estimators=200, random_state=0).fit(x[:900], y[:900])
+    isotonic = CalibratedClassifierCV(model.forest_, method="isotonic", cv=5).fit(x[:900], y[:900])
+    models = {"forest": model.forest_, "isotonic": isotonic, "kernel density forest": model}
+    r = sw.models.in_and_out(models, x[900:], y[900:], 16 - x[900:])
+    return sw.displays.ConfidenceDisplay.from_result(r)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "agreement.png": agreement,
     "answers.png": answers,
@@ -173,6 +186,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "drift.png": drift,
     "recalibration.png": recalibration,
     "reliability.png": reliability,
+    "confidence.png": confidence,
     "confusion.png": confusion,
     "risk_coverage.png": risk_coverage,
     **_study_figures.FIGURES,
