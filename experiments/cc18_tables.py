@@ -44,8 +44,8 @@ def details(r: pl.DataFrame, trees: int, source: str) -> str:
 
 def _how(r: pl.DataFrame, trees: int, source: str) -> str:
     return (
-        f"{source}: {r['set'].n_unique()} sets, those with the fewest rows, at most {ROWS:,} rows of each; one "
-        f"half to learn from, the other to judge on; seeds: {r['seed'].n_unique()}, {trees} trees, "
+        f"{source}: {r['set'].n_unique()} sets, those with the fewest rows, at most {ROWS:,} rows of each; "
+        f"one half to learn from, the other to judge on; seeds: {r['seed'].n_unique()}, {trees} trees, "
         f"networks of two layers of {HIDDEN[0]} units and at most {EPOCHS} epochs. ± is the standard error "
         "over seeds of the mean over sets."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 
@@ -16,6 +18,7 @@ from experiments.kdg_summary import (
     PLAIN,
     Versus,
     over_sets,
+    ranked,
     versus,
     wide,
     within,
@@ -27,102 +30,126 @@ from experiments.rivals import FAMILIES
 CLOSE = 0.01  # how near to the largest prior confidence shall be, far away
 
 
+class Answer(NamedTuple):
+    """A question, and what the numbers say to it."""
+
+    question: str
+    said: list[str]
+
+    def __str__(self) -> str:
+        return "\n".join([f"**{self.question}**", "", *(wrapped(text, "- ") for text in self.said)])
+
+
 def markdown(eight: pl.DataFrame, sets: pl.DataFrame, scale: pl.DataFrame, trees: int) -> str:
-    """The whole file: an answer to each question, and how it was found."""
+    """The whole file: how it was found, and an answer to each question."""
     how = (
-        f"{sets['set'].n_unique()} sets, seeds: {sets['seed'].n_unique()}, {trees} trees. Differences are "
-        "means over sets with Student's 95 % interval."
+        f"{sets['set'].n_unique()} sets, seeds: {sets['seed'].n_unique()}, {trees} trees. Intervals are "
+        "Student's over sets, 95 %; where a goal is named, the number is a mean over the sets of the goals, "
+        "± its standard error over seeds."
     )
-    said = [calibrated(sets, eight), modest(sets), cost(eight, scale, trees), loses(sets)]
-    return "\n\n".join([wrapped(how), "\n".join(wrapped(text, "- ") for text in said)]) + "\n"
+    found = [calibrated(sets, eight), modest(sets), cost(eight, scale, trees), loses(sets)]
+    return "\n\n".join([wrapped(how), *map(str, found)]) + "\n"
 
 
-def calibrated(sets: pl.DataFrame, eight: pl.DataFrame) -> str:
-    """Is it calibrated as isotonic is?"""
-    told = []
-    for names in FAMILIES.values():
+def calibrated(sets: pl.DataFrame, eight: pl.DataFrame) -> Answer:
+    """Kernel density against isotonic, over sets."""
+    said = []
+    for family, names in FAMILIES.items():
         kernel, isotonic = names[KERNEL], names[ISOTONIC]
+        told = []
         for measure in ("log_loss", "ece"):
-            v = versus(sets, measure, kernel, isotonic)
+            v, ranks = versus(sets, measure, kernel, isotonic), ranked(sets, measure, family)
+            apart = ranks.mean[KERNEL] - ranks.mean[ISOTONIC]
+            differ = "differ" if abs(apart) > ranks.critical else "do not differ"
             told.append(
-                f"{kernel}, {MEASURES[measure]} {verdict(v)}: {_interval(v)}, lower on {v.better} of "
-                f"{v.sets} sets"
+                f"its {MEASURES[measure]} {verdict(v)}: {_interval(v)}, lower on {v.better} of {v.sets} "
+                f"sets; mean ranks of {ranks.mean[KERNEL]:.2f} and {ranks.mean[ISOTONIC]:.2f} {differ} "
+                f"(critical difference {ranks.critical:.2f})"
             )
-    ece = next(g for g in goals(eight) if g.name == "ece")
-    said = (
-        f"**Is it calibrated as isotonic regression in 5 folds is?** Kernel density less isotonic: "
-        f"{'; '.join(told)}. On the eight sets the ECE of the {MINE} is {_goal(ece)}"
-    )
+        said.append(f"{_capital(kernel)} less {isotonic}: {'. '.join(map(_capital, told))}.")
+    goal = {g.name: g for g in goals(eight)}
+    said.append(f"ECE of the {MINE}: {_goal(goal['ece'])}; Brier: {_goal(goal['brier'])}.")
     if TRUTH in eight["rival"]:
         some = over_sets(eight.filter(pl.col("hellinger").is_not_null()), "ece")
-        said += (
-            f"; on the simulations alone it is {give_or_take(*some[MINE], 4)}, where the true posterior "
-            f"itself has {give_or_take(*some[TRUTH], 4)} by chance"
+        each = ", ".join(
+            f"{name} {give_or_take(*some[name], 4)}"
+            for names in FAMILIES.values()
+            for name in (names[ISOTONIC], names[KERNEL])
         )
-    return said + "."
+        said.append(
+            f"ECE on the simulations alone: {each}. The true posterior itself has "
+            f"{give_or_take(*some[TRUTH], 4)}, by chance."
+        )
+    return Answer("Is it calibrated as isotonic regression in 5 folds is?", said)
 
 
-def modest(sets: pl.DataFrame) -> str:
-    """Is it modest far away?"""
-    told = []
+def modest(sets: pl.DataFrame) -> Answer:
+    """Confidence far from the data, over sets."""
+    said = []
     for names in FAMILIES.values():
-        kernel = wide(sets, "far_5", [names[KERNEL]])[:, 0]
-        worst = sets["set"].unique().sort()[int(np.abs(kernel).argmax())]
-        most = float(np.abs(kernel).max())
-        mean, other = (corrected_t(wide(sets, "far_5", [names[i]])[:, 0], 1, 0) for i in (3, 1))
-        reached = "reached on every set" if most <= CLOSE else f"missed on {_beyond(kernel)}"
-        told.append(
-            f"{names[KERNEL]} {between(mean.mean, mean.low, mean.high)}, at most {shown(most, 4)} "
-            f"({worst}), so that the goal of {CLOSE:g} is {reached}; {names[ISOTONIC]} "
-            f"{between(other.mean, other.low, other.high)}"
+        each = np.abs(wide(sets, "far_5", [names[KERNEL]])[:, 0])
+        worst, most = sets["set"].unique().sort()[int(each.argmax())], float(each.max())
+        beyond = int((each > CLOSE).sum())
+        reached = (
+            "reached on every set" if not beyond else f"**missed** on {beyond} of {len(each)} sets"
+        )
+        others = ", ".join(f"{name} {_mean(sets, name)}" for name in names[:KERNEL])
+        said.append(
+            f"Mean confidence at 5 radii less the largest prior: {names[KERNEL]} "
+            f"{_mean(sets, names[KERNEL])}, at most {shown(most, 4)} ({worst}); the goal of {CLOSE:g} is "
+            f"{reached}. {_capital(others)}."
         )
     near = ", ".join(
-        f"{names[KERNEL]} {shown(over_sets(sets, 'far_1')[names[KERNEL]][0])}"
-        for names in FAMILIES.values()
+        f"{names[KERNEL]} {_mean(sets, names[KERNEL], 'far_1')}" for names in FAMILIES.values()
     )
-    return (
-        "**Is it modest far away?** Mean confidence at 5 radii, less the largest prior: "
-        f"{'. '.join(told)}. At 1 radius, where the outermost rows lie: {near}."
-    )
+    said.append(f"At 1 radius, where the outermost row lies: {near}.")
+    return Answer("Is it modest far away?", said)
 
 
-def cost(eight: pl.DataFrame, scale: pl.DataFrame, trees: int) -> str:
-    """What does it cost?"""
+def cost(eight: pl.DataFrame, scale: pl.DataFrame, trees: int) -> Answer:
+    """Time and memory, against the plain model's."""
     here = {g.name: g for g in goals(eight)}
     net = FAMILIES["network"][KERNEL]
     extra, predict = (over_sets(eight, c)[net][0] for c in ("extra_fit", "predict"))
-    told = []
+    said = [
+        f"{_capital(MINE)}: extra fit {_goal(here['extra_fit'])} of the forest's, predict "
+        f"{_goal(here['predict'])} times the forest's.",
+        f"{_capital(net)}: extra fit {shown(extra, 2)} of the network's, since further networks are fitted "
+        f"for tuning; predict {shown(predict, 2)} times the network's.",
+    ]
+    sizes = f"{scale['n'].min():,} to {scale['n'].max():,} rows"
     for draw in DRAWS:
         part = scale.filter((pl.col("draw") == draw) & (pl.col("trees") == trees))
+        told = []
         for column, word in (("extra_fit", "extra fit"), ("predict", "predict")):
             most = float(part[column].max())
-            reached = "reached" if most <= LIMITS[column] else "missed"
-            grows = slope(scale, draw, trees, column)
+            reached = "reached" if most <= LIMITS[column] else "**missed**"
             told.append(
-                f"classes {draw}, {word} {shown(float(part[column].min()), 2)} to {shown(most, 2)} "
-                f"(goal of {LIMITS[column]:g} {reached}; grows with n to the power {grows})"
+                f"{word} {shown(float(part[column].min()), 2)} to {shown(most, 2)} (goal of "
+                f"{LIMITS[column]:g} {reached}), growing with the rows to the power "
+                f"{slope(scale, draw, trees, column)}"
             )
-    memory = ", ".join(str(slope(scale, draw, trees, "fit_mb")) for draw in DRAWS)
-    sizes = f"{scale['n'].min():,} to {scale['n'].max():,}"
-    return (
-        f"**What does it cost?** On the eight sets the forest's extra fit is {_goal(here['extra_fit'])} "
-        f"of the forest's, and predict {_goal(here['predict'])} times; the {net}'s {shown(extra, 2)} and "
-        f"{shown(predict, 2)}, since it fits further networks for tuning. With {sizes} rows: "
-        f"{'; '.join(told)}. The peak of memory in fit grows with n to the power {memory} "
-        f"({', '.join(DRAWS)})."
-    )
+        memory = slope(scale, draw, trees, "fit_mb"), slope(scale, draw, trees, "predict_mb")
+        said.append(
+            f"{sizes}, classes {draw}: {'; '.join(told)}. The peak of memory grows to the power {memory[0]} "
+            f"in fit and {memory[1]} in predict (1 is linear)."
+        )
+    return Answer("What does it cost?", said)
 
 
-def loses(sets: pl.DataFrame) -> str:
-    """Where does it lose?"""
-    told = []
-    for names in FAMILIES.values():
-        for measure, place in (("log_loss", ISOTONIC), ("ece", ISOTONIC), ("kappa", PLAIN)):
-            told.append(_losses(sets, measure, names[KERNEL], names[place]))
-    return (
-        f"**Where does it lose?** {'. '.join(told)}. Clear are differences whose interval over seeds "
-        "(corrected for rows that halves share) leaves out 0; up to three sets with the largest are named."
+def loses(sets: pl.DataFrame) -> Answer:
+    """Sets on which others are better."""
+    pairs = (("log_loss", ISOTONIC), ("ece", ISOTONIC), ("error", PLAIN), ("kappa", PLAIN))
+    said = [
+        _losses(sets, measure, names[KERNEL], names[place])
+        for names in FAMILIES.values()
+        for measure, place in pairs
+    ]
+    said.append(
+        "Clearly: the 95 % interval over seeds, corrected for the rows that halves share, leaves out 0. Up to "
+        "three sets are named, those with the largest differences."
     )
+    return Answer("Where does it lose?", said)
 
 
 def _losses(sets: pl.DataFrame, measure: str, one: str, other: str) -> str:
@@ -138,29 +165,34 @@ def _losses(sets: pl.DataFrame, measure: str, one: str, other: str) -> str:
     top = ", ".join(f"{names[i]} by {worse[i]:.3f}" for i in order[:3])
     word = "lower" if measure in HIGH else "higher"
     return (
-        f"{MEASURES[measure]} of the {one} is {word} than that of the {other} on {len(order)} of "
-        f"{len(names)} sets, clearly on {len(clear)}{f' ({top})' if top else ''}"
+        f"{_capital(MEASURES[measure])} of {one} is {word} than of {other} on {len(order)} of {len(names)} "
+        f"sets, clearly on {len(clear)}{f': {top}' if top else ''}."
     )
 
 
 def verdict(v: Versus) -> str:
     """What a difference, low being good, and its interval say."""
     if v.over.high < 0:
-        return "is better"
+        return "is lower"
     if v.over.low > 0:
-        return "is **worse**"
-    side = "not worse on average" if v.over.mean <= 0 else "**worse on average**"
-    return f"is {side}, though the interval has 0 in it"
+        return "is **higher**"
+    side = "not higher" if v.over.mean <= 0 else "**higher**"
+    return f"is {side} on average, with 0 in the interval"
 
 
 def _interval(v: Versus) -> str:
     return between(v.over.mean, v.over.low, v.over.high, 4)
 
 
+def _mean(sets: pl.DataFrame, rival: str, column: str = "far_5") -> str:
+    d = corrected_t(wide(sets, column, [rival])[:, 0], 1, 0)
+    return between(d.mean, d.low, d.high)
+
+
 def _goal(g: Goal) -> str:
     said = give_or_take(g.found, g.error, 4 if g.limit < 0.2 else 2)
-    return f"{said} (goal of {g.limit:g} {'reached' if g.reached else 'missed'})"
+    return f"{said} (goal of {g.limit:g} {'reached' if g.reached else '**missed**'})"
 
 
-def _beyond(values: np.ndarray) -> str:
-    return f"{int((np.abs(values) > CLOSE).sum())} of {len(values)} sets"
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
