@@ -25,8 +25,8 @@ MEASURES = {
 }
 RADII = (1, 2, 3, 4, 5)
 FAMILIES = {
-    "Forest": ("forest", "forest, isotonic", "forest, temperature", "kernel density forest"),
-    "Network": ("network", "network, isotonic", "network, temperature", "kernel density network"),
+    "Forest": ("forest", "forest + isotonic", "forest + temperature", "kernel density forest"),
+    "Network": ("network", "network + isotonic", "network + temperature", "kernel density network"),
 }
 NAMES = ("plain", "isotonic", "temperature", "kernel density")
 LOOKS: tuple[dict[str, Any], ...] = (

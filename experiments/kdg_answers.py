@@ -44,8 +44,8 @@ def markdown(eight: pl.DataFrame, sets: pl.DataFrame, scale: pl.DataFrame, trees
     """The whole file: how it was found, and an answer to each question."""
     how = (
         f"{sets['set'].n_unique()} sets, seeds: {sets['seed'].n_unique()}, {trees} trees. Intervals are "
-        "Student's over sets, 95 %; where a goal is named, the number is a mean over the sets of the goals, "
-        "± its standard error over seeds."
+        "Student's over sets, 95 %; where a goal is named, the number is a mean over the sets of the "
+        "goals, ± its standard error over seeds."
     )
     found = [calibrated(sets, eight), modest(sets), cost(eight, scale, trees), loses(sets)]
     return "\n\n".join([wrapped(how), *map(str, found)]) + "\n"
@@ -62,11 +62,11 @@ def calibrated(sets: pl.DataFrame, eight: pl.DataFrame) -> Answer:
             apart = ranks.mean[KERNEL] - ranks.mean[ISOTONIC]
             differ = "differ" if abs(apart) > ranks.critical else "do not differ"
             told.append(
-                f"its {MEASURES[measure]} {verdict(v)}: {_interval(v)}, lower on {v.better} of {v.sets} "
+                f"{MEASURES[measure]} {verdict(v)}: {_interval(v)}, lower on {v.better} of {v.sets} "
                 f"sets; mean ranks of {ranks.mean[KERNEL]:.2f} and {ranks.mean[ISOTONIC]:.2f} {differ} "
                 f"(critical difference {ranks.critical:.2f})"
             )
-        said.append(f"{_capital(kernel)} less {isotonic}: {'. '.join(map(_capital, told))}.")
+        said.append(f"{_capital(kernel)} against {isotonic}: {'. '.join(told)}.")
     goal = {g.name: g for g in goals(eight)}
     said.append(f"ECE of the {MINE}: {_goal(goal['ece'])}; Brier: {_goal(goal['brier'])}.")
     if TRUTH in eight["rival"]:
@@ -131,8 +131,8 @@ def cost(eight: pl.DataFrame, scale: pl.DataFrame, trees: int) -> Answer:
             )
         memory = slope(scale, draw, trees, "fit_mb"), slope(scale, draw, trees, "predict_mb")
         said.append(
-            f"{sizes}, classes {draw}: {'; '.join(told)}. The peak of memory grows to the power {memory[0]} "
-            f"in fit and {memory[1]} in predict (1 is linear)."
+            f"{sizes}, classes {draw}: {'; '.join(told)}. The peak of memory grows to the power "
+            f"{memory[0]} in fit and {memory[1]} in predict (1 is linear)."
         )
     return Answer("What does it cost?", said)
 
@@ -146,8 +146,8 @@ def loses(sets: pl.DataFrame) -> Answer:
         for measure, place in pairs
     ]
     said.append(
-        "Clearly: the 95 % interval over seeds, corrected for the rows that halves share, leaves out 0. Up to "
-        "three sets are named, those with the largest differences."
+        "Clearly: the 95 % interval over seeds, corrected for the rows that halves share, leaves out 0. Up "
+        "to three sets are named, those with the largest differences."
     )
     return Answer("Where does it lose?", said)
 

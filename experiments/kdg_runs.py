@@ -62,7 +62,7 @@ def run(job: Job) -> list[dict[str, Any]]:
     s = split(job.folder, job.name, job.seed)
     x, new, found = _fitted(s, job)
     largest = np.bincount(s.y).max() / len(s.y)
-    far = {r: away(x, r, seed=job.seed) for r in RADII}
+    far = np.concatenate([away(x, r, seed=job.seed) for r in RADII])
     plain = next(iter(found.values())).predict
     alone = min(timed(lambda: plain(new)) for _ in range(3))
     about = {"study": job.study, "set": job.name, "seed": job.seed}
@@ -70,9 +70,8 @@ def run(job: Job) -> list[dict[str, Any]]:
     for rival, made in found.items():
         p = made.predict(new)
         seconds = min(timed(lambda made=made: made.predict(new)) for _ in range(3))
-        confidence = {
-            f"far_{r}": float(made.predict(z).max(axis=1).mean() - largest) for r, z in far.items()
-        }
+        above = made.predict(far).max(axis=1).reshape(len(RADII), -1).mean(axis=1) - largest
+        confidence = {f"far_{r}": float(v) for r, v in zip(RADII, above, strict=True)}
         near = None if s.posterior is None else hellinger(p, s.posterior)
         times = {"extra_fit": made.extra, "predict": seconds / alone if alone else None}
         rows.append(

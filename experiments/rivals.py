@@ -20,8 +20,8 @@ import scorewise as sw
 
 Array = NDArray[np.float64]
 FAMILIES = {
-    "forest": ("forest", "forest, isotonic", "forest, temperature", "kernel density forest"),
-    "network": ("network", "network, isotonic", "network, temperature", "kernel density network"),
+    "forest": ("forest", "forest + isotonic", "forest + temperature", "kernel density forest"),
+    "network": ("network", "network + isotonic", "network + temperature", "kernel density network"),
 }
 RIVALS = tuple(name for family in FAMILIES.values() for name in family)
 FOLDS = 5
