@@ -21,6 +21,7 @@ from experiments.rivals import forest, timed, warm_up
 from experiments.simulations import SIMULATIONS
 
 SIZES = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
+SMALL = (500, 1_000, 2_000)
 NEW = 2_000  # rows to predict
 LIMITS = {"extra_fit": 0.4, "predict": 2.0}
 COLUMNS = {

@@ -18,7 +18,7 @@ from experiments.simulations import SIMULATIONS
 CC18 = Path(__file__).parents[2] / "shared" / "data" / "cc18"
 REAL = ("wine", "breast cancer", "digits")
 EIGHT = (*REAL, *SIMULATIONS)
-SHIPPED = ("iris", "wine", "breast cancer")
+SHIPPED, FEW = ("iris", "wine", "breast cancer"), ("wine", "Gaussian XOR", "ellipse")
 SETS, ROWS = 20, 6_000  # the smallest sets of a folder; rows that are used of each at most
 POINTS = 1_000  # of a simulation, to learn from and to judge on
 

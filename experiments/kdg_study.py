@@ -17,7 +17,7 @@ import polars as pl
 
 from experiments import cc18_tables, kdg_answers, kdg_eight, kdg_scale
 from experiments.kdg_runs import jobs, run_all
-from experiments.kdg_sets import CC18, EIGHT, SHIPPED, smallest
+from experiments.kdg_sets import CC18, EIGHT, FEW, SHIPPED, smallest
 from experiments.kdg_summary import by_set
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -34,12 +34,12 @@ def main(args: list[str]) -> None:
     if given.fresh:
         for path in results.glob("*.parquet"):
             path.unlink()
-    eight = ("wine", "Gaussian XOR", "ellipse") if given.small else EIGHT
+    eight = FEW if given.small else EIGHT
     sets = SHIPPED if given.small else smallest(given.data)
     todo = jobs("cc18", folder, sets, given.seeds, given.trees)
     todo += jobs("eight", None, eight, given.seeds, given.trees)
     runs = run_all(todo, results, given.processes)
-    sizes = (500, 1_000, 2_000) if given.small else kdg_scale.SIZES
+    sizes = kdg_scale.SMALL if given.small else kdg_scale.SIZES
     few = max(given.trees // 5, 1)
     cases = kdg_scale.cases(sizes, (given.trees, few))
     scale = kdg_scale.run_all(cases, results, given.processes)
