@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
 @cache
 def numbers(study: str) -> pl.DataFrame:
     """One row for each set and rival."""
-    return pl.read_csv(NUMBERS).filter(pl.col("study") == study)
+    return pl.read_csv(NUMBERS, infer_schema_length=None).filter(pl.col("study") == study)
 
 
 def _wide(study: str, column: str, names: Any) -> np.ndarray:
@@ -77,7 +77,7 @@ def ranks() -> Drawn:
 def _diagram(ax: Any, found: Any) -> None:
     """One line of ranks, labels below it, the better half of the methods on the left."""
     count = len(found.mean)
-    ax.set(xlim=(-0.6, count + 1.6), ylim=(-2.35, 1.15))
+    ax.set(xlim=(-0.6, count + 1.6), ylim=(-2.2, 1.15))
     ax.axis("off")
     ax.plot([1, count], [0, 0], color="black", lw=1)
     for at in range(1, count + 1):
@@ -90,7 +90,7 @@ def _diagram(ax: Any, found: Any) -> None:
     groups = len(found.joined)
     for level, group in enumerate(found.joined):
         ends = found.mean[list(group)]
-        height = -0.2 - 0.22 * level
+        height = -0.28 - 0.22 * level
         ax.plot(
             [ends.min() - 0.04, ends.max() + 0.04], [height] * 2, color="black", lw=3.5,
             solid_capstyle="butt",
@@ -99,7 +99,7 @@ def _diagram(ax: Any, found: Any) -> None:
     for place, i in enumerate(order):
         left = place < half
         row = place if left else count - 1 - place
-        height, side = -0.55 - 0.22 * groups - 0.62 * row, 0.75 if left else count + 0.25
+        height, side = -0.6 - 0.22 * groups - 0.62 * row, 0.75 if left else count + 0.25
         look = LOOKS[i]
         ax.plot(
             [found.mean[i], found.mean[i], side], [0, height, height], color=look["color"], lw=1.2
@@ -131,7 +131,7 @@ def far() -> Drawn:
         ax.set_xticks(RADII)
         ax.grid(True, alpha=0.3, lw=0.6)
     axes[0, 0].set_ylabel("mean confidence - largest prior")
-    axes[0, 0].legend(fontsize="small")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)
 
 
@@ -148,9 +148,9 @@ def hellinger() -> Drawn:
         ax.set_yticks(np.arange(len(sets)), sets)
         ax.set_title(family, fontsize="medium")
         ax.set_xlabel("mean Hellinger distance to the true posterior")
-        ax.set_xlim(left=0)
         ax.grid(True, alpha=0.3, lw=0.6)
     axes[0, 0].invert_yaxis()
+    axes[0, 0].set_xlim(left=0)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)
 

@@ -7,7 +7,17 @@ import polars as pl
 
 from experiments.kdg_runs import RADII
 from experiments.kdg_sets import ROWS
-from experiments.kdg_summary import FAR, HIGH, KERNEL, MEASURES, over_sets, ranked, versus, wide
+from experiments.kdg_summary import (
+    FAR,
+    HIGH,
+    KERNEL,
+    MEASURES,
+    over_sets,
+    ranked,
+    settings,
+    versus,
+    wide,
+)
 from experiments.markdown import between, give_or_take, probability, shown, table, wrapped
 from experiments.rivals import EPOCHS, FAMILIES, HIDDEN, RIVALS
 
@@ -45,7 +55,7 @@ def details(r: pl.DataFrame, trees: int, source: str) -> str:
 def _how(r: pl.DataFrame, trees: int, source: str) -> str:
     return (
         f"{source}: {r['set'].n_unique()} sets, those with the fewest rows, at most {ROWS:,} rows of each; "
-        f"one half to learn from, the other to judge on; seeds: {r['seed'].n_unique()}, {trees} trees, "
+        f"one half to learn from, the other to judge on; {settings(r, trees)}, "
         f"networks of two layers of {HIDDEN[0]} units and at most {EPOCHS} epochs. ± is the standard error "
         "over seeds of the mean over sets."
     )

@@ -19,6 +19,7 @@ from experiments.kdg_summary import (
     Versus,
     over_sets,
     ranked,
+    settings,
     versus,
     wide,
     within,
@@ -43,7 +44,7 @@ class Answer(NamedTuple):
 def markdown(eight: pl.DataFrame, sets: pl.DataFrame, scale: pl.DataFrame, trees: int) -> str:
     """The whole file: how it was found, and an answer to each question."""
     how = (
-        f"{sets['set'].n_unique()} sets, seeds: {sets['seed'].n_unique()}, {trees} trees. Intervals are "
+        f"{sets['set'].n_unique()} sets, {settings(sets, trees)}. Intervals are "
         "Student's over sets, 95 %; where a goal is named, the number is a mean over the sets of the "
         "goals, ± its standard error over seeds."
     )
@@ -70,16 +71,13 @@ def calibrated(sets: pl.DataFrame, eight: pl.DataFrame) -> Answer:
     goal = {g.name: g for g in goals(eight)}
     said.append(f"ECE of the {MINE}: {_goal(goal['ece'])}; Brier: {_goal(goal['brier'])}.")
     if TRUTH in eight["rival"]:
-        some = over_sets(eight.filter(pl.col("hellinger").is_not_null()), "ece")
-        each = ", ".join(
-            f"{name} {give_or_take(*some[name], 4)}"
-            for names in FAMILIES.values()
-            for name in (names[ISOTONIC], names[KERNEL])
-        )
+        some = eight.filter(pl.col("hellinger").is_not_null())
+        truth = give_or_take(*over_sets(some, "ece")[TRUTH], 4)
         said.append(
-            f"ECE on the simulations alone: {each}. The true posterior itself has "
-            f"{give_or_take(*some[TRUTH], 4)}, by chance."
+            f"ECE on the simulations alone: {_each(some, 'ece')}. The true posterior itself has {truth}, "
+            "by chance."
         )
+        said.append(f"Hellinger distance to the true posterior: {_each(some, 'hellinger')}.")
     return Answer("Is it calibrated as isotonic regression in 5 folds is?", said)
 
 
@@ -88,7 +86,8 @@ def modest(sets: pl.DataFrame) -> Answer:
     said = []
     for names in FAMILIES.values():
         each = np.abs(wide(sets, "far_5", [names[KERNEL]])[:, 0])
-        worst, most = sets["set"].unique().sort()[int(each.argmax())], float(each.max())
+        most = float(each.max())
+        worst = f" ({sets['set'].unique().sort()[int(each.argmax())]})" if most >= 5e-5 else ""
         beyond = int((each > CLOSE).sum())
         reached = (
             "reached on every set" if not beyond else f"**missed** on {beyond} of {len(each)} sets"
@@ -96,7 +95,7 @@ def modest(sets: pl.DataFrame) -> Answer:
         others = ", ".join(f"{name} {_mean(sets, name)}" for name in names[:KERNEL])
         said.append(
             f"Mean confidence at 5 radii less the largest prior: {names[KERNEL]} "
-            f"{_mean(sets, names[KERNEL])}, at most {shown(most, 4)} ({worst}); the goal of {CLOSE:g} is "
+            f"{_mean(sets, names[KERNEL])}, at most {shown(most, 4)}{worst}; the goal of {CLOSE:g} is "
             f"{reached}. {_capital(others)}."
         )
     near = ", ".join(
@@ -152,21 +151,25 @@ def loses(sets: pl.DataFrame) -> Answer:
     return Answer("Where does it lose?", said)
 
 
+def _each(r: pl.DataFrame, column: str) -> str:
+    """Means of the isotonic and the kernel density models."""
+    found = over_sets(r, column)
+    names = [names[i] for names in FAMILIES.values() for i in (ISOTONIC, KERNEL)]
+    return ", ".join(f"{name} {give_or_take(*found[name], 4)}" for name in names)
+
+
 def _losses(sets: pl.DataFrame, measure: str, one: str, other: str) -> str:
     a, b = wide(sets, measure, (one, other)).T
     worse = (b - a) if measure in HIGH else (a - b)
     names = sets["set"].unique().sort().to_list()
-    clear = {
-        name
-        for name, d in within(sets, measure, one, other).items()
-        if (d.high < 0 if measure in HIGH else d.low > 0)
-    }
+    found = within(sets, measure, one, other)
+    clear = sum(d.high < 0 if measure in HIGH else d.low > 0 for d in found.values())
     order = [i for i in np.argsort(-worse) if worse[i] > 0]
     top = ", ".join(f"{names[i]} by {worse[i]:.3f}" for i in order[:3])
     word = "lower" if measure in HIGH else "higher"
     return (
         f"{_capital(MEASURES[measure])} of {one} is {word} than of {other} on {len(order)} of {len(names)} "
-        f"sets, clearly on {len(clear)}{f': {top}' if top else ''}."
+        f"sets{f', clearly on {clear}' if found else ''}{f': {top}' if top else ''}."
     )
 
 

@@ -18,7 +18,7 @@ import polars as pl
 from experiments import cc18_tables, kdg_answers, kdg_eight, kdg_scale
 from experiments.kdg_runs import jobs, run_all
 from experiments.kdg_sets import CC18, EIGHT, FEW, SHIPPED, smallest
-from experiments.kdg_summary import by_set
+from experiments.kdg_summary import SEEDS, TREES, by_set
 
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = Path(__file__).parent / "results"
@@ -79,8 +79,8 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=CC18, help="folder of parquet files")
     parser.add_argument("--small", action="store_true", help="the sets that ship with scikit-learn")
-    parser.add_argument("--trees", type=int, default=500, help="of each forest")
-    parser.add_argument("--seeds", type=int, default=5, help="splits of each set")
+    parser.add_argument("--trees", type=int, default=TREES, help="of each forest")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="splits of each set")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where runs are kept")
     parser.add_argument("--processes", type=int, default=None, help="all cores unless said")
     parser.add_argument("--fresh", action="store_true", help="forget stored runs")

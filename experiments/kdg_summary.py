@@ -25,6 +25,16 @@ FAR = tuple(f"far_{r}" for r in RADII)
 PLAIN, ISOTONIC, TEMPERATURE, KERNEL = range(4)  # places in a family
 
 
+SEEDS, TREES = 5, 500  # of the study; fewer make a short run
+
+
+def settings(r: pl.DataFrame, trees: int) -> str:
+    """How much was run, and that it was little where it was."""
+    seeds = r["seed"].n_unique()
+    short = "" if seeds >= SEEDS and trees >= TREES else "**a short run**, "
+    return f"{short}seeds: {seeds}, {trees} trees"
+
+
 class Versus(NamedTuple):
     """A measure of one rival less that of another, over sets."""
 

@@ -91,7 +91,7 @@ def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monk
         "does it lose",
     ):
         assert question in said
-    assert "seeds: 2, 5 trees" in said
+    assert "**a short run**, seeds: 2, 5 trees" in said
     out = tmp_path / "kdg-small"
     for name in ("kdg.md", "cc18.md", "cc18_sets.md", "kdg_scale.md", "kdg_answers.md"):
         text = (out / name).read_text()
