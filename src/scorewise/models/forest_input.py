@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from scorewise.door.place import Place
 from scorewise.errors import BadInput
+from scorewise.models.checking import features, labels
+from scorewise.models.encoding import Encoding
 
 
 def checked(model: Any, *given: Any, missing: bool) -> Any:
@@ -21,6 +25,40 @@ def checked(model: Any, *given: Any, missing: bool) -> Any:
     except ImportError:  # scikit-learn 1.5
         return model._validate_data(*given, force_all_finite=finite, **asked)
     return validate_data(model, *given, ensure_all_finite=finite, **asked)
+
+
+def encoding_of(model: Any, x: Any, y: Any, nominal: Any) -> Encoding | None:
+    """How the words of a frame, and what `nominal` names, become numbers; None if all are numbers."""
+    if nominal is None and not _has_words(x):
+        return None
+    return Encoding.learn(features(model, x, y=y), nominal, unseen=0.0)
+
+
+def encoded(model: Any, encoding: Encoding, *given: Any, missing: bool) -> Any:
+    """As `checked`, for frames with words."""
+    columns = features(model, given[0], reset=len(given) > 1)
+    x = encoding.encode(columns)
+    if not missing and (gone := np.isnan(x)).any():
+        at = gone.any(axis=0).argmax()
+        raise BadInput(
+            f"{encoding.names[at]} is missing {Place().rows(gone[:, at])}, which the forest has no use "
+            "for; fill the gaps, or pass a RandomForestClassifier"
+        )
+    if len(given) == 1:
+        return x
+    classes, codes = labels(given[1], columns)
+    return x, classes[codes]
+
+
+def _has_words(x: Any) -> bool:
+    """Whether a frame holds columns that are no numbers."""
+    frame = nw.from_native(x, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
+    if not isinstance(frame, nw.DataFrame):
+        return False
+    kinds = frame.schema.values()
+    return not all(kind.is_numeric() or isinstance(kind, nw.Boolean) for kind in kinds)
 
 
 def takes_missing(forest: Any) -> bool:
@@ -81,8 +119,14 @@ def check_forest(forest: Any) -> None:
         )
 
 
-def check_same_rows(forest: Any, rows: int) -> None:
-    """Refuse a number of rows on which a fitted forest was not trained."""
+def check_same_shape(forest: Any, x: NDArray[np.float64]) -> None:
+    """Refuse a number of rows or columns on which a fitted forest was not trained."""
+    if (wide := forest.n_features_in_) != x.shape[1]:
+        raise BadInput(
+            f"the forest was fitted on {wide} columns and {x.shape[1]} were given (words make one for "
+            "each level); pass its training rows as it had them"
+        )
+    rows = len(x)
     own = getattr(forest, "_n_samples", rows)
     if own != rows:
         raise BadInput(

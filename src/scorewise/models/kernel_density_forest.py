@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,13 +16,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from scorewise.errors import BadInput
+from scorewise.models.encoding import Encoding
 from scorewise.models.forest_input import (
     balanced,
     check_forest,
     check_own_rows,
     check_same_classes,
-    check_same_rows,
+    check_same_shape,
     checked,
+    encoded,
+    encoding_of,
     is_fitted,
     takes_missing,
 )
@@ -57,7 +61,8 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
 
     with the density of x amid its nearest training rows under w and a background b below that of
     almost all training rows. A fitted forest is used as it is and needs its own training rows; of
-    a leaf at most `members` rows of a class are kept, drawn at random, to stand for the others.
+    a leaf at most `members` rows of a class are kept, drawn at random, to stand for the others. Words
+    and categories in frames, and columns that `nominal` names or counts, get a column for each level.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -69,6 +74,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     """
 
     classes_: NDArray[Any]
+    encoding_: Encoding | None
     forest_: Any
     prior_: Array
     exponent_: float
@@ -86,7 +92,8 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         smoothing: float | Literal["auto"] = "auto",
         temperature: float | Literal["auto"] = "auto",
         neighbours: int = 20,
-        members: int = 16,
+        members: int = 4,
+        nominal: Sequence[str | int] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -97,13 +104,15 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         self.temperature = temperature
         self.neighbours = neighbours
         self.members = members
+        self.nominal = nominal
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the forest, unless it is, then its kernel."""
         self._check_settings()
-        x, labels = checked(self, X, y, missing=self._takes_missing())
+        self.encoding_ = encoding_of(self, X, y, self.nominal)
+        x, labels = self._rows(X, y)
         check_classification_targets(labels)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, x)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -141,15 +150,27 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     def _look(self, given: Any) -> tuple[Array, Array]:
         """The posterior near the data, and the log density, of each row."""
         check_is_fitted(self)
-        x = checked(self, given, missing=self._takes_missing())
+        x = self._rows(given)
         parts = self._blocks(self._look_at, x)
         return np.concatenate([p for p, _ in parts]), np.concatenate([d for _, d in parts])
 
+    def _rows(self, *given: Any) -> Any:
+        """Rows as numbers; with labels, in fitting."""
+        missing = self._takes_missing()
+        if self.encoding_ is None:
+            return checked(self, *given, missing=missing)
+        return encoded(self, self.encoding_, *given, missing=missing)
+
     def _look_at(self, x: Array) -> tuple[Array, Array]:
-        w = self._leaves.weights(leaves_of(self.forest_, x))
+        found = leaves_of(self.forest_, x)
+        order = np.lexsort(found.T[:3])  # rows that share leaves together: they are read once
+        w = self._leaves.weights(found[order])
+        inside, log_density = np.empty((len(x), len(self.classes_))), np.empty(len(x))
         sums = class_sums(w, self._classes, self.exponent_)
-        log_density = self._neighbourhood.log_density(x, *nearest(w, self.neighbours))
-        return smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_), log_density
+        inside[order] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
+        near = nearest(w, self.neighbours)
+        log_density[order] = self._neighbourhood.log_density(x[order], *near)
+        return inside, log_density
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:
         return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
@@ -162,7 +183,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     def _grown(self, x: Array, labels: Any, weight: Any, seed: int) -> Any:
         """The forest, fitted."""
         if self.forest is not None and is_fitted(self.forest):
-            check_same_rows(self.forest, len(x))
+            check_same_shape(self.forest, x)
             check_same_classes(self.forest, self.classes_)
             return self.forest
         forest = self._forest()

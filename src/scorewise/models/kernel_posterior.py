@@ -43,8 +43,7 @@ def class_sums(w: Any, classes: Any, exponent: float) -> Array:
     """
     powered = w
     if exponent != 1.0:
-        powered = w.copy()
-        np.power(w.data, exponent, out=powered.data)
+        powered = type(w)((w.data**exponent, w.indices, w.indptr), shape=w.shape)
     sums = powered @ classes
     sums = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=float)
     return shares(sums)
@@ -148,7 +147,7 @@ def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
     inside = np.arange(width) < sizes[:, None]
     values = np.zeros(inside.shape)
     values[inside] = w.data
-    top = np.argpartition(-values, count - 1, axis=1)[:, :count]
+    top = np.argpartition(values, -count, axis=1)[:, -count:]
     found = np.take_along_axis(values, top, axis=1)
     place = np.minimum(starts[:, None] + top, max(len(w.indices) - 1, 0))
     rows = w.indices[place] if len(w.indices) else np.zeros_like(place)

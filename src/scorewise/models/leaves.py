@@ -31,11 +31,13 @@ def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
 class Leaves:
     """Members of each leaf, weighted so that exponent 1 gives back the forest.
 
-    `members` has a row for each node of each tree and a column for each training row. In the
+    `members` has a row for each leaf of each tree and a column for each training row. In the
     leaf l a member of class y has its share of the weight of y there, times the leaf's chance of y.
+    `numbers` has the row of each node, all trees one after the other, which start at `offsets`.
     """
 
     members: Any
+    numbers: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
     @classmethod
@@ -67,7 +69,9 @@ class Leaves:
             )
             for at in range(0, len(trees), step)
         ]
-        return cls(sparse.vstack(parts, format="csr"), offsets[:-1])
+        ends = np.concatenate([tree.children_left == -1 for tree in trees])
+        numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
+        return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
 
     def weights(self, leaves: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:
         """The weight w(x, i) of each training row i for rows x that fall into these leaves.
@@ -76,15 +80,15 @@ class Leaves:
         Each row of weights sums to 1 (to 0 where no tree may speak).
         """
         rows, trees = leaves.shape
-        nodes = leaves + self.offsets
+        own = self.numbers[leaves + self.offsets]
         if use is None:
-            counts, columns = np.full(rows, trees), nodes.ravel()
+            counts, columns = np.full(rows, trees), own.ravel()
         else:
-            counts, columns = use.sum(axis=1), nodes[use]
+            counts, columns = use.sum(axis=1), own[use]
         starts = np.concatenate([[0], np.cumsum(counts)])
         share = np.repeat(1.0 / np.maximum(counts, 1), counts)
         asked = sparse.csr_array((share, columns, starts), shape=(rows, self.members.shape[0]))
-        return asked @ self.members
+        return _narrow(asked) @ self.members
 
 
 def _members(
@@ -110,7 +114,16 @@ def _members(
     node, group, rows, weight = node[kept], group[kept], rows[kept], weight[kept]
     total = np.bincount(group, weight, len(values) * classes)
     share = weight * values.ravel()[group] / total[group]
-    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))
+    ends = np.concatenate([tree.children_left == -1 for tree in trees])
+    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))[ends]
+
+
+def _narrow(matrix: Any) -> Any:
+    """The matrix with places of 32 bits where these suffice: half as much to move."""
+    if max(matrix.nnz, *matrix.shape) < 2**31:
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
 
 
 def _some(group: NDArray[np.int64], groups: int, most: int, rng: Any) -> NDArray[np.bool_]:

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.models.checking import features, labels, weights
-from scorewise.models.features import MISSING, Features, Floats, Layout
+from scorewise.models.encoding import Encoding
+from scorewise.models.features import Floats
 
 Smoothing: TypeAlias = Literal["laplace", "m"] | None
 
@@ -64,10 +65,8 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
         self.classes_, codes = labels(y, columns)
         weight = weights(sample_weight, len(codes))
         used = weight > 0  # rows that do not count must not be counted in leaves either
-        self.layout_ = Layout.learn(columns, self.nominal, used)
-        rows = self.layout_.read(columns)
-        self._gaps = (rows.codes[used] == MISSING).any(axis=0)
-        x = self._encoded(rows)
+        self.encoding_ = Encoding.learn(columns, self.nominal, used)
+        x = _narrow(self.encoding_.encode(columns))
         self.estimator_ = DecisionTreeClassifier(
             criterion=self.criterion,
             min_samples_leaf=self.min_samples_leaf,
@@ -100,22 +99,9 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
     def apply(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
         """The number of the leaf that each row falls into."""
         check_is_fitted(self)
-        leaves: NDArray[np.int64] = self.estimator_.apply(
-            self._encoded(self.layout_.read(features(self, X, reset=False)))
-        )
+        columns = features(self, X, reset=False)
+        leaves: NDArray[np.int64] = self.estimator_.apply(_narrow(self.encoding_.encode(columns)))
         return leaves
-
-    def _encoded(self, rows: Features) -> NDArray[np.float32]:
-        """Numbers, then one column for each level; NaN there sends a row to the side with more rows."""
-        levels = [len(found) for found in self.layout_.levels if found is not None]
-        far = np.finfo(np.float32).max  # trees see numbers with 32 bits
-        parts = [np.clip(rows.numbers, -far, far).astype(np.float32)]
-        for column, count, gaps in zip(rows.codes.T, levels, self._gaps, strict=True):
-            code = np.where(column == MISSING, count, column) if gaps else column
-            part = (code[:, None] == np.arange(count + gaps)).astype(np.float32)
-            part[code < 0] = np.nan
-            parts.append(part)
-        return np.concatenate(parts, axis=1)
 
     def _check(self) -> None:
         one_of("smoothing", self.smoothing, ("laplace", "m", None))
@@ -129,3 +115,9 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
 
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
         return {"allow_nan": True}
+
+
+def _narrow(x: Floats) -> NDArray[np.float32]:
+    """With the 32 bits that trees see; larger numbers as the largest that these hold."""
+    far = np.finfo(np.float32).max
+    return np.clip(x, -far, far).astype(np.float32)
