@@ -38,6 +38,7 @@ def main(args: list[str]) -> None:
     sets = SHIPPED if given.small else smallest(given.data)
     todo = jobs("cc18", folder, sets, given.seeds, given.trees)
     todo += jobs("eight", None, eight, given.seeds, given.trees)
+    todo.sort(key=lambda job: job.seed)  # what is stopped has some seeds in full
     runs = run_all(todo, results, given.processes)
     sizes = kdg_scale.SMALL if given.small else kdg_scale.SIZES
     few = max(given.trees // 5, 1)
