@@ -15,6 +15,9 @@ def table(head: Sequence[str], words: int, lines: Sequence[Sequence[str]]) -> st
 
 def wrapped(text: str, mark: str = "") -> str:
     """Lines of a page; the first begins with `mark`."""
+    text = text.replace(
+        " + ", "\N{NO-BREAK SPACE}+ "
+    )  # a line that begins with a plus would be a list
     return fill(
         text, 108, break_on_hyphens=False, initial_indent=mark, subsequent_indent=" " * len(mark)
     )

@@ -17,6 +17,7 @@ from experiments import kdg_answers, kdg_eight, kdg_runs, kdg_scale, kdg_summary
 from experiments.judging import away, ece, ece_by_chance, judged  # noqa: E402
 from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
 from experiments.kdg_sets import read, smallest, split  # noqa: E402
+from experiments.markdown import wrapped  # noqa: E402
 from experiments.preparing import Prepared  # noqa: E402
 from experiments.rivals import FAMILIES, RIVALS  # noqa: E402
 
@@ -272,6 +273,12 @@ def test_answers_follow_the_numbers(gap, said):
     assert (
         lost.count(f"on {12 if gap > 0 else 0} of 12 sets, clearly on {12 if gap > 0 else 0}") == 6
     )
+
+
+def test_no_line_becomes_a_list_by_chance():
+    for length in range(80, 110):
+        text = wrapped("x" * length + " forest + isotonic", "- ")
+        assert not any(line.lstrip().startswith("+") for line in text.splitlines())
 
 
 def test_goals_are_reached_or_missed_by_the_numbers():
