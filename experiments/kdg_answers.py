@@ -145,7 +145,7 @@ def loses(sets: pl.DataFrame) -> Answer:
         for measure, place in pairs
     ]
     few = "Up to three sets are named, those with the largest differences."
-    clearly = "Clearly: the 95 % interval over seeds, corrected for the rows that halves share, leaves out 0. "
+    clearly = "Clearly: the 95 % interval over seeds, corrected for rows that halves share, leaves out 0. "
     said.append(clearly + few if sets["seed"].n_unique() > 1 else few)
     return Answer("Where does it lose?", said)
 

@@ -57,12 +57,13 @@ def main(args: list[str]) -> None:
 
 def pages(runs: pl.DataFrame, scale: pl.DataFrame, trees: int, source: str) -> dict[str, str]:
     """The page parts under their file names."""
+    short = "" if trees >= TREES else "**A short run** of few trees.\n\n"
     eight, sets = (runs.filter(pl.col("study") == name) for name in ("eight", "cc18"))
     return {
         "kdg.md": kdg_eight.markdown(eight, trees),
         "cc18.md": cc18_tables.markdown(sets, trees, source),
         "cc18_sets.md": cc18_tables.details(sets, trees, source),
-        "kdg_scale.md": kdg_scale.markdown(scale),
+        "kdg_scale.md": short + kdg_scale.markdown(scale),
         "kdg_answers.md": kdg_answers.markdown(eight, sets, scale, trees),
     }
 
