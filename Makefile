@@ -63,8 +63,7 @@ study-smroc: .venv/tested
 	$(BIN)/python -m experiments.smroc_study
 
 study-kdg: .venv/tested
-	$(BIN)/python -m experiments.kdg
-	$(BIN)/python -m experiments.kdg_scale
+	$(BIN)/python -m experiments.kdg_study
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py

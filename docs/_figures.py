@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import _kdg_figures
 import _study_figures
 import numpy as np
 
@@ -190,6 +191,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "confusion.png": confusion,
     "risk_coverage.png": risk_coverage,
     **_study_figures.FIGURES,
+    **_kdg_figures.FIGURES,
 }
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
 Array = NDArray[np.float64]
+CLIP = 1e-15  # the least posterior that log loss counts with
 
 
 def judged(p: Array, y: NDArray[np.int64]) -> dict[str, float]:
@@ -19,26 +20,39 @@ def judged(p: Array, y: NDArray[np.int64]) -> dict[str, float]:
         "error": float((said != y).mean()),
         "kappa": float(cohen_kappa_score(y, said)),
         "ece": ece(p, y),
+        "ece_chance": ece_by_chance(p),
         "brier": float(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()),
-        "log_loss": float(-np.log(np.maximum(p[rows, y], 1e-15)).mean()),
+        "log_loss": float(-np.log(np.maximum(p[rows, y], CLIP)).mean()),
     }
 
 
 def ece(p: Array, y: Any, bins: int = 15) -> float:
     """Gap between confidence and share of hits, over equal-width bins of the confidence."""
-    top, hit = p.max(axis=1), p.argmax(axis=1) == y
+    return _gap(p.max(axis=1), p.argmax(axis=1) == y, bins)
+
+
+def ece_by_chance(p: Array, bins: int = 15, draws: int = 200, seed: int = 0) -> float:
+    """Mean ECE that posteriors would get on so many rows if they were true."""
+    top = p.max(axis=1)
+    hits = np.random.default_rng(seed).random((draws, len(p))) < top
+    return float(np.mean([_gap(top, hit, bins) for hit in hits]))
+
+
+def _gap(top: Array, hit: Any, bins: int) -> float:
     cell = np.minimum((top * bins).astype(int), bins - 1)
     gap = np.bincount(cell, top, bins) - np.bincount(cell, hit, bins)
-    return float(np.abs(gap).sum() / len(p))
+    return float(np.abs(gap).sum() / len(top))
 
 
 def away(x: Array, radii: float, count: int = 200, seed: int = 0) -> Array:
     """Points at so many radii of the data in random directions, features in units of their spread.
 
-    The radius is the largest distance of a row from the mean; features that do not vary stay.
+    The radius is the largest distance of a row from the mean; gaps count as the mean, and features that
+    do not vary stay.
     """
-    mean, spread = x.mean(axis=0), x.std(axis=0)
-    z = np.divide(x - mean, spread, out=np.zeros_like(x), where=spread > 0)
+    full = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
+    mean, spread = full.mean(axis=0), full.std(axis=0)
+    z = np.divide(full - mean, spread, out=np.zeros_like(full), where=spread > 0)
     way = np.random.default_rng(seed).normal(size=(count, x.shape[1])) * (spread > 0)
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     return np.asarray(mean + radii * np.linalg.norm(z, axis=1).max() * way * spread)

@@ -1,0 +1,186 @@
+"""The figures of the KDG study, from the numbers that it leaves in tables/kdg_study.csv."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from scorewise.displays.canvas import BLUE, GREEN, ORANGE, VERMILION
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+NUMBERS = Path(__file__).parent / "tables" / "kdg_study.csv"
+MEASURES = {
+    "log_loss": "log loss",
+    "ece": "ECE",
+    "brier": "Brier",
+    "error": "error",
+    "kappa": "kappa",
+}
+RADII = (1, 2, 3, 4, 5)
+FAMILIES = {
+    "Forest": ("forest", "forest + isotonic", "forest + temperature", "kernel density forest"),
+    "Network": ("network", "network + isotonic", "network + temperature", "kernel density network"),
+}
+NAMES = ("plain", "isotonic", "temperature", "kernel density")
+LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": ORANGE, "marker": "s"},
+    {"color": BLUE, "marker": "o"},
+    {"color": GREEN, "marker": "^"},
+    {"color": VERMILION, "marker": "D"},
+)
+
+
+class Drawn(NamedTuple):
+    """A figure as displays hold it."""
+
+    figure_: Any
+
+
+@cache
+def numbers(study: str) -> pl.DataFrame:
+    """One row for each set and rival."""
+    return pl.read_csv(NUMBERS, infer_schema_length=None).filter(pl.col("study") == study)
+
+
+def _wide(study: str, column: str, names: Any) -> np.ndarray:
+    table = numbers(study).pivot("rival", index="set", values=column).sort("set")
+    return table.select(names).to_numpy()
+
+
+def _panels(rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[Any, Any]:
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **how)
+
+
+def ranks() -> Drawn:
+    """Critical-difference diagrams: a bar joins what is not told apart."""
+    from experiments.ranking import ranking
+
+    figure, axes = _panels(len(MEASURES), 2, (11, 9.5))
+    for line, (measure, title) in zip(axes, MEASURES.items(), strict=True):
+        for ax, (family, names) in zip(line, FAMILIES.items(), strict=True):
+            values = _wide("cc18", measure, names)
+            found = ranking(-values if measure == "kappa" else values)
+            _diagram(ax, found)
+            ax.set_title(f"{family}: {title}", fontsize="medium", loc="left")
+    return Drawn(figure)
+
+
+def _diagram(ax: Any, found: Any) -> None:
+    """One line of ranks, labels below it, the better half of the methods on the left."""
+    count = len(found.mean)
+    ax.set(xlim=(-0.6, count + 1.6), ylim=(-2.2, 1.15))
+    ax.axis("off")
+    ax.plot([1, count], [0, 0], color="black", lw=1)
+    for at in range(1, count + 1):
+        ax.plot([at, at], [0, 0.14], color="black", lw=1)
+        ax.text(at, 0.22, str(at), ha="center", va="bottom", fontsize="small")
+    width = min(found.critical, count - 1)
+    ax.plot([count - width, count], [0.92, 0.92], color="black", lw=1.2, marker="|")
+    said = f"critical difference {found.critical:.2f}"
+    ax.text(count - width - 0.08, 0.92, said, ha="right", va="center", fontsize="small")
+    groups = len(found.joined)
+    for level, group in enumerate(found.joined):
+        ends = found.mean[list(group)]
+        height = -0.28 - 0.22 * level
+        ax.plot(
+            [ends.min() - 0.04, ends.max() + 0.04], [height] * 2, color="black", lw=3.5,
+            solid_capstyle="butt",
+        )  # fmt: skip
+    order, half = np.argsort(found.mean, kind="stable"), (count + 1) // 2
+    for place, i in enumerate(order):
+        left = place < half
+        row = place if left else count - 1 - place
+        height, side = -0.6 - 0.22 * groups - 0.62 * row, 0.75 if left else count + 0.25
+        look = LOOKS[i]
+        ax.plot(
+            [found.mean[i], found.mean[i], side], [0, height, height], color=look["color"], lw=1.2
+        )
+        ax.plot([found.mean[i]], [0], ls="", ms=6, clip_on=False, zorder=5, **look)
+        ax.text(
+            side + (-0.06 if left else 0.06), height, f"{NAMES[i]} {found.mean[i]:.2f}",
+            ha="right" if left else "left", va="center", fontsize="small",
+        )  # fmt: skip
+
+
+def far() -> Drawn:
+    """Confidence less the largest prior, far from the data; bars are intervals over sets."""
+    from scipy import stats
+
+    figure, axes = _panels(1, 2, (11, 4.2), sharey=True)
+    for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
+        for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
+            values = np.column_stack([_wide("cc18", f"far_{k}", [rival])[:, 0] for k in RADII])
+            sets = len(values)
+            reach = stats.t.ppf(0.975, sets - 1) * values.std(axis=0, ddof=1) / np.sqrt(sets)
+            at = np.array(RADII) + 0.06 * (i - 1.5)
+            ax.errorbar(
+                at, values.mean(axis=0), reach, lw=1.2, ms=5, elinewidth=1, label=NAMES[i], **look
+            )
+        ax.axhline(0, color="black", lw=0.8)
+        ax.set_title(family, fontsize="medium")
+        ax.set_xlabel("radii of the data from their centre")
+        ax.set_xticks(RADII)
+        ax.grid(True, alpha=0.3, lw=0.6)
+    axes[0, 0].set_ylabel("mean confidence - largest prior")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return Drawn(figure)
+
+
+def hellinger() -> Drawn:
+    """Distance to the true posterior on each simulation."""
+    figure, axes = _panels(1, 2, (11, 3.6), sharex=True, sharey=True)
+    known = numbers("eight").filter(pl.col("hellinger").is_not_null())
+    sets = known["set"].unique().sort().to_list()
+    for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
+        for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
+            found = dict(known.filter(pl.col("rival") == rival).select("set", "hellinger").rows())
+            at = np.arange(len(sets)) + 0.12 * (i - 1.5)
+            ax.plot([found[name] for name in sets], at, ls="", ms=6, label=NAMES[i], **look)
+        ax.set_yticks(np.arange(len(sets)), sets)
+        ax.set_title(family, fontsize="medium")
+        ax.set_xlabel("mean Hellinger distance to the true posterior")
+        ax.grid(True, alpha=0.3, lw=0.6)
+    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_xlim(left=0)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return Drawn(figure)
+
+
+def differences() -> Drawn:
+    """Kernel density less isotonic on each set, ordered by the forest's difference of log loss."""
+    figure, axes = _panels(1, 2, (11, 6), sharey=True)
+    sets = np.array(numbers("cc18")["set"].unique().sort().to_list())
+    first = FAMILIES["Forest"]
+    order = np.argsort(np.diff(_wide("cc18", "log_loss", [first[1], first[3]]))[:, 0])
+    for ax, measure in zip(axes.flat, ("log_loss", "ece"), strict=True):
+        for i, (family, names) in enumerate(FAMILIES.items()):
+            look = (LOOKS[3], LOOKS[1])[i]
+            d = np.diff(_wide("cc18", measure, [names[1], names[3]]))[:, 0]
+            at = np.arange(len(sets)) + 0.2 * (i - 0.5)
+            ax.plot(d[order], at, ls="", ms=5, label=family.lower(), **look)
+            ax.axvline(
+                d.mean(), color=look["color"], lw=1.2, ls="--", label=f"mean, {family.lower()}"
+            )
+        ax.axvline(0, color="black", lw=0.8)
+        ax.set_yticks(np.arange(len(sets)), sets[order], fontsize="small")
+        ax.set_xlabel(f"{MEASURES[measure]}: kernel density less isotonic")
+        ax.grid(True, alpha=0.3, lw=0.6)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return Drawn(figure)
+
+
+FIGURES: dict[str, Callable[[], Drawn]] = {
+    "kdg_study_ranks.png": ranks,
+    "kdg_study_far.png": far,
+    "kdg_study_hellinger.png": hellinger,
+    "kdg_study_differences.png": differences,
+}
