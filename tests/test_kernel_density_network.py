@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
@@ -20,8 +22,8 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 from scorewise.models import KernelDensityNetwork, at_radius
 from scorewise.models.held_out import splits
-from scorewise.models.pattern_kernel import KnownRows, thinned
-from scorewise.models.patterns import Patterns, distances
+from scorewise.models.pattern_kernel import KnownRows, largest, thinned
+from scorewise.models.patterns import Comparison, Patterns, likenesses
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
 from scorewise.models.relu_layers import mlp_pass, see
 
@@ -83,56 +85,102 @@ def test_hamming_equals_a_loop(width, rows, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.random((rows, width)) < 0.5, rng.random((4, width)) < 0.3
     packed = Patterns.of([a]), Patterns.of([b])
-    found = distances(packed[0].layers[0], packed[1].layers[0], width)
+    found = Comparison(rows, packed[1]).differing(packed[0].layers[0], packed[1].layers[0])
     want = [[sum(u != v for u, v in zip(x, z, strict=True)) for z in b] for x in a]
     assert found.tolist() == want
 
 
 def test_likeness_is_the_product_over_layers():
     rng = np.random.default_rng(0)
-    one, two = rng.random((5, 9)) < 0.5, rng.random((5, 130)) < 0.5
+    one, two = rng.random((5, 9)) < 0.5, rng.random((5, 300)) < 0.5
     p = Patterns.of([one, two])
-    found = np.exp(p.log_likeness(p))
+    found = p.likeness(p)
     for i in range(5):
         for j in range(5):
-            want = np.mean(one[i] == one[j]) * np.mean(two[i] == two[j])
+            want = 1 - np.sum(one[i] != one[j]) / 9.5
+            want *= 1 - np.sum(two[i] != two[j]) / 300.5
             assert found[i, j] == pytest.approx(want, rel=1e-5)
 
 
-def test_rows_with_nothing_in_common_stay_finite():
+def test_rows_with_nothing_in_common_are_a_little_alike():
     p = Patterns.of([np.array([[True] * 4, [False] * 4])])
-    assert np.exp(p.log_likeness(p))[0, 1] == pytest.approx(0.125)
+    assert p.likeness(p)[0, 1] == pytest.approx(1 / 9)
 
 
-def test_kernel_sums_equal_a_loop_in_blocks_of_any_size(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    seen = see(mlp_pass(quietly(small(), X, y)), X, None, None)
-    weight = np.random.default_rng(0).random(150) + 0.5
-    known = KnownRows.of(seen, y, weight, 4)
-    found = known.around(seen[:7], (3.0,)).sums[0]
-    log_w = seen.patterns.log_likeness(seen.patterns)
-    for row in range(7):
-        w = np.exp(3 * (log_w[row] - log_w[row].max()))
-        want = [sum(w[i] * weight[i] for i in range(150) if y[i] == c) for c in range(4)]
-        np.testing.assert_allclose(found[row], want, rtol=1e-4)
-    monkeypatch.setattr("scorewise.models.patterns.CELLS", 400)
-    again = known.around(seen[:7], (3.0,))
-    assert (again.sums[0] == found).all()
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.sampled_from([2, 5, 0.2, 0.5]))
-def test_splits_hold_rows_out_once_and_leave_some_of_each_class(codes, validation):
-    codes = np.array(codes)
+@pytest.mark.parametrize("cells", [1, 7, 35, 10_000])
+def test_blocks_of_any_size_give_the_same(monkeypatch, cells):
     rng = np.random.default_rng(0)
+    a, b = (Patterns.of([rng.random((n, 20)) < 0.5, rng.random((n, 70)) < 0.5]) for n in (11, 7))
+    monkeypatch.setattr("scorewise.models.patterns.CELLS", cells)
+    parts = [(rows, part.copy()) for rows, part in likenesses(a, b)]
+    assert [row for rows, _ in parts for row in range(11)[rows]] == list(range(11))
+    assert (np.concatenate([part for _, part in parts]) == a.likeness(b)).all()
+    assert max(part.size for _, part in parts) <= max(cells, 7)
+
+
+@given(st.lists(st.integers(0, 4), min_size=4, max_size=30), st.integers(1, 4))
+def test_the_largest_are_those_of_a_sort(values, count):
+    given_ = np.array([values], np.float32)
+    before = given_.copy()
+    places, found = largest(given_, count)
+    assert found[0].tolist() == sorted(values, reverse=True)[:count]
+    assert given_[0, places[0]].tolist() == found[0].tolist()
+    assert len(set(places[0].tolist())) == count
+    assert (given_ == before).all()
+
+
+def alike(network, X):
+    """Likeness of all pairs of rows, one pair and one layer at a time."""
+    on = [looped(network, x) for x in X]
+    return np.array(
+        [
+            [
+                np.prod(
+                    [
+                        1 - np.sum(np.array(u) != v) / (len(u) + 0.5)
+                        for u, v in zip(a, b, strict=True)
+                    ]
+                )
+                for b in on
+            ]
+            for a in on
+        ]
+    )
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_kernel_sums_equal_a_loop(left_out):
+    X, y = load_iris(return_X_y=True)
+    network = quietly(small(), X, y)
+    X, y = X[::4], y[::4]
+    patterns = see(mlp_pass(network), X, None, None).patterns
+    weight = np.random.default_rng(0).random(len(y)) + 0.5
+    w = alike(network, X)
+    if left_out:
+        np.fill_diagonal(w, 0)
+    known = KnownRows.of(patterns, y, weight, 4)
+    own = np.arange(len(y)) if left_out else None
+    found = known.around(patterns, (2.0, 8.0, 512.0), 3, own)
+    for place, exponent in enumerate((2, 8, 512)):
+        powered = (w / w.max(axis=1, keepdims=True)) ** exponent * weight
+        want = [powered[:, y == c].sum(axis=1) for c in range(4)]
+        np.testing.assert_allclose(found.sums[place], np.transpose(want), rtol=1e-3, atol=1e-30)
+    np.testing.assert_allclose(found.likeness, -np.sort(-w, axis=1)[:, :3], rtol=1e-5)
+    np.testing.assert_allclose(
+        np.take_along_axis(w, found.places, axis=1), found.likeness, rtol=1e-5
+    )
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(2, 6))
+def test_folds_hold_rows_out_once_and_leave_some_of_each_class(codes, folds):
+    codes = np.array(codes)
     seen = []
-    for inside, held in splits(codes, validation, rng):
+    for inside, held in splits(codes, folds, np.random.default_rng(0)):
         assert sorted([*inside, *held]) == list(range(len(codes)))
         assert set(codes[inside]) == set(codes)
+        assert len(held) <= -(-len(codes) // folds)
         seen += held.tolist()
-    assert len(seen) == len(set(seen))
-    if validation >= 2:
-        counts = np.bincount(codes)
-        assert len(seen) == sum(n for n in counts if n > 1)
+    assert len(seen) == len(set(seen)) == sum(n for n in np.bincount(codes) if n > 1)
 
 
 def test_thinning_keeps_the_shares_of_classes():
@@ -148,30 +196,54 @@ def test_a_pool_is_found_that_made_the_labels():
     prior = np.array([0.2, 0.3, 0.5])
     network = np.log(rng.dirichlet([1, 1, 1], 20_000))
     sums = rng.gamma(0.3, 1, (1, 20_000, 3))
-    made = Pool(4.0, 1.0, 0.8, 0.3).posterior(network, sums[0], prior)
+    made = Pool(8.0, 1.0, 0.1, 0.8, 0.3, -0.4).posterior(network, sums[0], prior)
     y = (made.cumsum(1) < rng.random((20_000, 1))).sum(1)
-    found = tune_pool(network, sums, y, prior, np.ones(20_000), (4.0,))
-    assert found.smoothing == 1.0
-    assert (found.network, found.kernel) == pytest.approx((0.8, 0.3), abs=0.05)
+    found = tune_pool(network, sums, y, prior, np.ones(20_000), (8.0,))
+    assert (found.exponent, found.smoothing, found.doubt) == (8.0, 1.0, 0.1)
+    assert (found.network, found.kernel, found.prior) == pytest.approx((0.8, 0.3, -0.4), abs=0.08)
+    posterior = found.posterior(network, sums[0], prior)
+    assert log_loss(y, posterior) == pytest.approx(found.loss, abs=1e-3)
 
 
-def test_a_pool_of_the_prior_is_the_prior():
-    prior = np.array([0.1, 0.9])
-    found = Pool(network=3.0).posterior(np.log(prior)[None], np.zeros((1, 2)), prior)
-    np.testing.assert_allclose(found, prior[None])
+def test_shares_are_those_of_a_multinomial_regression():
+    rng = np.random.default_rng(1)
+    prior = np.array([0.3, 0.7])
+    network, sums = np.log(rng.dirichlet([1, 1], 3_000)), rng.gamma(0.5, 1, (1, 3_000, 2))
+    y = (rng.random(3_000) < np.exp(network[:, 1])).astype(int)
+    found = tune_pool(network, sums, y, prior, np.ones(3_000), (8.0,))
+    p = np.log(np.exp(network) + found.doubt * prior)
+    q = np.log((sums[0] + found.smoothing * prior)) - np.log(prior)
+    columns = np.column_stack([part[:, 1] - part[:, 0] for part in (p, q)])
+    other = LogisticRegression(C=1e6).fit(columns, y)
+    assert other.coef_[0].tolist() == pytest.approx([found.network, found.kernel], abs=0.05)
+    shift = found.prior * np.log(prior[1] / prior[0])
+    assert other.intercept_[0] == pytest.approx(shift, abs=0.05)
+
+
+def test_networks_are_pooled_by_the_mean_of_their_logs():
+    rng = np.random.default_rng(0)
+    prior = np.array([0.2, 0.8])
+    network, sums = np.log(rng.dirichlet([1, 1], (3, 5))), rng.gamma(1, 1, (3, 5, 2))
+    pool = Pool(8.0, 0.01, 0.01, 0.7, 0.2, 0.1)
+    each = [pool.posterior(n, s, prior) for n, s in zip(network, sums, strict=True)]
+    mean = np.exp(np.log(each).mean(axis=0))
+    want = mean / mean.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(pool.posterior(network, sums, prior), want)
 
 
 def test_ten_classes_are_calibrated_and_as_accurate(digits):
-    model, _, _, Xt, yt = digits
+    model, X, y, Xt, yt = digits
     tally = sw.ClassTally.of(yt, model.predict_proba(Xt))
-    network = sw.ClassTally.of(yt, model.network_.predict_proba(model._scaled(Xt)))
+    network = quietly(MLPClassifier((64, 64), max_iter=300, random_state=0), model._scaled(X), y)
+    network = sw.ClassTally.of(yt, network.predict_proba(model._scaled(Xt)))
     measures = sw.measures.classes
     assert measures.calibration_top.ece(tally).value < 0.03
     assert measures.probability.log_loss(tally).value < measures.probability.log_loss(network).value
     accuracies = [measures.decisions.accuracy(t).value for t in (tally, network)]
     assert accuracies[0] > accuracies[1] - 0.01 > 0.93
-    assert model.tuned_on_ == "0.2 of the rows; the network was then refitted to all rows"
-    assert EXPONENTS[0] < model.pool_.exponent < EXPONENTS[-1]
+    assert model.tuned_on_ == "5 folds, each by the network that was not fitted to it"
+    assert len(model.networks_) == 5
+    assert model.pool_.exponent in EXPONENTS[1:-1]
 
 
 def test_far_points_get_the_prior(digits):
@@ -234,8 +306,8 @@ def test_a_convolution_with_a_named_feature_layer():
         torch.nn.Conv2d(1, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(108, 10)
     )
     model = KernelDensityNetwork(module, features="2", random_state=0).fit(X, y)
-    assert model.known_.near.used.shape == (108,)
-    assert model.known_.patterns.widths == (108,)
+    assert model.committee_.near.used.shape == (108,)
+    assert model.committee_.known[0].patterns.widths == (108,)
     assert model.predict_proba(X[:5]).shape == (5, 10)
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict_proba(X[:5]) == model.predict_proba(X[:5])).all()
@@ -248,11 +320,11 @@ def test_a_fitted_network_stays_as_it_is(blobs):
     network = quietly(small(), X[::2], y[::2])
     before = [w.copy() for w in network.coefs_]
     model = KernelDensityNetwork(network, random_state=0).fit(X[1::2], y[1::2])
-    assert model.network_ is network
-    assert model.tuned_on_ == "5 folds; the network stays as it was given"
+    assert model.networks_ == [network]
+    assert model.tuned_on_ == "each row given, left out in turn"
     assert all((a == b).all() for a, b in zip(before, network.coefs_, strict=True))
     again = clone(model)  # as clones do, it forgets what the network has learned
-    assert quietly(again, X, y).network_ is not network
+    assert network not in quietly(again, X, y).networks_
 
 
 def test_a_frozen_network_survives_cloning(blobs):
@@ -260,7 +332,7 @@ def test_a_frozen_network_survives_cloning(blobs):
     X, y = blobs
     network = quietly(small(), X[::2], y[::2])
     model = clone(KernelDensityNetwork(frozen.FrozenEstimator(network))).fit(X[1::2], y[1::2])
-    assert model.network_ is network
+    assert model.networks_ == [network]
 
 
 def test_results_are_those_of_the_seed_and_survive_pickling(blobs):
@@ -277,8 +349,8 @@ def test_results_are_those_of_the_seed_and_survive_pickling(blobs):
 def test_rows_beyond_the_limit_are_thinned(blobs):
     X, y = blobs
     model = quietly(KernelDensityNetwork(small(), max_patterns=40, random_state=0), X, y)
-    assert len(model.known_) == 40
-    assert model.known_.weight.sum() == pytest.approx(400)
+    assert sum(len(known) for known in model.committee_.known) == 40
+    assert sum(known.weight.sum() for known in model.committee_.known) == pytest.approx(400)
     assert model.score(X, y) > 0.75
 
 
@@ -300,7 +372,7 @@ def test_weights_scale_alike_and_those_of_zero_are_absent(blobs):
 def test_a_few_rows_are_enough(rows):
     X, y = load_iris(return_X_y=True)
     model = quietly(KernelDensityNetwork(small(), random_state=0), X[rows], y[rows])
-    assert model.tuned_on_.startswith("nothing") == (max(np.bincount(y[rows])) == 1)
+    assert model.tuned_on_ == "nothing: too few rows to hold any out"
     p = model.predict_proba(np.vstack([X, X + 1e6]))
     assert np.isfinite(p).all()
     np.testing.assert_allclose(p.sum(1), 1)
@@ -331,8 +403,9 @@ def test_layers_may_be_chosen(blobs):
     X, y = blobs
     model = KernelDensityNetwork(small((8, 12)), layers=[-1], features=0, random_state=0)
     quietly(model, X, y)
-    assert model.known_.patterns.widths == (12,)
-    assert model.known_.near.used.shape == (8,)
+    assert all(known.patterns.widths == (12,) for known in model.committee_.known)
+    assert model.committee_.near.used.shape == (40,)  # 8 of each of 5 networks
+    assert model.score(X, y) > 0.8
 
 
 class Plain(torch.nn.Module):
@@ -359,8 +432,8 @@ class Plain(torch.nn.Module):
             {"features": "relu"},
             "the module has 0, 1",
         ),
-        (small(), {"validation": 1}, "validation is 1"),
-        (small(), {"validation": 1.5}, "validation is 1.5"),
+        (small(), {"folds": 1}, "folds is 1"),
+        (small(), {"folds": 0.2}, "folds is 0.2"),
         (small(), {"max_patterns": 0}, "max_patterns is 0"),
     ],
 )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.models.kernel_posterior import Array
-from scorewise.models.patterns import Logs, Patterns
+from scorewise.models.patterns import Floats, Patterns, likenesses
 
 Places = NDArray[np.int64]
-STRIDES = 16  # columns of which one is looked at first where many are compared
-MANY = 1_000
+TINY = np.float32(1e-30)
 
 
 @dataclass(frozen=True)
@@ -52,49 +51,53 @@ class KnownRows:
     ) -> Around:
         """Sums of w^exponent over the known rows of each class, where the nearest row has w = 1.
 
-        `count` rows are told that are most alike. `own` has for each row asked for its own place among
-        the known ones, where it is not to count.
+        The exponents are powers of two, rising. `count` rows are told that are most alike. `own` has for
+        each row asked for its own place among the known ones, where it is not to count.
         """
         count = min(count, len(self) - (own is not None))
         sums = np.zeros((len(exponents), len(asked), self.classes))
         places = np.empty((len(asked), count), np.int64)
         likeness = np.empty((len(asked), count))
-        for rows in asked.blocks(self.patterns):
-            log_w = asked[rows].log_likeness(self.patterns)
+        for rows, w in likenesses(asked, self.patterns):
             if own is not None:
-                log_w[np.arange(len(log_w)), own[rows]] = -np.inf
-            places[rows] = largest(log_w, count)
-            likeness[rows] = np.exp(np.take_along_axis(log_w, places[rows], axis=1))
-            log_w -= log_w.max(axis=1, keepdims=True)
-            for place, exponent in enumerate(exponents):
-                sums[place, rows, self.present] = self._sums(log_w, exponent).T
+                w[np.arange(len(w)), own[rows]] = 0
+            places[rows], likeness[rows] = largest(w, count)
+            w /= np.maximum(likeness[rows, :1].astype(np.float32), TINY)
+            for place, powered in enumerate(_powers(w, exponents)):
+                sums[place, rows, self.present] = self._sums(powered).T
         return Around(sums, places, likeness)
 
-    def _sums(self, log_w: Logs, exponent: float) -> Array:
-        weighed = log_w * np.float32(exponent)
-        np.exp(weighed, out=weighed)
-        weighed *= self.weight
-        return np.asarray(np.add.reduceat(weighed, self.starts, axis=1))
+    def _sums(self, w: Floats) -> Floats:
+        return np.add.reduceat(w * self.weight, self.starts, axis=1)
 
 
-def largest(values: Logs, count: int) -> Places:
-    """Places of the `count` largest values of each row, in no order.
+def _powers(w: Floats, exponents: Sequence[float]) -> Iterator[Floats]:
+    """`w` to each exponent in turn, by squaring it in place."""
+    power = 1.0
+    for exponent in exponents:
+        while power < exponent:
+            np.square(w, out=w)
+            power *= 2
+        yield w
 
-    Of many columns the largest of each stride comes first: the places sought are in the strides with
-    the largest, or among the columns that are left over.
+
+def largest(values: Floats, count: int) -> tuple[Places, Floats]:
+    """Places of the `count` largest values of each row, and these values, falling.
+
+    One search for the largest after another: of few it is quicker than a partition of many ties.
+
+    >>> largest(np.array([[1.0, 3.0, 2.0]], np.float32), 2)
+    (array([[1, 2]]), array([[3., 2.]], dtype=float32))
     """
-    width = values.shape[1] // STRIDES
-    if values.shape[1] < MANY or width <= count:
-        return np.argpartition(values, -count, axis=1)[:, -count:]
-    top = values[:, :width].copy()
-    for start in range(width, STRIDES * width, width):
-        np.maximum(top, values[:, start : start + width], out=top)
-    best = np.argpartition(top, -count, axis=1)[:, -count:]
-    inside = (best[:, :, None] + width * np.arange(STRIDES)).reshape(len(values), -1)
-    over = np.arange(STRIDES * width, values.shape[1])
-    among = np.hstack([inside, np.broadcast_to(over, (len(values), len(over)))])
-    found = np.argpartition(np.take_along_axis(values, among, axis=1), -count, axis=1)[:, -count:]
-    return np.take_along_axis(among, found, axis=1)
+    rows = np.arange(len(values))
+    places = np.empty((len(values), count), np.int64)
+    found = np.empty((len(values), count), np.float32)
+    for rank in range(count):
+        place = values.argmax(axis=1)
+        places[:, rank], found[:, rank] = place, values[rows, place]
+        values[rows, place] = -1
+    values[rows[:, None], places] = found
+    return places, found
 
 
 def thinned(codes: Places, most: int, random: np.random.Generator) -> tuple[Places, Array]:
