@@ -29,6 +29,7 @@ from scorewise.models.relu_networks import (
     passing_of,
     plain,
     rows_of,
+    seeds_of,
     unwrapped,
 )
 from scorewise.models.torch_layers import is_torch
@@ -70,7 +71,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         features: int | str | None = None,
         scale: bool = True,
         folds: int = 5,
-        max_patterns: int = 10_000,
+        max_patterns: int = 5_000,
         random_state: Any = None,
     ) -> None:
         self.network, self.layers, self.features = network, layers, features
@@ -141,15 +142,18 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 
         Where rows are too few to leave any out, one network is fitted to all, and knows all.
         """
-        seed = int(random.integers(2**31))
         folds = min(self.folds, len(rows) // FEWEST)
         self.tuned_on_ = f"{folds} folds, each by the network that was not fitted to it"
         parts = list(splits(rows.codes, folds, random)) if folds > 1 else []
         if not parts or min(len(held) for _, held in parts) < 2:
             self.tuned_on_ = f"{NOTHING}: too few rows to hold any out"
             parts = [(np.arange(len(rows)),) * 2]
+        seeds = seeds_of(network, len(parts), random)
         learned = [rows[inside] for inside, _ in parts]
-        self.networks_ = [fitted(network, part.X, part.y, part.weight, seed) for part in learned]
+        self.networks_ = [
+            fitted(network, part.X, part.y, part.weight, seed)
+            for part, seed in zip(learned, seeds, strict=True)
+        ]
         return [held for _, held in parts]
 
     def _keep(self, network: Any, rows: _Rows) -> None:

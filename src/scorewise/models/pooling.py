@@ -18,7 +18,7 @@ DOUBTS = (0.001, 0.01, 0.1)
 MOST = 10.0  # of each share of a pool
 BOUNDS = [(0.0, MOST), (0.0, MOST), (-MOST, MOST)]
 ALONE = np.array([1.0, 0.0, 0.0])  # the shares of a network as it is
-TRUST = 10.0  # how firmly the shares are held there
+TRUST = 1.0  # how firmly the shares are held there: as by one standard deviation each
 
 
 @dataclass(frozen=True)

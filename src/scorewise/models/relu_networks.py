@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neural_network import MLPClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from scorewise.errors import BadInput
@@ -91,11 +92,18 @@ def check_outputs(log_posterior: Array, classes: Any) -> None:
         )
 
 
+def seeds_of(network: Any, count: int, random: np.random.Generator) -> list[int]:
+    """Seeds for copies of a network, which differ, drawn with its own seed if it has one."""
+    own = getattr(network, "random_state", None)
+    if own is not None:
+        random = np.random.default_rng(check_random_state(own).randint(2**31 - 1))
+    return [int(seed) for seed in random.integers(2**31, size=count)]
+
+
 def fitted(network: Any, X: Array, y: Any, weight: Array | None, seed: int) -> Any:  # noqa: N803
-    """A copy of a network, or the plain one for None, fitted to rows; `seed` if it has none itself."""
+    """A copy of a network, or the plain one for None, fitted to rows with a seed."""
     model = plain() if network is None else clone(network)
-    if model.random_state is None:
-        model.set_params(random_state=seed)
+    model.set_params(random_state=seed)
     if weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise BadInput(
             "sample_weight needs an MLPClassifier of scikit-learn 1.7 or later; update it"
