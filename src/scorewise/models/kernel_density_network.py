@@ -202,10 +202,14 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 
     def _learn_scale(self, X: Array, scale: bool) -> None:  # noqa: N803
         """Centre and inverse spread of the columns; a constant column is left out by a 0."""
-        self.centre_ = X.mean(axis=0) if scale else np.zeros(X.shape[1:])
-        varies = X.min(axis=0) < X.max(axis=0)
-        spread = np.where(varies, X.std(axis=0), 1.0)
-        self.slope_ = varies / np.where(spread > 0, spread, 1.0) if scale else np.ones(X.shape[1:])
+        if not scale:
+            self.centre_, self.slope_ = np.zeros(X.shape[1:]), np.ones(X.shape[1:])
+            return
+        low = X.min(axis=0)
+        above = X - low  # exactly 0 in a constant column, however large it is
+        self.centre_ = low + above.mean(axis=0)
+        spread = above.std(axis=0)
+        self.slope_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
 
     def _scaled(self, X: Array) -> Array:  # noqa: N803
         return np.asarray((X - self.centre_) * self.slope_)

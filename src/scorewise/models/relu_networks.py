@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from scorewise.door.place import Place
 from scorewise.errors import BadInput
 from scorewise.models.relu_layers import Array, Pass, mlp_pass
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
@@ -60,12 +61,25 @@ def is_ready(network: Any) -> bool:
 
 def rows_of(model: Any, *given: Any, images: bool) -> Any:
     """Rows, and labels when fitting, as scikit-learn checks them; images may have more dimensions."""
-    asked = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
+    asked: dict[str, Any] = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn 1.5
-        return model._validate_data(*given, **asked)
-    return validate_data(model, *given, **asked)
+        found = model._validate_data(*given, force_all_finite=False, **asked)
+    else:
+        found = validate_data(model, *given, ensure_all_finite=False, **asked)
+    check_finite(found[0] if len(given) > 1 else found)
+    return found
+
+
+def check_finite(X: Array) -> None:  # noqa: N803
+    """Refuse rows with values that are missing or infinite."""
+    bad = np.asarray(~np.isfinite(X).reshape(len(X), -1).all(axis=1))
+    if bad.any():
+        raise BadInput(
+            f"X has NaN (missing) or inf {Place().rows(bad)}; a network takes neither: fill "
+            "them, as with sklearn.impute.SimpleImputer, or use KernelDensityForest, which takes NaN"
+        )
 
 
 def passing_of(network: Any, features: int | str | None) -> Pass:
