@@ -59,6 +59,9 @@ judges: .venv/tested
 answers: .venv/tested
 	$(BIN)/python -m benchmarks.answers
 
+networks: .venv/tested
+	$(BIN)/python -m benchmarks.networks
+
 study-smroc: .venv/tested
 	$(BIN)/python -m experiments.smroc_study
 

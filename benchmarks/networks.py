@@ -43,7 +43,9 @@ def main() -> None:
     rows = max(KNOWN) + ASKED
     x, y = make_classification(rows, 20, n_informative=10, n_classes=4, random_state=0)
     asked = x[-ASKED:]
-    print("| rows learned from | fit: network | density | predict: network | density | ratio | MB |")
+    print(
+        "| rows learned from | fit: network | density | predict: network | density | ratio | MB |"
+    )
     print("|---|---|---|---|---|---|---|")
     for known in KNOWN:
         network = MLPClassifier((64, 64), max_iter=10, random_state=0)
