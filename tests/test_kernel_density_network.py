@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 from scorewise.models import KernelDensityNetwork, at_radius
 from scorewise.models.pooling import EXPONENTS
+from scorewise.models.relu_networks import fitted
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -160,6 +161,47 @@ def test_results_are_those_of_the_seed_and_survive_pickling(blobs):
     assert (p != c.predict_proba(X)).any()
     assert (pickle.loads(pickle.dumps(a)).predict_proba(X) == p).all()
     assert (a.predict(X) == a.classes_[p.argmax(1)]).all()
+
+
+def test_networks_start_from_seeds_of_their_own(blobs):
+    X, y = blobs
+    a, b = (quietly(KernelDensityNetwork(small(random_state=s)), X, y) for s in (0, 0))
+    starts = [network.random_state for network in a.networks_]
+    assert len(set(starts)) == 5
+    assert starts == [network.random_state for network in b.networks_]
+    other = quietly(KernelDensityNetwork(small(random_state=1)), X, y)
+    assert not set(starts) & {network.random_state for network in other.networks_}
+
+
+def test_each_network_knows_the_rows_it_was_not_fitted_to(blobs, monkeypatch):
+    X, y = blobs
+    learned = []
+    monkeypatch.setattr(
+        "scorewise.models.kernel_density_network.fitted",
+        lambda network, X, y, weight, seed: (
+            learned.append(X) or fitted(network, X, y, weight, seed)
+        ),
+    )
+    model = quietly(KernelDensityNetwork(small(), scale=False, folds=3, random_state=0), X, y)
+    near = model.committee_.near
+    points = near.rows * near.spread + near.mean
+    start = 0
+    for known, inside in zip(model.committee_.known, learned, strict=True):
+        mine = points[start : start + len(known)]
+        start += len(known)
+        together = np.vstack([mine, inside])
+        order = np.lexsort(together.T), np.lexsort(X.T)
+        np.testing.assert_allclose(together[order[0]], X[order[1]], atol=1e-12)
+    assert start == 400
+
+
+@pytest.mark.parametrize("most", [1, 7])
+def test_a_handful_of_known_rows_will_do(blobs, most):
+    X, y = blobs
+    model = quietly(KernelDensityNetwork(small(), max_patterns=most, random_state=0), X, y)
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert (model.predict(X) == y).mean() > 0.7
 
 
 def test_rows_beyond_the_limit_are_thinned(blobs):

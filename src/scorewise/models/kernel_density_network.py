@@ -170,8 +170,9 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
     ) -> list[Group]:
         """The rows that each network knows, so many as may be kept."""
         groups = []
+        most = max(2, self.max_patterns // len(held))  # one is left to compare the other with
         for places in held:
-            kept, stand_for = thinned(rows.codes[places], self.max_patterns // len(held), random)
+            kept, stand_for = thinned(rows.codes[places], most, random)
             part = rows[places[kept]]
             groups.append(Group(part.X, part.codes, rows.weights[places[kept]] * stand_for))
         return groups
