@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 IRRCAC := irrCAC==0.4.4
 
 .PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels
-.PHONY: drift recalibration calibration class-calibration judges answers study-smroc study-kdg docs oldest clean
+.PHONY: drift recalibration calibration class-calibration judges answers networks study-smroc study-kdg docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -58,6 +58,9 @@ judges: .venv/tested
 
 answers: .venv/tested
 	$(BIN)/python -m benchmarks.answers
+
+networks: .venv/tested
+	$(BIN)/python -m benchmarks.networks
 
 study-smroc: .venv/tested
 	$(BIN)/python -m experiments.smroc_study

@@ -1,4 +1,4 @@
-"""The kernel density network: patterns against plain loops, posteriors against what they promise."""
+"""The kernel density network: posteriors against what they promise, networks of torch, weights."""
 
 import pickle
 import warnings
@@ -6,11 +6,8 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, make_blobs
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
@@ -19,11 +16,8 @@ from threadpoolctl import threadpool_limits
 
 import scorewise as sw
 from scorewise.models import KernelDensityNetwork, at_radius
-from scorewise.models.held_out import splits
-from scorewise.models.pattern_kernel import KnownRows, thinned
-from scorewise.models.patterns import Patterns, distances
-from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
-from scorewise.models.relu_layers import mlp_pass, see
+from scorewise.models.pooling import EXPONENTS
+from scorewise.models.relu_networks import fitted
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -54,124 +48,19 @@ def digits():
     return quietly(KernelDensityNetwork(random_state=0), X, y), X, y, Xt, yt
 
 
-def looped(network, x):
-    """Whether each hidden unit is on, one unit at a time."""
-    values, on = list(x), []
-    for w, b in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
-        sums = [sum(v * w[i, j] for i, v in enumerate(values)) + b[j] for j in range(len(b))]
-        on.append([s > 0 for s in sums])
-        values = [max(s, 0.0) for s in sums]
-    return on
-
-
-def test_patterns_equal_a_plain_forward_pass():
-    X, y = load_iris(return_X_y=True)
-    network = quietly(small((7, 70)), X, y)
-    seen = see(mlp_pass(network), X[:20], None, None)
-    for row in range(20):
-        on = looped(network, X[row])
-        for words, want in zip(seen.patterns.layers, on, strict=True):
-            bits = np.unpackbits(words[row : row + 1].view(np.uint8))[: len(want)]
-            assert bits.astype(bool).tolist() == want
-    np.testing.assert_allclose(np.exp(seen.log_posterior), network.predict_proba(X[:20]))
-    assert (seen.points == X[:20]).all()
-
-
-@given(st.integers(1, 300), st.integers(1, 6), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
-def test_hamming_equals_a_loop(width, rows, seed):
-    rng = np.random.default_rng(seed)
-    a, b = rng.random((rows, width)) < 0.5, rng.random((4, width)) < 0.3
-    packed = Patterns.of([a]), Patterns.of([b])
-    found = distances(packed[0].layers[0], packed[1].layers[0], width)
-    want = [[sum(u != v for u, v in zip(x, z, strict=True)) for z in b] for x in a]
-    assert found.tolist() == want
-
-
-def test_likeness_is_the_product_over_layers():
-    rng = np.random.default_rng(0)
-    one, two = rng.random((5, 9)) < 0.5, rng.random((5, 130)) < 0.5
-    p = Patterns.of([one, two])
-    found = np.exp(p.log_likeness(p))
-    for i in range(5):
-        for j in range(5):
-            want = np.mean(one[i] == one[j]) * np.mean(two[i] == two[j])
-            assert found[i, j] == pytest.approx(want, rel=1e-5)
-
-
-def test_rows_with_nothing_in_common_stay_finite():
-    p = Patterns.of([np.array([[True] * 4, [False] * 4])])
-    assert np.exp(p.log_likeness(p))[0, 1] == pytest.approx(0.125)
-
-
-def test_kernel_sums_equal_a_loop_in_blocks_of_any_size(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    seen = see(mlp_pass(quietly(small(), X, y)), X, None, None)
-    weight = np.random.default_rng(0).random(150) + 0.5
-    known = KnownRows.of(seen, y, weight, 4)
-    found = known.around(seen[:7], (3.0,)).sums[0]
-    log_w = seen.patterns.log_likeness(seen.patterns)
-    for row in range(7):
-        w = np.exp(3 * (log_w[row] - log_w[row].max()))
-        want = [sum(w[i] * weight[i] for i in range(150) if y[i] == c) for c in range(4)]
-        np.testing.assert_allclose(found[row], want, rtol=1e-4)
-    monkeypatch.setattr("scorewise.models.patterns.CELLS", 400)
-    again = known.around(seen[:7], (3.0,))
-    assert (again.sums[0] == found).all()
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.sampled_from([2, 5, 0.2, 0.5]))
-def test_splits_hold_rows_out_once_and_leave_some_of_each_class(codes, validation):
-    codes = np.array(codes)
-    rng = np.random.default_rng(0)
-    seen = []
-    for inside, held in splits(codes, validation, rng):
-        assert sorted([*inside, *held]) == list(range(len(codes)))
-        assert set(codes[inside]) == set(codes)
-        seen += held.tolist()
-    assert len(seen) == len(set(seen))
-    if validation >= 2:
-        counts = np.bincount(codes)
-        assert len(seen) == sum(n for n in counts if n > 1)
-
-
-def test_thinning_keeps_the_shares_of_classes():
-    codes = np.repeat([0, 1, 3], [900, 99, 1])
-    places, stand_for = thinned(codes, 100, np.random.default_rng(0))
-    assert len(places) == 100
-    kept = np.bincount(codes[places], stand_for)
-    np.testing.assert_allclose(kept, [900, 99, 0, 1])
-
-
-def test_a_pool_is_found_that_made_the_labels():
-    rng = np.random.default_rng(0)
-    prior = np.array([0.2, 0.3, 0.5])
-    network = np.log(rng.dirichlet([1, 1, 1], 20_000))
-    sums = rng.gamma(0.3, 1, (1, 20_000, 3))
-    made = Pool(4.0, 1.0, 0.8, 0.3).posterior(network, sums[0], prior)
-    y = (made.cumsum(1) < rng.random((20_000, 1))).sum(1)
-    found = tune_pool(network, sums, y, prior, np.ones(20_000), (4.0,))
-    assert found.smoothing == 1.0
-    assert (found.network, found.kernel) == pytest.approx((0.8, 0.3), abs=0.05)
-
-
-def test_a_pool_of_the_prior_is_the_prior():
-    prior = np.array([0.1, 0.9])
-    found = Pool(network=3.0).posterior(np.log(prior)[None], np.zeros((1, 2)), prior)
-    np.testing.assert_allclose(found, prior[None])
-
-
 def test_ten_classes_are_calibrated_and_as_accurate(digits):
-    model, _, _, Xt, yt = digits
+    model, X, y, Xt, yt = digits
     tally = sw.ClassTally.of(yt, model.predict_proba(Xt))
-    network = sw.ClassTally.of(yt, model.network_.predict_proba(model._scaled(Xt)))
+    network = quietly(MLPClassifier((64, 64), max_iter=300, random_state=0), model._scaled(X), y)
+    network = sw.ClassTally.of(yt, network.predict_proba(model._scaled(Xt)))
     measures = sw.measures.classes
     assert measures.calibration_top.ece(tally).value < 0.03
     assert measures.probability.log_loss(tally).value < measures.probability.log_loss(network).value
     accuracies = [measures.decisions.accuracy(t).value for t in (tally, network)]
-    assert accuracies[0] > accuracies[1] - 0.01 > 0.93
-    assert model.tuned_on_ == "0.2 of the rows; the network was then refitted to all rows"
-    assert EXPONENTS[0] < model.pool_.exponent < EXPONENTS[-1]
+    assert accuracies[0] > accuracies[1] - 0.005 > 0.93
+    assert model.tuned_on_ == "5 folds, each by the network that was not fitted to it"
+    assert len(model.networks_) == 5
+    assert model.pool_.exponent in EXPONENTS[1:-1]
 
 
 def test_far_points_get_the_prior(digits):
@@ -234,8 +123,8 @@ def test_a_convolution_with_a_named_feature_layer():
         torch.nn.Conv2d(1, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(108, 10)
     )
     model = KernelDensityNetwork(module, features="2", random_state=0).fit(X, y)
-    assert model.known_.near.used.shape == (108,)
-    assert model.known_.patterns.widths == (108,)
+    assert model.committee_.near.used.shape == (108,)
+    assert model.committee_.known[0].patterns.widths == (108,)
     assert model.predict_proba(X[:5]).shape == (5, 10)
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict_proba(X[:5]) == model.predict_proba(X[:5])).all()
@@ -248,11 +137,11 @@ def test_a_fitted_network_stays_as_it_is(blobs):
     network = quietly(small(), X[::2], y[::2])
     before = [w.copy() for w in network.coefs_]
     model = KernelDensityNetwork(network, random_state=0).fit(X[1::2], y[1::2])
-    assert model.network_ is network
-    assert model.tuned_on_ == "5 folds; the network stays as it was given"
+    assert model.networks_ == [network]
+    assert model.tuned_on_ == "each row given, left out in turn"
     assert all((a == b).all() for a, b in zip(before, network.coefs_, strict=True))
     again = clone(model)  # as clones do, it forgets what the network has learned
-    assert quietly(again, X, y).network_ is not network
+    assert network not in quietly(again, X, y).networks_
 
 
 def test_a_frozen_network_survives_cloning(blobs):
@@ -260,7 +149,7 @@ def test_a_frozen_network_survives_cloning(blobs):
     X, y = blobs
     network = quietly(small(), X[::2], y[::2])
     model = clone(KernelDensityNetwork(frozen.FrozenEstimator(network))).fit(X[1::2], y[1::2])
-    assert model.network_ is network
+    assert model.networks_ == [network]
 
 
 def test_results_are_those_of_the_seed_and_survive_pickling(blobs):
@@ -274,11 +163,52 @@ def test_results_are_those_of_the_seed_and_survive_pickling(blobs):
     assert (a.predict(X) == a.classes_[p.argmax(1)]).all()
 
 
+def test_networks_start_from_seeds_of_their_own(blobs):
+    X, y = blobs
+    a, b = (quietly(KernelDensityNetwork(small(random_state=s)), X, y) for s in (0, 0))
+    starts = [network.random_state for network in a.networks_]
+    assert len(set(starts)) == 5
+    assert starts == [network.random_state for network in b.networks_]
+    other = quietly(KernelDensityNetwork(small(random_state=1)), X, y)
+    assert not set(starts) & {network.random_state for network in other.networks_}
+
+
+def test_each_network_knows_the_rows_it_was_not_fitted_to(blobs, monkeypatch):
+    X, y = blobs
+    learned = []
+    monkeypatch.setattr(
+        "scorewise.models.kernel_density_network.fitted",
+        lambda network, X, y, weight, seed: (
+            learned.append(X) or fitted(network, X, y, weight, seed)
+        ),
+    )
+    model = quietly(KernelDensityNetwork(small(), scale=False, folds=3, random_state=0), X, y)
+    near = model.committee_.near
+    points = near.rows * near.spread + near.mean
+    start = 0
+    for known, inside in zip(model.committee_.known, learned, strict=True):
+        mine = points[start : start + len(known)]
+        start += len(known)
+        together = np.vstack([mine, inside])
+        order = np.lexsort(together.T), np.lexsort(X.T)
+        np.testing.assert_allclose(together[order[0]], X[order[1]], atol=1e-12)
+    assert start == 400
+
+
+@pytest.mark.parametrize("most", [1, 7])
+def test_a_handful_of_known_rows_will_do(blobs, most):
+    X, y = blobs
+    model = quietly(KernelDensityNetwork(small(), max_patterns=most, random_state=0), X, y)
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert (model.predict(X) == y).mean() > 0.7
+
+
 def test_rows_beyond_the_limit_are_thinned(blobs):
     X, y = blobs
     model = quietly(KernelDensityNetwork(small(), max_patterns=40, random_state=0), X, y)
-    assert len(model.known_) == 40
-    assert model.known_.weight.sum() == pytest.approx(400)
+    assert sum(len(known) for known in model.committee_.known) == 40
+    assert sum(known.weight.sum() for known in model.committee_.known) == pytest.approx(400)
     assert model.score(X, y) > 0.75
 
 
@@ -296,85 +226,10 @@ def test_weights_scale_alike_and_those_of_zero_are_absent(blobs):
     assert c.predict_proba(X)[:, 0].mean() > b.predict_proba(X)[:, 0].mean() + 0.1
 
 
-@pytest.mark.parametrize("rows", [[0, 50], [0, 50, 100], [0, 1, 50, 51, 100], [0, 1, 2, 3, 50]])
-def test_a_few_rows_are_enough(rows):
-    X, y = load_iris(return_X_y=True)
-    model = quietly(KernelDensityNetwork(small(), random_state=0), X[rows], y[rows])
-    assert model.tuned_on_.startswith("nothing") == (max(np.bincount(y[rows])) == 1)
-    p = model.predict_proba(np.vstack([X, X + 1e6]))
-    assert np.isfinite(p).all()
-    np.testing.assert_allclose(p.sum(1), 1)
-    np.testing.assert_allclose(p[-1], model.prior_, atol=1e-9)
-
-
-@pytest.mark.parametrize("awkward", ["constant", "twin", "huge", "many"])
-def test_awkward_columns(blobs, awkward):
-    X, y = blobs
-    rng = np.random.default_rng(0)
-    Z = {
-        "constant": np.hstack([X, np.full((400, 1), 0.1)]),
-        "twin": np.hstack([X, X[:, :1]]),
-        "huge": X * [1e12, 1],
-        "many": np.hstack([X, rng.normal(size=(400, 998))]),
-    }[awkward]
-    model = quietly(KernelDensityNetwork(small(), random_state=0), Z[::2], y[::2])
-    p = model.predict_proba(Z[1::2])
-    assert np.isfinite(p).all()
-    if awkward != "many":
-        assert (model.predict(Z[1::2]) == y[1::2]).mean() > 0.8
-    assert model.novelty(Z[1::2]).mean() < 0.2
-    far = at_radius(Z, 5, 20)
-    np.testing.assert_allclose(model.predict_proba(far), np.tile(model.prior_, (20, 1)), atol=0.01)
-
-
 def test_layers_may_be_chosen(blobs):
     X, y = blobs
     model = KernelDensityNetwork(small((8, 12)), layers=[-1], features=0, random_state=0)
     quietly(model, X, y)
-    assert model.known_.patterns.widths == (12,)
-    assert model.known_.near.used.shape == (8,)
-
-
-class Plain(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.one = torch.nn.Linear(2, 4)
-
-    def forward(self, x):
-        return torch.relu(self.one(x))
-
-
-@pytest.mark.parametrize(
-    ("network", "options", "said"),
-    [
-        (small(activation="tanh"), {}, "activation is tanh"),
-        (RandomForestClassifier(), {}, "type RandomForestClassifier; give an MLPClassifier"),
-        (Plain(), {}, "no ReLU layer"),
-        (torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.GELU()), {}, "has a GELU layer"),
-        (torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), {}, "tells 3 classes apart"),
-        (small(), {"layers": [3]}, "network has 1 ReLU layers"),
-        (small(), {"features": "relu"}, "layers of an MLPClassifier have numbers"),
-        (
-            torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU()),
-            {"features": "relu"},
-            "the module has 0, 1",
-        ),
-        (small(), {"validation": 1}, "validation is 1"),
-        (small(), {"validation": 1.5}, "validation is 1.5"),
-        (small(), {"max_patterns": 0}, "max_patterns is 0"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(blobs, network, options, said):
-    with pytest.raises(sw.BadInput, match=said):
-        quietly(KernelDensityNetwork(network, **options), *blobs)
-
-
-def test_rows_of_other_classes_and_negative_weights_are_refused(blobs):
-    X, y = blobs
-    network = quietly(small(), X, y)
-    with pytest.raises(sw.BadInput, match="network was fitted to 'a', 'b', 'c', 'd'"):
-        KernelDensityNetwork(network).fit(X[y != "d"], y[y != "d"])
-    with pytest.raises(sw.BadInput, match="negative in 400 rows, first at row 0"):
-        KernelDensityNetwork().fit(X, y, sample_weight=-np.ones(400))
-    with pytest.raises(sw.BadInput, match="one class only"):
-        KernelDensityNetwork().fit(X, np.ones(400))
+    assert all(known.patterns.widths == (12,) for known in model.committee_.known)
+    assert model.committee_.near.used.shape == (40,)  # 8 of each of 5 networks
+    assert model.score(X, y) > 0.8

@@ -12,7 +12,7 @@ FAILING = {
     "check_sample_weights_invariance": "mini-batches are drawn at random",
 }
 NETWORK = MLPClassifier((8,), max_iter=30, learning_rate_init=0.01)
-MODEL = sw.models.KernelDensityNetwork(NETWORK, validation=0.25, random_state=0)
+MODEL = sw.models.KernelDensityNetwork(NETWORK, folds=2, random_state=0)
 
 if not hasattr(estimator_checks, "estimator_checks_generator"):
     pytest.skip("expected failures are named from scikit-learn 1.6 on", allow_module_level=True)

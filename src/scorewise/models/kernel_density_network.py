@@ -14,11 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from scorewise.errors import BadInput
-from scorewise.models.held_out import check_validation, splits
+from scorewise.models.committee import Committee, Group, Heard
+from scorewise.models.held_out import check_folds, splits
 from scorewise.models.kernel_posterior import Array, background, far, mixed
-from scorewise.models.pattern_kernel import Around, KnownRows, thinned
+from scorewise.models.pattern_kernel import thinned
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
-from scorewise.models.relu_layers import Seen, see
+from scorewise.models.relu_layers import see
 from scorewise.models.relu_networks import (
     check_classes,
     check_network,
@@ -28,28 +29,30 @@ from scorewise.models.relu_networks import (
     passing_of,
     plain,
     rows_of,
+    seeds_of,
     unwrapped,
 )
 from scorewise.models.torch_layers import is_torch
 
-HELD_OUT = 2_000  # rows held out that tuning looks at, in all, at most
-SMALL = 1_000  # rows below which tuning holds out five folds instead of one share
+ASKED = 2_000  # known rows that tuning looks at, in all, at most
+FEWEST = 10  # rows in a fold; below twice as many nothing is tuned
+NOTHING = "nothing"
 
 
 class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
     """Posteriors of a ReLU network, calibrated near its data, falling to the class prior far from it.
 
-    `network` is an `MLPClassifier` or a torch module with `torch.nn.ReLU` layers that ends in logits. An
-    unfitted one (None: two layers of 64) is fitted to part of the rows, tuned by log loss on rows held
-    out (`validation`: a share, or a number of folds; None: five folds below 1,000 rows, otherwise a
-    fifth), and refitted to all. A fitted one stays as it is: give `fit` rows that it has not seen.
-    Columns are standardised for a network that is fitted here, unless `scale=False`.
+    `network` is an `MLPClassifier` or a torch module with `torch.nn.ReLU` layers that ends in logits. Of
+    an unfitted one (None: two layers of 64) copies are fitted, each to all rows but one of `folds`, which
+    are then the rows that it knows. A fitted one stays as it is: give `fit` rows that it has not seen.
+    Columns are standardised for networks that are fitted here, unless `scale=False`.
 
     Two rows are alike by the product over `layers` (None: all) of 1 - the share of units of which one
-    is on and the other off. The posterior near the data pools the network's with that of the rows alike;
-    the density is normal around the ten most alike, in the inputs or in the activations of the layer
+    is on and the other off. The posterior near the data pools, over all networks, what they say, what the
+    known rows alike are, and the prior; the pool is tuned by log loss, each known row left out in turn.
+    The density is normal around the ten most alike, in the inputs or in the activations of the layer
     `features` (a number, or a torch module's name). `novelty` is the share of the background in it. At
-    most `max_patterns` rows are kept, drawn within classes. `tuned_on_` says how it was tuned, `pool_`
+    most `max_patterns` rows are known, drawn within classes. `tuned_on_` says how it was tuned, `pool_`
     what was found.
 
     >>> from sklearn.datasets import load_iris
@@ -67,16 +70,16 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         layers: Sequence[int] | None = None,
         features: int | str | None = None,
         scale: bool = True,
-        validation: float | int | None = None,
-        max_patterns: int = 10_000,
+        folds: int = 5,
+        max_patterns: int = 5_000,
         random_state: Any = None,
     ) -> None:
         self.network, self.layers, self.features = network, layers, features
-        self.scale, self.validation = scale, validation
+        self.scale, self.folds = scale, folds
         self.max_patterns, self.random_state = max_patterns, random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
-        """Fit the network unless it is fitted, tune the pool, and keep the patterns of the rows."""
+        """Fit networks unless one is fitted, keep the patterns of the rows, and tune the pool."""
         network = self._checked()
         X, y = rows_of(self, X, y, images=is_torch(network))  # noqa: N806
         check_classification_targets(y)
@@ -91,17 +94,24 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         self._learn_scale(X, self.scale and not ready)
         rows = _Rows(self._scaled(X), y, codes, weight)
         self.prior_ = np.bincount(codes, rows.weights) / rows.weights.sum()
+        random = self._random()
         if ready:
             self._keep(network, rows)
+            held = [np.arange(len(rows))]
         else:
-            self._train(network, rows)
+            held = self._train(network, rows, random)
+        groups = self._groups(rows, held, random)
+        self.committee_ = Committee.of(
+            self.networks_, groups, len(self.classes_), self.layers, self.features
+        )
+        self._tune(groups, random)
         return self
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
         """The posterior of each class, the prior where a row is far from all that is known."""
-        seen, around = self._around(X)
-        inside = self.pool_.posterior(seen.log_posterior, around.sums[0], self.prior_)
-        return mixed(inside, self.prior_, far(around.log_density, self.log_background_))
+        heard = self._hear(X)
+        inside = self.pool_.posterior(heard.log_network, heard.sums, self.prior_)
+        return mixed(inside, self.prior_, far(heard.log_density, self.log_background_))
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """The class with the highest posterior."""
@@ -110,7 +120,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Array:  # noqa: N803
         """Log density of each row around the rows of the most similar patterns."""
-        return self._around(X)[1].log_density
+        return self._hear(X).log_density
 
     def novelty(self, X: Any) -> Array:  # noqa: N803
         """0 amid the known rows, 1 far from them: the share of the prior in the posterior."""
@@ -118,84 +128,89 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 
     def _checked(self) -> Any:
         """The network that is given, if it and the settings can be used."""
-        check_validation(self.validation)
+        check_folds(self.folds)
         if self.max_patterns < 1:
             raise BadInput(f"max_patterns is {self.max_patterns}; it must be a number from 1 up")
         network = unwrapped(self.network)
         check_network(plain() if network is None else network, self.features)
         return network
 
-    def _train(self, network: Any, rows: _Rows) -> None:
-        """Tune on rows held out of copies of the network, then fit it to all rows."""
-        random = self._random()
-        seed = int(random.integers(2**31))
-        validation = self.validation or (5 if len(rows) < SMALL else 0.2)
-        tried, parts = [], list(splits(rows.codes, validation, random))
-        for inside, held in parts:
-            part = rows[inside]
-            trained = fitted(network, part.X, part.y, part.weight, seed)
-            known = self._known(self._see(trained, part.X), part, random)
-            asked, stand_for = _some(rows, held, HELD_OUT // len(parts), random)
-            seen = self._see(trained, rows.X[asked])
-            tried.append(_Tried.of(known, seen, rows[asked], stand_for))
-        self.network_ = fitted(network, rows.X, rows.y, rows.weight, seed)
-        seen = self._see(self.network_, rows.X)
-        self.known_ = self._known(seen, rows, random)
-        self.tuned_on_ = f"{_said(validation, tried)}; the network was then refitted to all rows"
-        self._tune(tried, seen)
+    def _train(
+        self, network: Any, rows: _Rows, random: np.random.Generator
+    ) -> list[NDArray[np.int64]]:
+        """Fit copies of the network, and give the places of the rows that each was not fitted to.
+
+        Where rows are too few to leave any out, one network is fitted to all, and knows all.
+        """
+        folds = min(self.folds, len(rows) // FEWEST)
+        self.tuned_on_ = f"{folds} folds, each by the network that was not fitted to it"
+        parts = list(splits(rows.codes, folds, random)) if folds > 1 else []
+        if not parts or min(len(held) for _, held in parts) < 2:
+            self.tuned_on_ = f"{NOTHING}: too few rows to hold any out"
+            parts = [(np.arange(len(rows)),) * 2]
+        seeds = seeds_of(network, len(parts), random)
+        learned = [rows[inside] for inside, _ in parts]
+        self.networks_ = [
+            fitted(network, part.X, part.y, part.weight, seed)
+            for part, seed in zip(learned, seeds, strict=True)
+        ]
+        return [held for _, held in parts]
 
     def _keep(self, network: Any, rows: _Rows) -> None:
-        """Take a fitted network as it is, and tune on folds of rows held out of the known ones."""
+        """Take a fitted network as it is, if it knows the classes."""
         check_classes(network, self.classes_)
-        self.network_ = network
-        random = self._random()
-        seen = self._see(network, rows.X)
-        check_outputs(seen.log_posterior, self.classes_)
-        validation = self.validation or 5
-        tried, parts = [], list(splits(rows.codes, validation, random))
-        for inside, held in parts:
-            known = self._known(seen[inside], rows[inside], random)
-            asked, stand_for = _some(rows, held, HELD_OUT // len(parts), random)
-            tried.append(_Tried.of(known, seen[asked], rows[asked], stand_for))
-        self.known_ = self._known(seen, rows, random)
-        self.tuned_on_ = f"{_said(validation, tried)}; the network stays as it was given"
-        self._tune(tried, seen)
+        first = see(passing_of(network, self.features), rows.X[:1], self.layers, self.features)
+        check_outputs(first.log_posterior, self.classes_)
+        self.networks_ = [network]
+        few = len(rows) < 2 * FEWEST
+        self.tuned_on_ = f"{NOTHING}: too few rows" if few else "each row given, left out in turn"
 
-    def _known(self, seen: Seen, rows: _Rows, random: np.random.Generator) -> KnownRows:
-        places, stand_for = thinned(rows.codes, self.max_patterns, random)
-        weight = rows.weights[places] * stand_for
-        return KnownRows.of(seen[places], rows.codes[places], weight, len(self.classes_))
+    def _groups(
+        self, rows: _Rows, held: list[NDArray[np.int64]], random: np.random.Generator
+    ) -> list[Group]:
+        """The rows that each network knows, so many as may be kept."""
+        groups = []
+        most = max(2, self.max_patterns // len(held))  # one is left to compare the other with
+        for places in held:
+            kept, stand_for = thinned(rows.codes[places], most, random)
+            part = rows[places[kept]]
+            groups.append(Group(part.X, part.codes, rows.weights[places[kept]] * stand_for))
+        return groups
 
-    def _tune(self, tried: list[_Tried], seen: Seen) -> None:
-        """The pool and the background, from rows held out; the usual pool where there are none."""
-        if not tried:
-            self.pool_ = Pool()
-            self.log_background_ = background(self.known_.around(seen, ()).log_density)
+    def _tune(self, groups: list[Group], random: np.random.Generator) -> None:
+        """The pool and the background, each known row left out in turn; of few rows the usual pool."""
+        asked, heard = [], []
+        for member, group in enumerate(groups):
+            own, stand_for = thinned(group.codes, ASKED // len(groups), random)
+            asked.append(Group(group.X[own], group.codes[own], group.weight[own] * stand_for))
+            heard.append(self.committee_.hear_left_out(member, asked[-1].X, own, EXPONENTS))
+        self.log_background_ = background(np.concatenate([part.log_density for part in heard]))
+        self.pool_ = Pool()
+        if self.tuned_on_.startswith(NOTHING):
             return
-        sums = np.concatenate([part.around.sums for part in tried], axis=1)
-        log_network, codes, weight = (
-            np.concatenate([getattr(part, name) for part in tried])
-            for name in ("log_network", "codes", "weight")
+        self.pool_ = tune_pool(
+            np.concatenate([part.log_network for part in heard]),
+            np.concatenate([part.sums for part in heard], axis=1),
+            np.concatenate([part.codes for part in asked]),
+            self.prior_,
+            np.concatenate([part.weight for part in asked]),
         )
-        self.pool_ = tune_pool(log_network, sums, codes, self.prior_, weight)
-        density = np.concatenate([part.around.log_density for part in tried])
-        self.log_background_ = background(density)
 
-    def _around(self, X: Any) -> tuple[Seen, Around]:  # noqa: N803
+    def _hear(self, X: Any) -> Heard:  # noqa: N803
         check_is_fitted(self)
-        X = rows_of(self, X, images=is_torch(self.network_))  # noqa: N806
-        seen = self._see(self.network_, self._scaled(X))
-        return seen, self.known_.around(seen, (self.pool_.exponent,))
-
-    def _see(self, network: Any, X: Array) -> Seen:  # noqa: N803
-        return see(passing_of(network, self.features), X, self.layers, self.features)
+        X = rows_of(self, X, images=is_torch(self.networks_[0]))  # noqa: N806
+        return self.committee_.hear(self._scaled(X), self.pool_.exponent)
 
     def _learn_scale(self, X: Array, scale: bool) -> None:  # noqa: N803
         """Centre and inverse spread of the columns; a constant column is left out by a 0."""
-        self.centre_ = X.mean(axis=0) if scale else np.zeros(X.shape[1:])
-        varies = X.min(axis=0) < X.max(axis=0)
-        spread = np.where(varies, X.std(axis=0), 1.0)
-        self.slope_ = varies / np.where(spread > 0, spread, 1.0) if scale else np.ones(X.shape[1:])
+        if not scale:
+            self.centre_, self.slope_ = np.zeros(X.shape[1:]), np.ones(X.shape[1:])
+            return
+        low = X.min(axis=0)
+        above = X - low  # exactly 0 in a constant column, however large it is
+        self.centre_ = low + above.mean(axis=0)
+        spread = above.std(axis=0)
+        self.slope_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
 
     def _scaled(self, X: Array) -> Array:  # noqa: N803
         return np.asarray((X - self.centre_) * self.slope_)
@@ -224,37 +239,6 @@ class _Rows:
     def __getitem__(self, places: Any) -> _Rows:
         weight = None if self.weight is None else self.weight[places]
         return _Rows(self.X[places], self.y[places], self.codes[places], weight)
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """Rows held out: what lies around them, what the network says, what they are."""
-
-    around: Around
-    log_network: Array
-    codes: NDArray[np.int64]
-    weight: Array
-
-    @classmethod
-    def of(cls, known: KnownRows, seen: Seen, rows: _Rows, stand_for: Array) -> _Tried:
-        """What known rows and the network say of rows, of which each stands for several."""
-        around = known.around(seen, EXPONENTS)
-        return cls(around, seen.log_posterior, rows.codes, rows.weights * stand_for)
-
-
-def _some(
-    rows: _Rows, held: NDArray[np.int64], most: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], Array]:
-    """Places of rows held out, `most` or so, and how many each stands for."""
-    places, stand_for = thinned(rows.codes[held], most, random)
-    return held[places], stand_for
-
-
-def _said(validation: float | int, tried: list[_Tried]) -> str:
-    """What the pool was tuned on."""
-    if not tried:
-        return "nothing: too few rows to hold any out"
-    return f"{validation:.3g} of the rows" if validation < 1 else f"{validation} folds"
 
 
 def _weighing(X: Array, y: Any, weight: Array) -> tuple[Array, Any, Array]:  # noqa: N803

@@ -2,94 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.models.kernel_posterior import Array, Neighbourhood
-from scorewise.models.patterns import Logs, Patterns
-from scorewise.models.relu_layers import Seen
+from scorewise.models.kernel_posterior import Array
+from scorewise.models.patterns import Floats, Patterns, likenesses
 
-NEIGHBOURS = 10
+Places = NDArray[np.int64]
+TINY = np.float32(1e-30)
 
 
 @dataclass(frozen=True)
 class Around:
-    """What the known rows say of others: kernel sums by exponent, row and class; the log density."""
+    """What known rows say of others: kernel sums by exponent, row and class; the most alike.
+
+    The places of the most alike and how alike they are have a line for each row.
+    """
 
     sums: Array
-    log_density: Array
+    places: Places
+    likeness: Array
 
 
 @dataclass(frozen=True)
 class KnownRows:
-    """Rows of known class in the order of their classes, with their weights."""
+    """Patterns of rows of known class, in the order of their classes, with their weights."""
 
     patterns: Patterns
-    near: Neighbourhood
     weight: NDArray[np.float32]
-    starts: NDArray[np.int64]
-    present: NDArray[np.int64]
+    starts: Places
+    present: Places
     classes: int
 
     @classmethod
-    def of(cls, seen: Seen, codes: NDArray[np.int64], weight: Array, classes: int) -> KnownRows:
-        """From rows as the network sees them, their class codes and weights."""
-        order = np.argsort(codes, kind="stable")
-        present, starts = np.unique(codes[order], return_index=True)
-        near = Neighbourhood.of(seen.points[order])
-        kept = weight[order].astype(np.float32)
-        return cls(seen.patterns[order], near, kept, starts, present, classes)
+    def of(cls, patterns: Patterns, codes: Places, weight: Array, classes: int) -> KnownRows:
+        """From patterns, class codes in rising order, and weights."""
+        present, starts = np.unique(codes, return_index=True)
+        return cls(patterns, weight.astype(np.float32), starts, present, classes)
 
     def __len__(self) -> int:
         return len(self.patterns)
 
-    def around(self, seen: Seen, exponents: Sequence[float]) -> Around:
+    def around(
+        self, asked: Patterns, exponents: Sequence[float], count: int, own: Places | None = None
+    ) -> Around:
         """Sums of w^exponent over the known rows of each class, where the nearest row has w = 1.
 
-        The density is normal around the ten known rows of the most similar patterns.
+        The exponents are powers of two, rising. `count` rows are told that are most alike. `own` has for
+        each row asked for its own place among the known ones, where it is not to count.
         """
-        sums = np.zeros((len(exponents), len(seen), self.classes))
-        density = np.empty(len(seen))
-        for rows in seen.patterns.blocks(self.patterns):
-            log_w = seen.patterns[rows].log_likeness(self.patterns)
-            density[rows] = self._log_density(seen.points[rows], log_w)
-            log_w -= log_w.max(axis=1, keepdims=True)
-            for place, exponent in enumerate(exponents):
-                sums[place, rows, self.present] = self._sums(log_w, exponent).T
-        return Around(sums, density)
+        count = min(count, len(self) - (own is not None))
+        sums = np.zeros((len(exponents), len(asked), self.classes))
+        places = np.empty((len(asked), count), np.int64)
+        likeness = np.empty((len(asked), count))
+        for rows, w in likenesses(asked, self.patterns):
+            if own is not None:
+                w[np.arange(len(w)), own[rows]] = 0
+            places[rows], likeness[rows] = largest(w, count)
+            w /= np.maximum(likeness[rows, :1].astype(np.float32), TINY)
+            for place, powered in enumerate(_powers(w, exponents)):
+                sums[place, rows, self.present] = self._sums(powered).T
+        return Around(sums, places, likeness)
 
-    def _sums(self, log_w: Logs, exponent: float) -> Array:
-        weighed = np.exp(log_w * np.float32(exponent))
-        weighed *= self.weight
-        return np.add.reduceat(weighed, self.starts, axis=1, dtype=np.float64)
-
-    def _log_density(self, points: Array, log_w: Logs) -> Array:
-        count = min(NEIGHBOURS, log_w.shape[1])
-        places = np.argpartition(log_w, -count, axis=1)[:, -count:]
-        weights = np.exp(np.take_along_axis(log_w, places, axis=1)).astype(np.float64)
-        with np.errstate(over="ignore"):  # as far as can be: the log density is -inf
-            return self.near.log_density(points, places, weights)
+    def _sums(self, w: Floats) -> Floats:
+        return np.add.reduceat(w * self.weight, self.starts, axis=1)
 
 
-def thinned(
-    codes: NDArray[np.int64], most: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], Array]:
+def _powers(w: Floats, exponents: Sequence[float]) -> Iterator[Floats]:
+    """`w` to each exponent in turn, by squaring it in place."""
+    power = 1.0
+    for exponent in exponents:
+        while power < exponent:
+            np.square(w, out=w)
+            power *= 2
+        yield w
+
+
+def largest(values: Floats, count: int) -> tuple[Places, Floats]:
+    """Places of the `count` largest values of each row, and these values, falling.
+
+    One search for the largest after another: of few it is quicker than a partition of many ties.
+
+    >>> largest(np.array([[1.0, 3.0, 2.0]], np.float32), 2)
+    (array([[1, 2]]), array([[3., 2.]], dtype=float32))
+    """
+    rows = np.arange(len(values))
+    places = np.empty((len(values), count), np.int64)
+    found = np.empty((len(values), count), np.float32)
+    for rank in range(count):
+        place = values.argmax(axis=1)
+        places[:, rank], found[:, rank] = place, values[rows, place]
+        values[rows, place] = -1
+    values[rows[:, None], places] = found
+    return places, found
+
+
+def thinned(codes: Places, most: int, random: np.random.Generator) -> tuple[Places, Array]:
     """Places of at most about `most` rows, drawn within classes, and how many rows each stands for.
+
+    The places are in the order of the classes.
 
     >>> places, stands_for = thinned(np.repeat([0, 1], [90, 10]), 10, np.random.default_rng(0))
     >>> len(places), stands_for.sum()
     (10, np.float64(100.0))
     """
-    counts = np.bincount(codes)
     if len(codes) <= most:
-        return np.arange(len(codes)), np.ones(len(codes))
+        return np.argsort(codes, kind="stable"), np.ones(len(codes))
+    counts = np.bincount(codes)
     kept = np.minimum(counts, np.maximum(np.floor(most * counts / len(codes)), 1)).astype(int)
     drawn = [
-        random.choice(np.flatnonzero(codes == code), kept[code], replace=False)
+        np.sort(random.choice(np.flatnonzero(codes == code), kept[code], replace=False))
         for code in np.flatnonzero(counts)
     ]
-    places = np.sort(np.concatenate(drawn))
+    places = np.concatenate(drawn)
     return places, (counts / np.maximum(kept, 1))[codes[places]]

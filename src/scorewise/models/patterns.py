@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-Logs = NDArray[np.float32]
-CELLS = 1 << 18  # pairs of rows that are compared at once: what the cache holds
+Floats = NDArray[np.float32]
+CELLS = 1 << 16  # pairs of rows that are compared at once: what the cache holds
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Patterns:
 
     >>> on = np.array([[True, False, True], [True, True, True], [False, True, False]])
     >>> p = Patterns.of([on])
-    >>> (3 * np.exp(p.log_likeness(p))).round(1).tolist()
-    [[3.0, 2.0, 0.5], [2.0, 3.0, 1.0], [0.5, 1.0, 3.0]]
+    >>> (7 * p.likeness(p)).round().tolist()
+    [[7.0, 5.0, 1.0], [5.0, 7.0, 3.0], [1.0, 3.0, 7.0]]
     """
 
     layers: tuple[Words, ...]
@@ -38,30 +38,60 @@ class Patterns:
     def __getitem__(self, rows: Any) -> Patterns:
         return Patterns(tuple(words[rows] for words in self.layers), self.widths)
 
-    def log_likeness(self, others: Patterns) -> Logs:
-        """Log of the product over layers of 1 - Hamming share, for all pairs; rows by others.
+    def likeness(self, others: Patterns) -> Floats:
+        """Product over layers of 1 - the share of units in which two rows differ; rows by others.
 
-        Rows that differ in every unit of a layer count as if half a unit were equal, so that the log
-        is finite.
+        Each layer counts half a unit more than it has, which never differs, so that no product is 0.
         """
-        total = np.zeros((len(self), len(others)), np.float32)
-        for mine, theirs, width in zip(self.layers, others.layers, self.widths, strict=True):
-            equal = np.maximum(width - np.arange(width + 1), 0.5) / width
-            total += np.log(equal).astype(np.float32).take(distances(mine, theirs, width))
+        return Comparison(len(self), others).likeness(self)
+
+
+class Comparison:
+    """Patterns to compare others with, so many at once, in memory that is used again and again."""
+
+    def __init__(self, rows: int, known: Patterns) -> None:
+        shape = rows, len(known)
+        self._known = known
+        self._words = np.empty(shape, np.uint64)
+        self._bits = np.empty(shape, np.uint8)
+        self._differing = np.empty(shape, np.min_scalar_type(max(known.widths)))
+        self._equal, self._product = np.empty(shape, np.float32), np.empty(shape, np.float32)
+
+    def likeness(self, asked: Patterns) -> Floats:
+        """How alike the rows asked for are to the known ones; the next call overwrites it."""
+        rows = slice(len(asked))
+        equal, product = self._equal[rows], self._product[rows]
+        layers = zip(asked.layers, self._known.layers, self._known.widths, strict=True)
+        for number, (mine, theirs, width) in enumerate(layers):
+            into = equal if number else product
+            np.multiply(self.differing(mine, theirs), np.float32(-1 / (width + 0.5)), out=into)
+            into += np.float32(1)
+            if number:
+                product *= equal
+        return product
+
+    def differing(self, asked: Words, known: Words) -> NDArray[np.unsignedinteger[Any]]:
+        """Count of differing bits for all pairs of rows; the next call overwrites it."""
+        rows = slice(len(asked))
+        words, bits, total = self._words[rows], self._bits[rows], self._differing[rows]
+        for number, (mine, theirs) in enumerate(zip(asked.T, known.T, strict=True)):
+            np.bitwise_xor(mine[:, None], theirs[None, :], out=words)
+            np.bitwise_count(words, out=bits if number else total)
+            if number:
+                total += bits
         return total
 
-    def blocks(self, others: Patterns) -> Iterator[slice]:
-        """Slices of rows, so many at once as can be compared with all others in little memory."""
-        step = max(1, CELLS // max(len(others), 1))
-        return (slice(start, start + step) for start in range(0, len(self), step))
 
+def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Floats]]:
+    """Likeness of all rows asked for to all known ones, some rows at a time to save memory.
 
-def distances(a: Words, b: Words, width: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Count of differing bits, `width` at most, for all pairs of rows; as small integers as can be."""
-    total = np.zeros((len(a), len(b)), np.min_scalar_type(width))
-    for mine, theirs in zip(a.T, b.T, strict=True):
-        total += np.bitwise_count(mine[:, None] ^ theirs[None, :])
-    return total
+    Each block overwrites the one before.
+    """
+    step = max(1, min(CELLS // max(len(known), 1), len(asked)))
+    comparison = Comparison(step, known)
+    for start in range(0, len(asked), step):
+        rows = slice(start, min(start + step, len(asked)))
+        yield rows, comparison.likeness(asked[rows])
 
 
 def _packed(on: NDArray[np.bool_]) -> Words:

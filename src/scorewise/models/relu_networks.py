@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neural_network import MLPClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from scorewise.door.place import Place
 from scorewise.errors import BadInput
 from scorewise.models.relu_layers import Array, Pass, mlp_pass
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
@@ -59,12 +61,25 @@ def is_ready(network: Any) -> bool:
 
 def rows_of(model: Any, *given: Any, images: bool) -> Any:
     """Rows, and labels when fitting, as scikit-learn checks them; images may have more dimensions."""
-    asked = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
+    asked: dict[str, Any] = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn 1.5
-        return model._validate_data(*given, **asked)
-    return validate_data(model, *given, **asked)
+        found = model._validate_data(*given, force_all_finite=False, **asked)
+    else:
+        found = validate_data(model, *given, ensure_all_finite=False, **asked)
+    check_finite(found[0] if len(given) > 1 else found)
+    return found
+
+
+def check_finite(X: Array) -> None:  # noqa: N803
+    """Refuse rows with values that are missing or infinite."""
+    bad = np.asarray(~np.isfinite(X).reshape(len(X), -1).all(axis=1))
+    if bad.any():
+        raise BadInput(
+            f"X has NaN (missing) or inf {Place().rows(bad)}; a network takes neither: fill "
+            "them, as with sklearn.impute.SimpleImputer, or use KernelDensityForest, which takes NaN"
+        )
 
 
 def passing_of(network: Any, features: int | str | None) -> Pass:
@@ -91,11 +106,18 @@ def check_outputs(log_posterior: Array, classes: Any) -> None:
         )
 
 
+def seeds_of(network: Any, count: int, random: np.random.Generator) -> list[int]:
+    """Seeds for copies of a network, which differ, drawn with its own seed if it has one."""
+    own = getattr(network, "random_state", None)
+    if own is not None:
+        random = np.random.default_rng(check_random_state(own).randint(2**31 - 1))
+    return [int(seed) for seed in random.integers(2**31, size=count)]
+
+
 def fitted(network: Any, X: Array, y: Any, weight: Array | None, seed: int) -> Any:  # noqa: N803
-    """A copy of a network, or the plain one for None, fitted to rows; `seed` if it has none itself."""
+    """A copy of a network, or the plain one for None, fitted to rows with a seed."""
     model = plain() if network is None else clone(network)
-    if model.random_state is None:
-        model.set_params(random_state=seed)
+    model.set_params(random_state=seed)
     if weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise BadInput(
             "sample_weight needs an MLPClassifier of scikit-learn 1.7 or later; update it"

@@ -1,0 +1,170 @@
+"""Patterns of networks and their kernel, against plain loops."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
+
+from scorewise.models.held_out import splits
+from scorewise.models.pattern_kernel import KnownRows, largest, thinned
+from scorewise.models.patterns import Comparison, Patterns, likenesses
+from scorewise.models.relu_layers import mlp_pass, see
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Networks as small as these lose more by waiting for threads than they gain."""
+    with threadpool_limits(1):
+        yield
+
+
+def small(layers=(16,), **options):
+    given = {"max_iter": 60, "tol": 1e-3, "learning_rate_init": 0.01, "random_state": 0}
+    return MLPClassifier(layers, **{**given, **options})
+
+
+def quietly(model, X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y, **options)
+
+
+def looped(network, x):
+    """Whether each hidden unit is on, one unit at a time."""
+    values, on = list(x), []
+    for w, b in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
+        sums = [sum(v * w[i, j] for i, v in enumerate(values)) + b[j] for j in range(len(b))]
+        on.append([s > 0 for s in sums])
+        values = [max(s, 0.0) for s in sums]
+    return on
+
+
+def test_patterns_equal_a_plain_forward_pass():
+    X, y = load_iris(return_X_y=True)
+    network = quietly(small((7, 70)), X, y)
+    seen = see(mlp_pass(network), X[:20], None, None)
+    for row in range(20):
+        on = looped(network, X[row])
+        for words, want in zip(seen.patterns.layers, on, strict=True):
+            bits = np.unpackbits(words[row : row + 1].view(np.uint8))[: len(want)]
+            assert bits.astype(bool).tolist() == want
+    np.testing.assert_allclose(np.exp(seen.log_posterior), network.predict_proba(X[:20]))
+    assert (seen.points == X[:20]).all()
+
+
+@given(st.integers(1, 300), st.integers(1, 6), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_hamming_equals_a_loop(width, rows, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((rows, width)) < 0.5, rng.random((4, width)) < 0.3
+    packed = Patterns.of([a]), Patterns.of([b])
+    found = Comparison(rows, packed[1]).differing(packed[0].layers[0], packed[1].layers[0])
+    want = [[sum(u != v for u, v in zip(x, z, strict=True)) for z in b] for x in a]
+    assert found.tolist() == want
+
+
+def test_likeness_is_the_product_over_layers():
+    rng = np.random.default_rng(0)
+    one, two = rng.random((5, 9)) < 0.5, rng.random((5, 300)) < 0.5
+    p = Patterns.of([one, two])
+    found = p.likeness(p)
+    for i in range(5):
+        for j in range(5):
+            want = 1 - np.sum(one[i] != one[j]) / 9.5
+            want *= 1 - np.sum(two[i] != two[j]) / 300.5
+            assert found[i, j] == pytest.approx(want, rel=1e-5)
+
+
+def test_rows_with_nothing_in_common_are_a_little_alike():
+    p = Patterns.of([np.array([[True] * 4, [False] * 4])])
+    assert p.likeness(p)[0, 1] == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize("cells", [1, 7, 35, 10_000])
+def test_blocks_of_any_size_give_the_same(monkeypatch, cells):
+    rng = np.random.default_rng(0)
+    a, b = (Patterns.of([rng.random((n, 20)) < 0.5, rng.random((n, 70)) < 0.5]) for n in (11, 7))
+    monkeypatch.setattr("scorewise.models.patterns.CELLS", cells)
+    parts = [(rows, part.copy()) for rows, part in likenesses(a, b)]
+    assert [row for rows, _ in parts for row in range(11)[rows]] == list(range(11))
+    assert (np.concatenate([part for _, part in parts]) == a.likeness(b)).all()
+    assert max(part.size for _, part in parts) <= max(cells, 7)
+
+
+@given(st.lists(st.integers(0, 4), min_size=4, max_size=30), st.integers(1, 4))
+def test_the_largest_are_those_of_a_sort(values, count):
+    given_ = np.array([values], np.float32)
+    before = given_.copy()
+    places, found = largest(given_, count)
+    assert found[0].tolist() == sorted(values, reverse=True)[:count]
+    assert given_[0, places[0]].tolist() == found[0].tolist()
+    assert len(set(places[0].tolist())) == count
+    assert (given_ == before).all()
+
+
+def alike(network, X):
+    """Likeness of all pairs of rows, one pair and one layer at a time."""
+    on = [looped(network, x) for x in X]
+    return np.array(
+        [
+            [
+                np.prod(
+                    [
+                        1 - np.sum(np.array(u) != v) / (len(u) + 0.5)
+                        for u, v in zip(a, b, strict=True)
+                    ]
+                )
+                for b in on
+            ]
+            for a in on
+        ]
+    )
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_kernel_sums_equal_a_loop(left_out):
+    X, y = load_iris(return_X_y=True)
+    network = quietly(small(), X, y)
+    X, y = X[::4], y[::4]
+    patterns = see(mlp_pass(network), X, None, None).patterns
+    weight = np.random.default_rng(0).random(len(y)) + 0.5
+    w = alike(network, X)
+    if left_out:
+        np.fill_diagonal(w, 0)
+    known = KnownRows.of(patterns, y, weight, 4)
+    own = np.arange(len(y)) if left_out else None
+    found = known.around(patterns, (2.0, 8.0, 512.0), 3, own)
+    for place, exponent in enumerate((2, 8, 512)):
+        powered = (w / w.max(axis=1, keepdims=True)) ** exponent * weight
+        want = [powered[:, y == c].sum(axis=1) for c in range(4)]
+        np.testing.assert_allclose(found.sums[place], np.transpose(want), rtol=1e-3, atol=1e-30)
+    np.testing.assert_allclose(found.likeness, -np.sort(-w, axis=1)[:, :3], rtol=1e-5)
+    np.testing.assert_allclose(
+        np.take_along_axis(w, found.places, axis=1), found.likeness, rtol=1e-5
+    )
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(2, 6))
+def test_folds_hold_rows_out_once_and_leave_some_of_each_class(codes, folds):
+    codes = np.array(codes)
+    seen = []
+    for inside, held in splits(codes, folds, np.random.default_rng(0)):
+        assert sorted([*inside, *held]) == list(range(len(codes)))
+        assert set(codes[inside]) == set(codes)
+        assert len(held) <= -(-len(codes) // folds)
+        seen += held.tolist()
+    assert len(seen) == len(set(seen)) == sum(n for n in np.bincount(codes) if n > 1)
+
+
+def test_thinning_keeps_the_shares_of_classes():
+    codes = np.repeat([0, 1, 3], [900, 99, 1])
+    places, stand_for = thinned(codes, 100, np.random.default_rng(0))
+    assert len(places) == 100
+    kept = np.bincount(codes[places], stand_for)
+    np.testing.assert_allclose(kept, [900, 99, 0, 1])
