@@ -108,7 +108,7 @@ def test_points_lie_at_the_radius(radius):
     reach = max(np.sqrt(sum(v * v for v in row)) for row in z)
     points = at_radius(data, radius, 20)
     moved = (points[:, :3] - data[:, :3].mean(0)) / data[:, :3].std(0)
-    np.testing.assert_allclose(np.linalg.norm(moved, axis=1), radius * reach, rtol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(moved, axis=1), radius * reach, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(points[:, 3], 0.1)
 
 

@@ -64,7 +64,7 @@ def sane(model, X, radius=5):
 
 AWKWARD = {
     "constant": lambda X: np.hstack([X, np.full((400, 1), 0.1)]),
-    "constant and large": lambda X: np.hstack([X, np.full((400, 1), 1e100)]),
+    "constant and large": lambda X: np.hstack([X, np.full((400, 1), 1e300)]),
     "twin": lambda X: np.hstack([X, X[:, :1]]),
     "huge": lambda X: X * [1e12, 1],
     "tiny": lambda X: X * [1e-12, 1],

@@ -100,6 +100,7 @@ class Neighbourhood:
     spread: Array
     freedom: Array
     used: NDArray[np.bool_]
+    gaps: bool
     floor: float
 
     @classmethod
@@ -119,6 +120,7 @@ class Neighbourhood:
             spread[used],
             freedom[used].astype(float),
             used,
+            not known.all(),
             floor,
         )
 
@@ -138,13 +140,17 @@ class Neighbourhood:
     def _moments(self, places: NDArray[np.int64], weights: Array) -> tuple[Array, Array]:
         """Mean and variance of each feature amid the neighbours of each row, in units of its spread."""
         near = self.rows[places]
-        share = weights[:, :, None] * ~np.isnan(near)
+        if self.gaps:
+            share = weights[:, :, None] * ~np.isnan(near)
+            near = np.nan_to_num(near)
+        else:
+            share = np.broadcast_to(weights[:, :, None], near.shape)
         total = share.sum(axis=1)
         none = total == 0  # no neighbour tells: mean and variance of all rows
         total[none] = 1.0
-        near = np.nan_to_num(near)
-        centre = (share * near).sum(axis=1) / total
-        variance = (share * (near - centre[:, None]) ** 2).sum(axis=1) / total
+        centre = np.einsum("rnf,rnf->rf", share, near) / total
+        near -= centre[:, None]
+        variance = np.einsum("rnf,rnf,rnf->rf", share, near, near) / total
         return centre, np.where(none, 1.0, np.maximum(variance, self.floor))
 
 

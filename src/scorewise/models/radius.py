@@ -64,10 +64,11 @@ def _around(flat: Array, radius: float, n: int, random: np.random.Generator) -> 
         raise BadInput(f"X is infinite in {endless:,} rows; leave them out")
     known = ~np.isnan(flat)
     count = np.maximum(known.sum(axis=0), 1)
-    centre = np.where(known, flat, 0).sum(axis=0) / count
+    low = np.where(known, flat, np.inf).min(axis=0)
+    varies = low < np.where(known, flat, -np.inf).max(axis=0)
+    low = np.where(np.isinf(low), 0.0, low)  # of a column without any value
+    centre = low + np.where(known, flat - low, 0).sum(axis=0) / count  # exact where it is constant
     away = np.where(known, flat - centre, 0)
-    low, high = np.where(known, flat, np.inf), np.where(known, flat, -np.inf)
-    varies = low.min(axis=0) < high.max(axis=0)
     spread = np.where(varies, np.sqrt((away**2).sum(axis=0) / count), 0.0)
     unit = np.where(spread > 0, spread, 1.0)
     reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()

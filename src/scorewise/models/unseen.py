@@ -63,13 +63,14 @@ def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> U
     parts = []
     for one in range(FOLDS):
         asked, rest = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
+        if not len(asked) or not len(rest):
+            continue
         places, stand_for = some(y[asked], MOST // FOLDS, rng)
         asked = asked[places]
-        if len(asked) and len(rest):
-            kept = None if weight is None else weight[rest]
-            w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
-            wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(asked), len(y)))
-            parts.append((asked, stand_for, wide))
+        kept = None if weight is None else weight[rest]
+        w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
+        wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(asked), len(y)))
+        parts.append((asked, stand_for, wide))
     if not parts:
         return None
     rows, each, weights = zip(*parts, strict=True)
