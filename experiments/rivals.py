@@ -74,7 +74,7 @@ def networks(x: Array, y: Any, *, seed: int) -> dict[str, Rival]:
         Rival(plain.predict_proba, 0.0),
         Rival(isotonic.predict_proba, slow / alone),
         Rival(cooled, cooling / alone),
-        Rival(kernel.predict_proba, whole / alone - 1),  # it has fitted the plain one too
+        Rival(kernel.predict_proba, whole / alone),
     )
     return dict(zip(FAMILIES["network"], made, strict=True))
 

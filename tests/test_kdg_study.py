@@ -172,13 +172,16 @@ def test_columns_are_prepared_as_scikit_learn_does():
     assert found == pytest.approx(theirs)
 
 
-def test_the_four_networks_are_the_same_network():
+def test_all_networks_are_made_alike():
     s = split(None, "wine", 0)
     x = Prepared.of(s.x, s.nominal)(s.x)
     found = rivals.networks(x, s.y, seed=0)
-    plain, kernel = (found[FAMILIES["network"][i]].predict.__self__ for i in (0, 3))
-    for ours, theirs in zip(kernel.network_.coefs_, plain.coefs_, strict=True):
-        assert np.array_equal(ours, theirs)
+    plain, isotonic, kernel = (found[FAMILIES["network"][i]].predict.__self__ for i in (0, 1, 3))
+    copies = [*kernel.networks_, *(one.estimator for one in isotonic.calibrated_classifiers_)]
+    assert len(copies) == 10
+    seedless = {"random_state": None}
+    for one in copies:
+        assert one.get_params() | seedless == plain.get_params() | seedless
 
 
 @pytest.mark.parametrize("family", FAMILIES)
