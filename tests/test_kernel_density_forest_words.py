@@ -24,7 +24,8 @@ def test_words_are_as_columns_of_0_and_1(kind):
     assert np.array_equal(model.predict_proba(x), same.predict_proba(plain))
     assert np.array_equal(model.score_samples(x), same.score_samples(plain))
     assert model.encoding_.names[:3] == ["x", "z", "hue=blue"]
-    assert list(model.feature_names_in_) == ["x", "z", "hue", "tint"]
+    if hasattr(model, "feature_names_in_") or "pandas" in kind:  # scikit-learn 1.5 reads no polars
+        assert list(model.feature_names_in_) == ["x", "z", "hue", "tint"]
 
 
 def test_frames_of_all_libraries_say_the_same_with_gaps():

@@ -89,7 +89,8 @@ def test_a_temperature_keeps_the_order_of_the_classes_and_the_prior_of_rows_that
 
 
 def test_the_nearest_are_those_of_a_sort():
-    w = sparse.random_array((30, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
+    rng = np.random.default_rng(0)
+    w = sparse.csr_array(rng.random((30, 50)) * (rng.random((30, 50)) < 0.3))
     places, values = nearest(w, 4)
     np.testing.assert_allclose(np.sort(values), np.sort(w.toarray())[:, -4:])
     np.testing.assert_allclose(w.toarray()[np.arange(30)[:, None], places], values)
