@@ -45,7 +45,7 @@ from scorewise.models.tuning import SMOOTHINGS, tune
 from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_BLOCK = 2048  # rows that are looked at together
+_BLOCK = 8192  # rows that are looked at together
 
 
 class KernelDensityForest(ClassifierMixin, BaseEstimator):
@@ -92,7 +92,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         smoothing: float | Literal["auto"] = "auto",
         temperature: float | Literal["auto"] = "auto",
         neighbours: int = 20,
-        members: int = 4,
+        members: int = 2,
         nominal: Sequence[str | int] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

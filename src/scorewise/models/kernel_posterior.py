@@ -37,10 +37,25 @@ def class_sums(w: Any, classes: Any, exponent: float) -> Array:
     """
     powered = w
     if exponent != 1.0:
-        powered = type(w)((w.data**exponent, w.indices, w.indptr), shape=w.shape)
+        powered = type(w)((_powered(w.data, exponent), w.indices, w.indptr), shape=w.shape)
     sums = powered @ classes
     sums = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=float)
     return shares(sums)
+
+
+def _powered(x: Array, exponent: float) -> Array:
+    """x^exponent; quarters by square roots, which are quicker."""
+    if exponent * 4 != int(exponent * 4) or exponent > 4:
+        return np.asarray(x**exponent)
+    whole, half, quarter = int(exponent), int(exponent * 2) % 2, int(exponent * 4) % 2
+    factors = [x] * whole
+    if half or quarter:
+        root = np.sqrt(x)
+        factors += [root] * half + ([np.sqrt(root)] if quarter else [])
+    product = factors[0]
+    for factor in factors[1:]:
+        product = product * factor
+    return product
 
 
 def shares(sums: Array) -> Array:
