@@ -136,6 +136,23 @@ def test_of_a_frame_comes_a_frame_whose_words_stay(kind):
     assert in_and_out(model, x, y)["model"].at[5.0].value == pytest.approx(model.prior_.max())
 
 
+def test_columns_of_pandas_may_be_numbers():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X)
+    points = at_radius(frame, 3, 40, random_state=1)
+    assert list(points.columns) == [0, 1, 2, 3]
+    np.testing.assert_allclose(points.to_numpy(), at_radius(X, 3, 40, random_state=1))
+    model = LogisticRegression(max_iter=1000).fit(frame, Y)
+    assert in_and_out(model, frame, Y, points=20)["model"].at[1.0].defined
+
+
+def test_labels_may_be_spelled_otherwise(result):
+    model = Novel()
+    a, b = (in_and_out(model, X[1::2], y, OUT, points=10) for y in (Y[1::2], Y[1::2].astype(str)))
+    for name in ("accuracy", "aurc_novelty", "aurc_confidence"):
+        assert a["model"][name].value == b["model"][name].value
+
+
 def test_the_document_conforms_and_is_shown(result):
     doc = result.to_dict()
     jsonschema.validate(doc, document_schema("in-and-out"))

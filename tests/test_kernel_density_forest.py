@@ -6,8 +6,18 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification, make_moons
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_iris,
+    load_wine,
+    make_classification,
+    make_moons,
+)
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -155,6 +165,8 @@ def test_the_forest_may_be_fitted_already():
     assert model.tuned_on_ == "out of bag"
     with pytest.raises(sw.BadInput, match="fitted on other rows"):
         sw.models.KernelDensityForest(forest).fit(x[::-1], y[::-1])
+    with pytest.raises(sw.BadInput, match="or with other labels"):
+        sw.models.KernelDensityForest(forest).fit(x, np.roll(y, 1))
     with pytest.raises(sw.BadInput, match="fitted on 200 rows and 150"):
         sw.models.KernelDensityForest(forest).fit(x[:150], y[:150])
     with pytest.raises(sw.BadInput, match="knows 3 classes"):
@@ -255,7 +267,13 @@ def test_scale_and_shift_of_features_do_not_matter():
         ({"exponent": 0}, "exponent is 0"),
         ({"temperature": -1}, "temperature is -1"),
         ({"smoothing": -0.1}, "smoothing is -0.1"),
+        ({"exponent": None}, "exponent is None"),
+        ({"exponent": "x"}, "exponent is 'x'"),
+        ({"temperature": np.inf}, "temperature is inf"),
         ({"neighbours": 0}, "neighbours is 0"),
+        ({"neighbours": 2.5}, "neighbours is 2.5"),
+        ({"members": None}, "members is None"),
+        ({"forest": RandomForestRegressor()}, "forest is RandomForestRegressor"),
         ({"members": 0}, "members is 0"),
         ({"forest": load_iris}, "forest is"),
     ],
@@ -269,8 +287,9 @@ def test_values_that_trees_cannot_hold_are_refused():
     x, y = _data()
     model = _model(5).fit(x, y)
     x[3, 1] = 1e300
-    with pytest.raises(sw.BadInput, match="1 rows have infinite values"):
-        model.predict_proba(x)
+    for ask in (model.predict_proba, lambda rows: model.fit(rows, y)):
+        with pytest.raises(sw.BadInput, match="1 rows have infinite values"):
+            ask(x)
 
 
 def test_models_say_what_they_need(monkeypatch):
@@ -283,6 +302,71 @@ def test_models_say_what_they_need(monkeypatch):
         _ = sw.models.KernelDensityForest
     with pytest.raises(AttributeError, match=r"it has .*KernelDensityForest"):
         _ = sw.models.Oracle
+
+
+@pytest.mark.parametrize("of", [RandomForestClassifier, ExtraTreesClassifier])
+def test_rows_of_no_weight_might_as_well_be_absent(of):
+    x, y = load_iris(return_X_y=True)
+    odd = np.random.default_rng(0).normal(size=(10, 4)) * 1e6
+    weight = np.r_[np.ones(150), np.zeros(10)]
+    a = sw.models.KernelDensityForest(of(20), random_state=0)
+    a.fit(np.r_[x, odd], np.r_[y, [0] * 10], sample_weight=weight)
+    b = sw.models.KernelDensityForest(of(20), random_state=0).fit(x, y, sample_weight=np.ones(150))
+    assert np.array_equal(a.predict_proba(x), b.predict_proba(x))
+    assert (a.novelty(x + np.array([1000, 0, 0, 0])) > 0.99).all()
+    few = np.r_[np.ones(4), np.zeros(42), np.ones(4), np.zeros(100)]
+    c = sw.models.KernelDensityForest(of(20), random_state=0).fit(x, y, sample_weight=few)
+    assert np.isfinite(c.predict_proba(x)).all()
+
+
+def test_the_unit_of_weights_does_not_matter():
+    x, y = _data()
+    weight = np.random.default_rng(0).random(len(y)) + 0.1
+    forest = ExtraTreesClassifier(20, random_state=0)
+    a, b = (
+        sw.models.KernelDensityForest(forest, random_state=0).fit(x, y, sample_weight=k * weight)
+        for k in (1.0, 2.0**60)
+    )
+    np.testing.assert_allclose(a.predict_proba(x), b.predict_proba(x), rtol=1e-9)
+
+
+@pytest.mark.parametrize("of", [RandomForestClassifier, ExtraTreesClassifier])
+def test_weights_without_a_meaning_are_refused(of):
+    x, y = _data()
+    model = sw.models.KernelDensityForest(of(5))
+    with pytest.raises(sw.BadInput, match="sample_weight is negative in 1 row"):
+        model.fit(x, y, sample_weight=np.r_[-1, np.ones(len(y) - 1)])
+    with pytest.raises(sw.BadInput, match="zero in every row"):
+        model.fit(x, y, sample_weight=np.zeros(len(y)))
+
+
+def test_a_class_that_weighs_nothing_is_never_expected():
+    x, y = _data()
+    forest = ExtraTreesClassifier(20, class_weight={0: 0, 1: 1, 2: 1})
+    p = sw.models.KernelDensityForest(forest, random_state=0).fit(x, y).predict_proba(x)
+    assert p[:, 0].max() < 1e-3
+
+
+@pytest.mark.parametrize(("load", "least"), [(load_breast_cancer, 0.7), (load_wine, 1.0)])
+def test_a_row_far_in_one_feature_is_new(load, least):
+    x, y = load(return_X_y=True)
+    model = _model(100).fit(x[::2], y[::2])
+    assert (model.novelty(x[1::2]) > 0.5).mean() < 0.02
+    flagged = []
+    for feature in range(x.shape[1]):
+        odd = x[1:20:2].copy()
+        odd[:, feature] = x[:, feature].max() + 10 * x[:, feature].std()
+        flagged.append((model.novelty(odd) > 0.5).mean())
+    assert np.mean(flagged) >= least
+
+
+def test_there_are_no_more_neighbours_than_rows():
+    x, y = _data(60)
+    model = _model(10, neighbours=10**9).fit(x, y)
+    same = _model(10, neighbours=60).fit(x, y)
+    assert np.array_equal(model.score_samples(x), same.score_samples(x))
+    model.set_params(neighbours=1)
+    assert np.array_equal(model.score_samples(x), same.score_samples(x))
 
 
 def test_an_unfitted_model_says_so():

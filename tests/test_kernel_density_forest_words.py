@@ -56,8 +56,25 @@ def test_a_word_that_was_not_met_is_news():
     x = pd.DataFrame({"x": numbers[:, 0], "z": numbers[:, 1], "hue": words[:, 0]})
     model = _model().fit(x, y)
     odd = x.assign(hue="ultraviolet")
-    assert (model.score_samples(odd) < model.score_samples(x)).mean() > 0.95
-    assert np.isfinite(model.predict_proba(odd)).all()
+    assert (model.novelty(odd) > 0.99).all()
+    assert (model.novelty(x) < 0.5).all()
+    np.testing.assert_allclose(model.predict_proba(odd), np.tile(model.prior_, (len(x), 1)))
+
+
+def test_new_words_are_no_news_where_they_are_the_rule():
+    pd = pytest.importorskip("pandas")
+    numbers, _, y = mixed(gaps=0.0)
+    name = [f"person {i}" for i in range(len(y))]
+    x = pd.DataFrame({"x": numbers[:, 0], "z": numbers[:, 1], "name": name})
+    model = _model().fit(x[:200], y[:200])
+    assert (model.novelty(x[200:]) > 0.5).mean() < 0.1
+
+
+def test_arrays_of_words_are_as_frames():
+    numbers, words, y = mixed()
+    x = frames(numbers, words)
+    a = _model().fit(x["objects"], y).predict_proba(x["objects"])
+    np.testing.assert_array_equal(a, _model().fit(x["pandas"], y).predict_proba(x["pandas"]))
 
 
 def test_other_columns_than_the_fitted_forest_had_are_refused():

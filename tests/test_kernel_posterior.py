@@ -5,16 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import log_loss
 
-from scorewise.models.kernel_posterior import (
-    Neighbourhood,
-    background,
-    class_sums,
-    far,
-    mixed,
-    nearest,
-    prior_of,
-    smoothed,
-)
+from scorewise.models.kernel_posterior import class_sums, mixed, prior_of, smoothed
+from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import tune
 
 
@@ -37,8 +29,11 @@ def test_the_mixture_is_the_posterior_of_densities_over_a_background():
     density, b = rng.random(6), 0.2
     direct = q * density[:, None] + prior * b
     direct /= direct.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(mixed(q, prior, far(np.log(density), np.log(b))), direct)
-    deep = mixed(q, prior, far(np.full(6, -1e6), -50.0))  # where densities underflow
+    near = np.column_stack([np.log(density), np.zeros(6)])
+    np.testing.assert_allclose(mixed(q, prior, far(near, np.log([b, 1e-9]))), direct)
+    deep = mixed(
+        q, prior, far(np.full((6, 2), -1e6), np.full(2, -50.0))
+    )  # where densities underflow
     np.testing.assert_allclose(deep, np.tile(prior, (6, 1)))
 
 
@@ -106,18 +101,60 @@ def test_the_density_is_that_of_student_kernels():
     rows = rng.normal(size=(60, 3)) * [1, 10, 1e6] + [0, 5, -1e6]
     places, weights = rng.integers(0, 60, (4, 12)), rng.random((4, 12))
     x = rng.normal(size=(4, 3)) * [1, 10, 1e6]
-    got = Neighbourhood.of(rows, floor=0.0).log_density(x, places, weights)
+    got, gap = Neighbourhood.of(rows, floor=0.0).nearness(x, places, weights).T
     for a in range(4):
+        apart = np.abs(rows[places[a]] - x[a]).min(axis=0) / rows.std(axis=0)
+        assert gap[a] == pytest.approx(-(30 * np.log1p(apart.max() ** 2 / 59)))
         mean = np.average(rows[places[a]], axis=0, weights=weights[a])
         variance = np.average((rows[places[a]] - mean) ** 2, axis=0, weights=weights[a])
         expected = stats.t.logpdf(x[a], 59, mean, np.sqrt(variance)).sum()
         assert got[a] == pytest.approx(expected, rel=1e-6)
 
 
+def test_neighbours_without_weight_have_no_part_in_the_gap():
+    rows = np.array([[0.0, 0.0], [1.0, np.nan], [5.0, 5.0]])
+    near = Neighbourhood.of(rows)
+    spread = np.sqrt([np.var([0, 1, 5]), np.var([0, 5])])
+    x = np.array([[5.0, 5.0], [np.nan, 5.0], [3.0, 2.0]])
+    places, weights = np.array([[0, 1, 2]] * 3), np.array([[1.0, 1.0, 0.0]] * 3)
+    gap = near.nearness(x, places, weights)[:, 1]
+    expected = np.array([max(4 / spread[0], 5 / spread[1]), 5 / spread[1], 2 / spread[0]])
+    freedom = np.array([1, 1, 2])  # the second column has two values, the first three
+    np.testing.assert_allclose(gap, -(freedom + 1) / 2 * np.log1p(expected**2 / freedom))
+    none = near.nearness(x, places, 0 * weights)
+    assert np.isfinite(none).all()
+    assert (none[:, 1] == 0).all()
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    from scorewise.models import neighbourhood
+
+    rng = np.random.default_rng(0)
+    near = Neighbourhood.of(rng.normal(size=(30, 4)))
+    asked = rng.normal(size=(9, 4)), rng.integers(0, 30, (9, 5)), rng.random((9, 5))
+    whole = near.nearness(*asked)
+    monkeypatch.setattr(neighbourhood, "_NUMBERS", 45)
+    np.testing.assert_array_equal(near.nearness(*asked), whole)
+
+
 def test_the_background_lies_below_almost_all_rows():
     d = np.random.default_rng(0).normal(size=10_000)
-    assert background(d) == pytest.approx(-2.576 - 5, abs=0.15)
-    assert background(100 * d) == pytest.approx(-2 * 257.6, abs=25)
+    narrow, wide = background(np.column_stack([d, 100 * d]))
+    assert narrow == pytest.approx(-2.576 - 5, abs=0.15)
+    assert wide == pytest.approx(-2 * 257.6, abs=25)
+    many = np.where(d > 0, 3.0, 1.0)  # rows above 0 stand for three
+    heavy = np.repeat(d, many.astype(int))
+    pair = np.column_stack([d, d])
+    expected = background(np.column_stack([heavy, heavy]))
+    np.testing.assert_allclose(background(pair, many), expected)
+
+
+def test_one_far_feature_makes_a_row_new_whatever_the_density():
+    b = np.array([-30.0, -8.0])
+    near = np.array([[-10.0, -1.0], [-10.0, -50.0], [-90.0, -1.0]])
+    assert (far(near, b) > 0.5).tolist() == [False, True, True]
+    assert (score(near, b) < -30).tolist() == [False, True, True]
+    assert score(near, b)[0] == pytest.approx(-23)
 
 
 def test_the_prior_counts_weights():

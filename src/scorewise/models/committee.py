@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.models.kernel_posterior import Array, Neighbourhood
+from scorewise.models.kernel_posterior import Array
+from scorewise.models.neighbourhood import Neighbourhood
 from scorewise.models.pattern_kernel import Around, KnownRows, Places
 from scorewise.models.relu_layers import Seen, see
 from scorewise.models.relu_networks import passing_of
@@ -30,11 +31,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a committee says of rows: log posteriors and kernel sums by network, one log density."""
+    """What a committee says of rows: log posteriors and kernel sums by network, one nearness."""
 
     log_network: Array
     sums: Array
-    log_density: Array
+    nearness: Array
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Committee:
         seen, around = self._around(X, [(exponent,)] * len(self.known), None)
         sums = np.stack([part.sums[0] for part in around])
         log_network = np.stack([part.log_posterior for part in seen])
-        return Heard(log_network, sums, self._log_density(seen, around))
+        return Heard(log_network, sums, self._nearness(seen, around))
 
     def hear_left_out(
         self,
@@ -86,8 +87,8 @@ class Committee:
         """
         wanted = [exponents if place == member else () for place in range(len(self.known))]
         seen, around = self._around(X, wanted, (member, own))
-        density = self._log_density(seen, around)
-        return Heard(seen[member].log_posterior, around[member].sums, density)
+        near = self._nearness(seen, around)
+        return Heard(seen[member].log_posterior, around[member].sums, near)
 
     def _around(
         self,
@@ -108,14 +109,14 @@ class Committee:
         ]
         return seen, around
 
-    def _log_density(self, seen: Sequence[Seen], around: Sequence[Around]) -> Array:
+    def _nearness(self, seen: Sequence[Seen], around: Sequence[Around]) -> Array:
         starts = np.cumsum([0, *(len(known) for known in self.known)])
         places = np.hstack(
             [part.places + start for part, start in zip(around, starts, strict=False)]
         )
         likeness = np.hstack([part.likeness for part in around])
         with np.errstate(over="ignore"):  # as far as can be: the log density is -inf
-            return self.near.log_density(_points(seen, self.features), places, likeness)
+            return self.near.nearness(_points(seen, self.features), places, likeness)
 
 
 def _see(

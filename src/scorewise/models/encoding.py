@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.door.values import Mask, Vector
-from scorewise.models.features import MISSING, Floats, Layout
+from scorewise.models.features import MISSING, UNSEEN, Codes, Floats, Layout
+
+_NEW = 0.005  # of the rows: so many levels that were met once let expect new ones
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Encoding:
 
     layout: Layout
     gaps: tuple[bool, ...]
+    settled: tuple[bool, ...]
     unseen: float = np.nan
 
     @classmethod
@@ -45,8 +48,10 @@ class Encoding:
         """From the rows that are used: those are nominal that hold text, and those that are named."""
         layout = Layout.learn(columns, nominal, used)
         codes = layout.read(columns).codes
-        gone = (codes if used is None else codes[used]) == MISSING
-        return cls(layout, tuple(gone.any(axis=0).tolist()), unseen)
+        codes = codes if used is None else codes[used]
+        gaps = (codes == MISSING).any(axis=0)
+        settled = tuple(_singles(column) <= _NEW * len(column) for column in codes.T)
+        return cls(layout, tuple(gaps.tolist()), settled, unseen)
 
     def encode(self, columns: Sequence[tuple[str, Vector]]) -> Floats:
         """Other rows in the same way."""
@@ -58,6 +63,11 @@ class Encoding:
             part[code < 0] = self.unseen
             parts.append(part)
         return np.concatenate(parts, axis=1)
+
+    def strange(self, columns: Sequence[tuple[str, Vector]]) -> Mask:
+        """Rows with a level that was not met, of a feature where new levels are not the rule."""
+        new = self.layout.read(columns).codes == UNSEEN
+        return np.asarray(new[:, list(self.settled)].any(axis=1))
 
     @property
     def names(self) -> list[str]:
@@ -71,3 +81,8 @@ class Encoding:
 
     def _levels(self) -> list[tuple[Any, ...]]:
         return [levels for levels in self.layout.levels if levels is not None]
+
+
+def _singles(codes: Codes) -> int:
+    """How many levels were met once."""
+    return int((np.bincount(codes[codes >= 0]) == 1).sum())

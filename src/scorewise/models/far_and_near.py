@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scorewise.door.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.means import mean_score
@@ -143,8 +144,9 @@ def _minus(x: Array | None) -> Array | None:
 
 
 def _right(y: Any, classes: list[Any], p: Array) -> Any:
-    called = np.asarray(classes)[p.argmax(axis=1)]
-    return called == np.asarray(y)
+    """Which rows are called what they are, however their labels are spelled."""
+    rows = take_classes(y, p, classes=classes)
+    return rows.scores.argmax(axis=1) == rows.y
 
 
 def _confidence(model: Any, X: Any) -> Any:  # noqa: N803

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,7 +38,7 @@ def encoding_of(model: Any, x: Any, y: Any, nominal: Any) -> Encoding | None:
 
 
 def encoded(model: Any, encoding: Encoding, *given: Any, missing: bool) -> Any:
-    """As `checked`, for frames with words."""
+    """As `checked`, for frames with words; and which rows hold a word that was not met."""
     columns = features(model, given[0], reset=len(given) > 1)
     x = encoding.encode(columns)
     if not missing and (gone := np.isnan(x)).any():
@@ -45,18 +48,20 @@ def encoded(model: Any, encoding: Encoding, *given: Any, missing: bool) -> Any:
             "for; fill the gaps, or pass a RandomForestClassifier"
         )
     if len(given) == 1:
-        return x
+        return x, encoding.strange(columns)
     classes, codes = labels(given[1], columns)
     return x, classes[codes]
 
 
 def _has_words(x: Any) -> bool:
-    """Whether a frame holds columns that are no numbers."""
+    """Whether a frame or array holds columns that are no numbers."""
     frame = nw.from_native(x, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
     if not isinstance(frame, nw.DataFrame):
-        return False
+        array = np.asarray(x) if isinstance(x, list | tuple) else x
+        kind = array.dtype.kind if isinstance(array, np.ndarray) else ""
+        return kind in "US" or (kind == "O" and any(isinstance(v, str) for v in array.flat))
     kinds = frame.schema.values()
     return not all(kind.is_numeric() or isinstance(kind, nw.Boolean) for kind in kinds)
 
@@ -79,16 +84,21 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def check_own_rows(forest: Any, leaves: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """Refuse rows that a fitted forest was not trained on, seen by the leaves of its first tree."""
-    tree = forest.estimators_[0].tree_
-    held = np.bincount(leaves[weight > 0, 0], minlength=tree.node_count)
-    ends = tree.children_left == -1
-    if (held[ends] != tree.n_node_samples[ends]).any():
-        raise BadInput(
-            "the forest was fitted on other rows than these; pass its own training rows in their "
-            "order, or an unfitted forest"
-        )
+def check_own_rows(
+    forest: Any, leaves: NDArray[np.int32], codes: NDArray[np.int64], inside: Any
+) -> None:
+    """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree."""
+    for at in (0, -1):
+        tree, leaf = forest.estimators_[at].tree_, leaves[:, at]
+        own = inside(at % len(forest.estimators_)) > 0
+        held = np.bincount(leaf[own], minlength=tree.node_count)
+        ends = tree.children_left == -1
+        known = tree.value[leaf[own], 0, codes[own]] > 0
+        if (held[ends] != tree.n_node_samples[ends]).any() or not known.all():
+            raise BadInput(
+                "the forest was fitted on other rows than these, or with other labels; pass its own "
+                "training rows in their order, or an unfitted forest"
+            )
 
 
 def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
@@ -101,19 +111,37 @@ def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
 
 
 def balanced(forest: Any, labels: Any, weight: Any) -> NDArray[np.float64]:
-    """Weight of each row, times that of its class in the forest."""
+    """Weight of each row, times that of its class in the forest; 1 on average."""
     from sklearn.utils.class_weight import compute_sample_weight
 
     given = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)
-    if forest.class_weight is None:
-        return given
-    wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
-    return np.asarray(given * compute_sample_weight(wish, labels))
+    given = given / given.max()
+    if forest.class_weight is not None:
+        wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
+        given = given * compute_sample_weight(wish, labels)
+    return np.asarray(given / given.mean())
 
 
-def check_forest(forest: Any) -> None:
+def check_settings(model: Any) -> None:
+    """Refuse settings of a kernel density forest without a meaning."""
+    if model.forest is not None:
+        _check_forest(model.forest)
+    for name in ("exponent", "temperature", "smoothing"):
+        value = getattr(model, name)
+        least = "at least 0" if name == "smoothing" else "above 0"
+        number = isinstance(value, Real) and isfinite(value)
+        if value != "auto" and not (number and (value > 0 or (name == "smoothing" and value == 0))):
+            raise BadInput(f"{name} is {value!r}; pass a number {least}, or 'auto'")
+    for name in ("neighbours", "members"):
+        value = getattr(model, name)
+        if not isinstance(value, Integral) or value < 1:
+            raise BadInput(f"{name} is {value!r}; pass a whole number from 1")
+
+
+def _check_forest(forest: Any) -> None:
     """Refuse what is not a forest of classification trees."""
-    if not hasattr(forest, "bootstrap") or not hasattr(forest, "class_weight"):
+    parts = ("bootstrap", "class_weight", "n_estimators", "max_depth")
+    if not (all(hasattr(forest, part) for part in parts) and is_classifier(forest)):
         raise BadInput(
             f"forest is {forest!r}; pass a RandomForestClassifier or an ExtraTreesClassifier"
         )

@@ -13,39 +13,31 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from scorewise.errors import BadInput
+from scorewise.models.checking import weights
 from scorewise.models.encoding import Encoding
 from scorewise.models.forest_input import (
     balanced,
-    check_forest,
     check_own_rows,
     check_same_classes,
     check_same_shape,
+    check_settings,
     checked,
     encoded,
     encoding_of,
     is_fitted,
     takes_missing,
 )
-from scorewise.models.kernel_posterior import (
-    Array,
-    Neighbourhood,
-    background,
-    class_sums,
-    far,
-    mixed,
-    nearest,
-    prior_of,
-    smoothed,
-)
-from scorewise.models.leaves import Leaves, leaves_of
+from scorewise.models.kernel_posterior import Array, class_sums, mixed, prior_of, smoothed
+from scorewise.models.leaves import Leaves, as_trees_see, leaves_of
+from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import SMOOTHINGS, tune
 from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 8192  # rows that are looked at together
+_STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
 
 
 class KernelDensityForest(ClassifierMixin, BaseEstimator):
@@ -60,9 +52,10 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         posterior = (1 - novelty) that + novelty prior,   novelty = sigmoid(log b - log density),
 
     with the density of x amid its nearest training rows under w and a background b below that of
-    almost all training rows. A fitted forest is used as it is and needs its own training rows; of
-    a leaf at most `members` rows of a class are kept, drawn at random, to stand for the others. Words
-    and categories in frames, and columns that `nominal` names or counts, get a column for each level.
+    almost all training rows; a row far from these in one feature alone is new, too. A fitted forest
+    is used as it is and needs its own training rows; of a leaf at most `members` rows of a class are
+    kept, drawn at random, to stand for the others. Words and categories in frames, and columns that
+    `nominal` names or counts, get a column for each level.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -80,7 +73,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     exponent_: float
     smoothing_: float
     temperature_: float
-    log_background_: float
+    background_: Array
     tuned_on_: str
 
     def __init__(
@@ -110,29 +103,33 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the forest, unless it is, then its kernel."""
-        self._check_settings()
+        check_settings(self)
         self.encoding_ = encoding_of(self, X, y, self.nominal)
         x, labels = self._rows(X, y)
         check_classification_targets(labels)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x)
+        as_trees_see(x)
+        weight = None if sample_weight is None else weights(sample_weight, len(x))
+        if weight is not None and not self._is_ready():  # rows of no weight might as well be absent
+            x, labels, weight = x[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_, codes = np.unique(labels, return_inverse=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.forest_ = self._grown(x, labels, weight, seed)
         found = self._leaves_of(x)
-        inside = bags(self.forest_, len(x), weight)
-        check_own_rows(self.forest_, found, inside(0))
+        balance = balanced(self.forest_, labels, weight)
+        inside = bags(self.forest_, len(x), weight, balance > 0)
+        check_own_rows(self.forest_, found, codes, inside)
         rng = np.random.default_rng(seed)
         self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
-        self._neighbourhood = Neighbourhood.of(x)
+        self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
         self._classes = sparse.csr_array(np.eye(len(self.classes_))[codes])
         unseen = self._unseen(x, labels, weight, found, inside, rng)
-        self._tune(unseen, x, codes, balanced(self.forest_, labels, weight))
+        self._tune(unseen, x, codes, balance)
         return self
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
         """Chance of each class, in the order of `classes_`."""
-        inside, log_density = self._look(X)
-        return mixed(inside, self.prior_, far(log_density, self.log_background_))
+        inside, near = self._look(X)
+        return mixed(inside, self.prior_, far(near, self.background_))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The likeliest class."""
@@ -140,37 +137,39 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[np.argmax(chances, axis=1)])
 
     def score_samples(self, X: Any) -> Array:  # noqa: N803
-        """Log density of each row amid the training rows."""
-        return self._look(X)[1]
+        """Log density of each row amid the training rows; lower if one feature is far from them."""
+        return score(self._look(X)[1], self.background_)
 
     def novelty(self, X: Any) -> Array:  # noqa: N803
         """How far each row is from all training data: 0 amid it, 1 where only the prior is left."""
-        return far(self.score_samples(X), self.log_background_)
+        return far(self._look(X)[1], self.background_)
 
     def _look(self, given: Any) -> tuple[Array, Array]:
-        """The posterior near the data, and the log density, of each row."""
+        """The posterior near the data, and how near that is, of each row."""
         check_is_fitted(self)
-        x = self._rows(given)
+        x, strange = self._rows(given)
         parts = self._blocks(self._look_at, x)
-        return np.concatenate([p for p, _ in parts]), np.concatenate([d for _, d in parts])
+        near = np.concatenate([n for _, n in parts])
+        near[strange] = np.minimum(near[strange], self.background_ - _STRANGE)
+        return np.concatenate([p for p, _ in parts]), near
 
     def _rows(self, *given: Any) -> Any:
-        """Rows as numbers; with labels, in fitting."""
+        """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
         missing = self._takes_missing()
         if self.encoding_ is None:
-            return checked(self, *given, missing=missing)
+            x = checked(self, *given, missing=missing)
+            return x if len(given) > 1 else (x, np.zeros(len(x), bool))
         return encoded(self, self.encoding_, *given, missing=missing)
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
         found = leaves_of(self.forest_, x)
         order = np.lexsort(found.T[:3])  # rows that share leaves together: they are read once
         w = self._leaves.weights(found[order])
-        inside, log_density = np.empty((len(x), len(self.classes_))), np.empty(len(x))
+        inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
         sums = class_sums(w, self._classes, self.exponent_)
         inside[order] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
-        near = nearest(w, self.neighbours)
-        log_density[order] = self._neighbourhood.log_density(x[order], *near)
-        return inside, log_density
+        near[order] = self._neighbourhood.nearness(x[order], *nearest(w, self._count))
+        return inside, near
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:
         return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
@@ -182,7 +181,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
 
     def _grown(self, x: Array, labels: Any, weight: Any, seed: int) -> Any:
         """The forest, fitted."""
-        if self.forest is not None and is_fitted(self.forest):
+        if self._is_ready():
             check_same_shape(self.forest, x)
             check_same_classes(self.forest, self.classes_)
             return self.forest
@@ -190,6 +189,9 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         settings = {"random_state": seed, "n_jobs": self.n_jobs}
         free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
         return forest.set_params(**free).fit(x, labels, sample_weight=weight)
+
+    def _is_ready(self) -> bool:
+        return self.forest is not None and is_fitted(self.forest)
 
     def _forest(self) -> Any:
         if self.forest is None:
@@ -228,22 +230,8 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         self.exponent_, self.smoothing_ = tuned.exponent, tuned.smoothing
         self.temperature_ = 1 / tuned.sharpness
         self.tuned_on_ = unseen.how
-        near = nearest(w, self.neighbours)
-        log_density = self._neighbourhood.log_density(x[rows], *near)
-        self.log_background_ = background(log_density, stand_for)
-
-    def _check_settings(self) -> None:
-        """Refuse settings without a meaning."""
-        if self.forest is not None:
-            check_forest(self.forest)
-        for name in ("exponent", "temperature", "smoothing"):
-            value = getattr(self, name)
-            least = "at least 0" if name == "smoothing" else "above 0"
-            if value != "auto" and not (value > 0 or (name == "smoothing" and value == 0)):
-                raise BadInput(f"{name} is {value!r}; pass a number {least}, or 'auto'")
-        for name in ("neighbours", "members"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)!r}; pass a whole number from 1")
+        near = self._neighbourhood.nearness(x[rows], *nearest(w, self._count))
+        self.background_ = background(near, stand_for)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

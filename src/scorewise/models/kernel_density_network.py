@@ -16,7 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from scorewise.errors import BadInput
 from scorewise.models.committee import Committee, Group, Heard
 from scorewise.models.held_out import check_folds, splits
-from scorewise.models.kernel_posterior import Array, background, far, mixed
+from scorewise.models.kernel_posterior import Array, mixed
+from scorewise.models.neighbourhood import background, far, score
 from scorewise.models.pattern_kernel import thinned
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
 from scorewise.models.relu_layers import see
@@ -111,7 +112,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         """The posterior of each class, the prior where a row is far from all that is known."""
         heard = self._hear(X)
         inside = self.pool_.posterior(heard.log_network, heard.sums, self.prior_)
-        return mixed(inside, self.prior_, far(heard.log_density, self.log_background_))
+        return mixed(inside, self.prior_, far(heard.nearness, self.background_))
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """The class with the highest posterior."""
@@ -119,12 +120,12 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     def score_samples(self, X: Any) -> Array:  # noqa: N803
-        """Log density of each row around the rows of the most similar patterns."""
-        return self._hear(X).log_density
+        """Log density of each row amid those of the most similar patterns; lower if one feature is far."""
+        return score(self._hear(X).nearness, self.background_)
 
     def novelty(self, X: Any) -> Array:  # noqa: N803
         """0 amid the known rows, 1 far from them: the share of the prior in the posterior."""
-        return far(self.score_samples(X), self.log_background_)
+        return far(self._hear(X).nearness, self.background_)
 
     def _checked(self) -> Any:
         """The network that is given, if it and the settings can be used."""
@@ -184,7 +185,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
             own, stand_for = thinned(group.codes, ASKED // len(groups), random)
             asked.append(Group(group.X[own], group.codes[own], group.weight[own] * stand_for))
             heard.append(self.committee_.hear_left_out(member, asked[-1].X, own, EXPONENTS))
-        self.log_background_ = background(np.concatenate([part.log_density for part in heard]))
+        self.background_ = background(np.concatenate([part.nearness for part in heard]))
         self.pool_ = Pool()
         if self.tuned_on_.startswith(NOTHING):
             return

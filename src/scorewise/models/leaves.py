@@ -18,14 +18,20 @@ _LARGE = 16  # times as many members of a class as are kept: all trees keep the 
 
 def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
     """The leaf of each row in each tree (rows by trees)."""
-    with np.errstate(over="ignore"):
-        narrow = np.ascontiguousarray(x, dtype=np.float32)  # as trees compare
-    if beyond := int((np.isinf(narrow)).any(axis=1).sum()):
-        raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
+    seen = as_trees_see(x)
     found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
     for at, tree in enumerate(forest.estimators_):
-        found[at] = tree.tree_.apply(narrow)
+        found[at] = tree.tree_.apply(seen)
     return np.ascontiguousarray(found.T)
+
+
+def as_trees_see(x: Array) -> NDArray[np.float32]:
+    """The rows with the 32 bits that trees compare; refused where these do not hold them."""
+    with np.errstate(over="ignore"):
+        seen = np.ascontiguousarray(x, dtype=np.float32)
+    if beyond := int(np.isinf(seen).any(axis=1).sum()):
+        raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
+    return seen
 
 
 @dataclass(frozen=True)

@@ -40,22 +40,32 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
 
 def _framed(frame: Any, radius: float, n: int, random: np.random.Generator) -> Any:
     """The points as a frame of the same columns."""
-    numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
-    if not len(frame) or not numeric:
+    columns = list(frame.iter_columns())
+    numeric = [column.dtype.is_numeric() for column in columns]
+    if not len(frame) or not any(numeric):
         raise BadInput(
-            f"X has {len(frame):,} rows and {len(numeric)} columns of numbers; give some"
+            f"X has {len(frame):,} rows and {sum(numeric)} columns of numbers; give some"
         )
-    numbers = frame.select(numeric).with_columns(nw.all().cast(nw.Float64))
-    rows = np.column_stack([column.to_numpy() for column in numbers.iter_columns()])
-    points = _around(rows.astype(float), radius, n, random)
-    drawn = frame[random.integers(len(frame), size=n).tolist()]
-    made = [
-        nw.new_series(name, column, nw.Float64, backend=frame.implementation)
-        for name, column in zip(numeric, points.T, strict=True)
-    ]
+    told = [c.cast(nw.Float64).to_numpy() for c, own in zip(columns, numeric, strict=True) if own]
+    points = iter(_around(np.column_stack(told).astype(float), radius, n, random).T)
+    drawn = random.integers(len(frame), size=n).tolist()
+    backend = frame.implementation
+    made = {
+        str(at): nw.new_series(str(at), next(points), nw.Float64, backend=backend)
+        if own
+        else nw.new_series(str(at), column[drawn].to_list(), column.dtype, backend=backend)
+        for at, (column, own) in enumerate(zip(columns, numeric, strict=True))
+    }
+    return _named(nw.from_dict(made).to_native(), frame)
+
+
+def _named(native: Any, frame: Any) -> Any:
+    """A frame with the names of another, which in pandas need not be words."""
     if frame.implementation.is_pandas_like():
-        made = [nw.maybe_set_index(series, index=drawn.to_native().index) for series in made]
-    return drawn.with_columns(*made).to_native()
+        native.columns = frame.to_native().columns
+        return native
+    made = nw.from_native(native)
+    return made.rename(dict(zip(made.columns, frame.columns, strict=True))).to_native()
 
 
 def _around(flat: Array, radius: float, n: int, random: np.random.Generator) -> Array:

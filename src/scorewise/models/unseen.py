@@ -29,14 +29,19 @@ class Unseen:
     how: str
 
 
-def bags(forest: Any, rows: int, weight: Any) -> Callable[[int], NDArray[np.float64]]:
-    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight."""
-    given = np.ones(rows) if weight is None else np.asarray(weight, dtype=float)
+def bags(
+    forest: Any, rows: int, weight: Any, counts: Any = True
+) -> Callable[[int], NDArray[np.float64]]:
+    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight.
+
+    Rows that do not count, since their class weighs nothing, weigh nothing.
+    """
+    given = (np.ones(rows) if weight is None else np.asarray(weight, dtype=float)) * counts
     if not forest.bootstrap:
         return lambda tree: given
     drawn = forest.estimators_samples_
     # from scikit-learn 1.9 on, weights are the chances of being drawn
-    each = np.ones(rows) if hasattr(forest, "_sample_weight") else given
+    each = counts * np.ones(rows) if hasattr(forest, "_sample_weight") else given
     return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
 
 

@@ -1,0 +1,146 @@
+"""How near a row is to training rows: its density amid the nearest, and its gap to them in each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln
+
+from scorewise.models.kernel_posterior import Array
+
+_NUMBERS = 4_000_000  # features of neighbours that are looked at together
+
+
+def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
+    """Places and weights of the training rows with the largest weights in each row of `w`.
+
+    Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0.
+    """
+    starts, sizes = w.indptr[:-1], np.diff(w.indptr)
+    width = max(int(sizes.max(initial=0)), count)
+    inside = np.arange(width) < sizes[:, None]
+    values = np.zeros(inside.shape)
+    values[inside] = w.data
+    top = np.argpartition(values, -count, axis=1)[:, -count:]
+    found = np.take_along_axis(values, top, axis=1)
+    place = np.minimum(starts[:, None] + top, max(len(w.indices) - 1, 0))
+    rows = w.indices[place] if len(w.indices) else np.zeros_like(place)
+    return np.where(found > 0, rows, 0).astype(np.int64), found
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Training rows, and how near other rows are to those that are nearest to them.
+
+    Features are independent, each with a normal kernel. One that seldom leaves its usual value
+    is known from few rows: its kernel has the tails of Student's t with that many degrees of freedom.
+    Features that never do say nothing and are left out.
+    """
+
+    rows: Array
+    mean: Array
+    spread: Array
+    freedom: Array
+    used: NDArray[np.bool_]
+    gaps: bool
+    floor: float
+
+    @classmethod
+    def of(cls, rows: Any, *, floor: float = 0.05) -> Neighbourhood:
+        """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least."""
+        rows = np.ascontiguousarray(rows, dtype=float)
+        known = ~np.isnan(rows)
+        count = np.maximum(known.sum(axis=0), 1)
+        mean = np.where(known, rows, 0).sum(axis=0) / count
+        spread = np.sqrt((np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count)
+        usual = np.sort(rows, axis=0)[(count - 1) // 2, np.arange(rows.shape[1])]
+        freedom = (known & (rows != usual)).sum(axis=0)
+        used = (freedom > 0) & (spread > 0)
+        return cls(
+            ((rows - mean) / np.where(used, spread, 1))[:, used],
+            mean[used],
+            spread[used],
+            freedom[used].astype(float),
+            used,
+            not known.all(),
+            floor,
+        )
+
+    def nearness(self, x: Any, places: NDArray[np.int64], weights: Array) -> Array:
+        """How near each row of `x` is to its neighbours, the training rows at `places`; two columns.
+
+        The log density, of all features together; and what the kernel of the one feature loses in
+        which the nearest neighbour is farthest, in units of its spread, since amid many features one
+        alone moves the density little. A missing value counts as one at the usual distance.
+        """
+        x = np.ascontiguousarray(x, dtype=float)
+        found = np.empty((len(x), 2))
+        for part in self._parts(len(x), places.shape[1]):
+            z = (x[part][:, self.used] - self.mean) / self.spread
+            found[part] = self._near(z, self.rows[places[part]], weights[part])
+        return found
+
+    def _parts(self, rows: int, neighbours: int) -> Iterator[slice]:
+        step = max(1, _NUMBERS // max(neighbours * len(self.mean), 1))
+        return (slice(at, at + step) for at in range(0, rows, step))
+
+    def _near(self, z: Array, near: Array, weights: Array) -> Array:
+        share = np.broadcast_to(weights[:, :, None], near.shape)
+        if self.gaps:
+            share = share * ~np.isnan(near)
+            near = np.nan_to_num(near)
+        total = share.sum(axis=1)
+        none = total == 0  # no neighbour tells: mean and variance of all rows
+        total[none] = 1.0
+        centre = np.einsum("rnf,rnf->rf", share, near) / total
+        apart = near - centre[:, None]
+        variance = np.einsum("rnf,rnf,rnf->rf", share, apart, apart) / total
+        variance = np.where(none, 1.0, np.maximum(variance, self.floor))
+        density = self._log_density(z, centre, variance)
+        near = np.subtract(near, z[:, None], out=apart)
+        np.square(near, out=near)
+        near[share == 0] = np.inf
+        away = np.where(none | np.isnan(z), 0.0, near.min(axis=1))
+        return np.column_stack([density, -self._tail(away).max(axis=1, initial=0.0)])
+
+    def _tail(self, squared: Array) -> Array:
+        """How much lower the log of each kernel is so far from its top, in units of its width."""
+        return np.asarray((self.freedom + 1) / 2 * np.log1p(squared / self.freedom))
+
+    def _log_density(self, z: Array, centre: Array, variance: Array) -> Array:
+        tail = self._tail(np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance))
+        height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
+        height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
+        return np.asarray(height.sum() - (tail + 0.5 * np.log(variance)).sum(axis=1))
+
+
+def background(
+    nearness: Array,
+    stand_for: Array | None = None,
+    *,
+    quantile: float = 0.005,
+    margin: float = 5.0,
+) -> Array:
+    """Nearness below which a row counts as far from the data, for each column.
+
+    As far below the lowest training rows (a quantile of them) as those are below the median, and
+    by the margin at least: in many dimensions log densities spread widely. Each row may stand for several.
+    """
+    low, middle = np.quantile(
+        nearness, [quantile, 0.5], axis=0, weights=stand_for, method="inverted_cdf"
+    )
+    return np.asarray(low - np.maximum(margin, middle - low))
+
+
+def far(nearness: Array, background: Array) -> Array:
+    """Share of the background in a row's density: 0 amid the training data, 1 far from it."""
+    return np.asarray(expit((background - nearness).max(axis=1)))
+
+
+def score(nearness: Array, background: Array) -> Array:
+    """The log density, or what it would be for a row as far in all features as this is in one."""
+    return np.asarray(background[0] + (nearness - background).min(axis=1))
