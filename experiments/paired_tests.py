@@ -57,7 +57,9 @@ def shift(d: np.ndarray, level: float = 0.95) -> Shift:
 def _walsh(d: np.ndarray) -> np.ndarray:
     """Means of all pairs, each with itself too, in order; an infinite one and its opposite meet in 0."""
     known = np.abs(d[np.isfinite(d)]).max(initial=0.0)
-    held = np.where(np.isinf(d), np.sign(d) * (4 * known + 1), d)  # so that means with it exceed all
+    held = np.where(
+        np.isinf(d), np.sign(d) * (4 * known + 1), d
+    )  # so that means with it exceed all
     i, j = np.triu_indices(len(d))
     walsh = np.sort((held[i] + held[j]) / 2)
     return np.where(np.abs(walsh) > known, np.copysign(math.inf, walsh), walsh)

@@ -37,10 +37,15 @@ def verdict(cases: Sequence[Evidence]) -> Verdict:
     >>> verdict([Evidence(0.04, 1, 26), Evidence(0.2, -1, 26)]).said
     'cannot be told: none of 2 cases is significant, on 26 sets'
     """
-    adjusted = holm([c.p for c in cases])
-    clear = [c.side for c, p in zip(cases, adjusted, strict=True) if p < LEVEL]
-    hits, reverse, of = clear.count(1), clear.count(-1), len(cases)
-    return Verdict(hits, reverse, of, _said(hits, reverse, cases))
+    clear = clear_sides(cases)
+    hits, reverse = clear.count(1), clear.count(-1)
+    return Verdict(hits, reverse, len(cases), _said(hits, reverse, cases))
+
+
+def clear_sides(cases: Sequence[Evidence]) -> list[int]:
+    """The side of each case if it is significant, or 0; a case without a test is one of the cases, too."""
+    adjusted = holm([1.0 if math.isnan(c.p) else c.p for c in cases])
+    return [c.side if p < LEVEL else 0 for c, p in zip(cases, adjusted, strict=True)]
 
 
 def _said(hits: int, reverse: int, cases: Sequence[Evidence]) -> str:
