@@ -68,7 +68,7 @@ def relative(file: Path = NUMBERS) -> Drawn:
             for area, look in LOOKS.items():
                 ax.plot(table[area].to_numpy(), ls="-", lw=0.8, ms=4, **look)
             _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "relative sd, log scale")
-            ax.set_yscale("log")
+            _logarithmic(ax)
             _note(ax, table)
     axes[0, 0].legend(loc="upper left")
     return Drawn(figure)
@@ -82,6 +82,14 @@ def _relative(model: str) -> dict[str, pl.Expr]:
         a: pl.when((above[a] > 0) & (sds[a] > 0)).then(sds[a] / above[a]).otherwise(float("nan"))
         for a in LOOKS
     }
+
+
+def _logarithmic(ax: Any) -> None:
+    from matplotlib.ticker import LogFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(LogFormatter())
+    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
 
 
 def _note(ax: Any, table: pl.DataFrame) -> None:

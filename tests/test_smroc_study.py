@@ -7,18 +7,20 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 metrics = pytest.importorskip("sklearn.metrics")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.smroc_study")
 
-from experiments import data_sets, paired_tests, smroc_runs  # noqa: E402
-from experiments.paired_tests import corrected_t, shift, spearman  # noqa: E402
+from experiments import code_mark, data_sets, smroc_numbers, smroc_runs, smroc_verdicts  # noqa: E402
+from experiments.paired_tests import Correlation, Shift, shift  # noqa: E402
 from experiments.smroc_claims import claims  # noqa: E402
+from experiments.smroc_numbers import correlation, counted, ratio, signed  # noqa: E402
 from experiments.smroc_report import markdown  # noqa: E402
 from experiments.smroc_runs import Job, judged, run_all, runs, splits  # noqa: E402
 from experiments.smroc_summary import summary  # noqa: E402
+from experiments.smroc_verdicts import Evidence, verdict  # noqa: E402
+from experiments.smroc_words import answers  # noqa: E402
 
 SETS = ["iris", "wine"]
 
@@ -65,17 +67,39 @@ def test_a_study_from_scratch_gives_the_same_numbers(found, tmp_path):
 def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
     first = run_all(None, ["iris"], 1, tmp_path, 1)["iris"]
     changed = first.with_columns(auc=pl.lit(0.123))  # so that what is taken up can be told
-    smroc_runs.store(tmp_path, "iris", 1, changed.to_dicts())
+    about = smroc_runs.settings(None, "iris", 1)
+    smroc_runs.store(tmp_path / "iris.parquet", changed.to_dicts(), about)
     both = run_all(None, SETS, 1, tmp_path, 1)
     assert (both["iris"]["auc"] == 0.123).all()
     assert both["wine"]["auc"].n_unique() > 1
-    monkeypatch.setattr(smroc_runs, "VERSION", -1)  # results of another version are made anew
+    monkeypatch.setattr(smroc_runs, "code_mark", lambda *_: "another")
     assert run_all(None, ["iris"], 1, tmp_path, 1)["iris"].equals(first)
 
 
-def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    for seed, name in enumerate(("one", "two", "three", "four", "five")):
+def test_the_mark_of_code_changes_with_what_it_does_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(code_mark, "HERE", tmp_path)
+    made = []
+    for name, text in {"a": "x = 1", "b": "'Says.'\nx = 1  # one", "c": "x = 2"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        made.append(code_mark.code_mark((), (name,)))
+    assert made[0] == made[1] != made[2]
+    assert code_mark.code_mark(("models",), ("a",)) != made[0]
+
+
+def test_runs_of_other_rows_are_not_taken_up(tmp_path):
+    marks = []
+    for rows in (3, 4):
+        pl.DataFrame({"y": [0] * rows}).write_parquet(tmp_path / "one.parquet")
+        marks.append(smroc_runs.settings(tmp_path, "one", 1))
+    assert marks[0] != marks[1] == smroc_runs.settings(tmp_path, "one", 1)
+    assert marks[1] != smroc_runs.settings(tmp_path, "one", 2)
+
+
+@pytest.mark.parametrize("sets", [1, 2, 3, 5])
+def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys, sets):
+    pytest.importorskip("matplotlib")
+    rng, names = np.random.default_rng(0), ("one", "two", "three", "four", "five")[:sets]
+    for seed, name in enumerate(names):
         y = np.random.default_rng(seed).random(60) < 0.4
         hue = np.where(rng.random(60) < 0.7, np.where(y, "red", "blue"), None)
         frame = {"x": rng.normal(size=60) + y, "hue": hue.tolist(), "class": y, "y": y.astype(int)}
@@ -85,10 +109,13 @@ def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys):
     study.main(given)
     page = capsys.readouterr().out
     assert "**The answers**" in page
-    assert all(f"| {name} | 60 |" in page for name in ("one", "two", "three", "four", "five"))
+    assert all(f"| {name} | 60 |" in page for name in names)
+    assert page.count("cannot be told") >= 5
+    assert "nan" not in page
     folder = kept / f"smroc-{tmp_path.name}"
     assert (folder / "smroc_study.csv").is_file()
-    assert len(list(folder.glob("*.parquet"))) == 5
+    assert len(list(folder.glob("*.parquet"))) == sets
+    assert len(list(folder.glob("smroc_study_*.png"))) == 4
 
 
 def test_summary_is_of_the_runs(found):
@@ -122,22 +149,129 @@ def made_up(*, factor=1.0, gap=0.02, sets=12, seed=0):
     return summary(frames)
 
 
+def said_of(table):
+    return " ".join(" ".join(answers(claims(table))).split())
+
+
 def test_claims_are_found_true_where_they_are_made_so():
-    said = markdown(made_up(factor=0.5), 3)
-    said = " ".join(said.split())
-    assert "varies less for the same model: holds as a plain sd" in said
-    assert "Relative to its own range: holds**, in 8 of 8 cases" in said
-    assert "smAUC is lower than AUC: holds." in said
+    said = said_of(made_up(factor=0.5))
+    assert "varies less for the same model, as a plain sd: holds.**" in said
+    assert "Relative to its own range: holds.**" in said
+    assert "smAUC is lower than AUC: holds.**" in said
 
 
-def test_claims_are_found_false_where_they_are_not():
+def test_the_reverse_is_found_where_it_is_made_so():
     table = made_up(factor=1.5, gap=-0.02)
-    said = " ".join(markdown(table, 3).split())
-    assert "varies less for the same model: does not hold" in said
-    assert "Relative to its own range: does not hold" in said
-    assert "smAUC is lower than AUC: does not hold" in said
+    said = said_of(table)
+    assert "varies less for the same model, as a plain sd: the reverse holds.**" in said
+    assert "Relative to its own range: the reverse holds.**" in said
+    assert "smAUC is lower than AUC: the reverse holds.**" in said
     for case in claims(table).steadier:
         assert np.exp(case.plain.middle) == pytest.approx(1.5, rel=1e-6)
+
+
+def test_equal_areas_are_ties_and_nothing_can_be_told():
+    said = said_of(made_up(factor=1.0, gap=0.0))
+    assert "smaller on 0 of 0 sets (12 equal left out), ratio undefined" in said
+    assert "as a plain sd: cannot be told: no test, on 12 sets.**" in said
+    assert "smAUC is lower than AUC: cannot be told: no test, on 12 sets.**" in said
+    assert "separates the models where AUC cannot: cannot be told" in said
+
+
+@pytest.mark.parametrize("gap", [0.02, -0.02])
+def test_refined_exceptions_need_sets_on_both_sides(gap):
+    table = made_up(gap=gap)
+    sm = {  # the gap closes with boldness, but smAUC stays on one side of AUC
+        f"mean_{a}_{m}": pl.col(f"mean_auc_{m}") - gap + 0.01 * pl.col(f"boldness_{m}")
+        for a in ("sm_mean", "sm_fixed")
+        for m in ("tree", "bayes")
+    }
+    said = said_of(table.with_columns(**sm))
+    assert "Except where scores are refined: cannot be told: no test, on 12 sets.**" in said
+    assert "In 8 of 8 cases smAUC is lower on all sets or on none" in said
+    middle = {name: x + gap - 0.01 * 0.55 for name, x in sm.items()}  # now on both
+    said = said_of(table.with_columns(**middle))
+    assert "Except where scores are refined: holds.**" in said
+    against = {
+        name: 2 * pl.col(f"mean_auc_{name[-5:].strip('_')}") - x for name, x in middle.items()
+    }
+    said = said_of(table.with_columns(**against))
+    assert "Except where scores are refined: the reverse holds.**" in said
+
+
+def test_sets_at_chance_are_counted_aloud():
+    table = made_up(factor=0.5)
+    low = pl.col("set").is_in(["set1", "set2", "set3"])
+    at = pl.when(low).then(0.49).otherwise(pl.col("mean_auc_tree"))
+    said = said_of(table.with_columns(mean_auc_tree=at))
+    assert "smaller on 9 of 9 sets (3 at chance left out), ratio" in said
+    assert "9 of 9 (3 at chance left out)" in markdown(table.with_columns(mean_auc_tree=at), 3)
+
+
+def test_areas_without_a_value_are_plain_words():
+    table = made_up(factor=0.5)
+    nothing = [c for c in table.columns if "sm_mean" in c and not c.startswith("undefined")]
+    page = markdown(table.with_columns(**{c: pl.lit(float("nan")) for c in nothing}), 3)
+    said = " ".join(page.split())
+    assert "as a plain sd: holds in part: 4 of 8 cases.**" in said
+    assert "0 of 0 sets (12 undefined left out), ratio undefined" in said
+    assert "nan" not in page
+
+
+def test_an_infinite_t_is_no_large_number():
+    table = made_up().with_columns(t_sm_mean=pl.lit(float("inf")))
+    page = markdown(table, 3)
+    assert "+infinite [+infinite, +infinite]" in page
+    both = made_up().with_columns(t_sm_mean=pl.lit(float("inf")), t_auc=pl.lit(-float("inf")))
+    assert claims(both).separates[0].strength.ties == 12
+
+
+@pytest.mark.parametrize(
+    ("p", "sides", "said"),
+    [
+        ([0.001] * 4, [1] * 4, "holds"),
+        ([0.012, 0.9, 0.9, 0.9], [1] * 4, "holds in part: 1 of 4 cases"),
+        (
+            [0.013, 0.9, 0.9, 0.9],
+            [1] * 4,
+            "cannot be told: none of 4 cases is significant, on 9 sets",
+        ),
+        ([0.001] * 4, [-1] * 4, "the reverse holds"),
+        ([0.001, 0.9, 0.9, 0.9], [-1] * 4, "the reverse holds in part: 1 of 4 cases"),
+        ([0.001] * 4, [1, 1, 1, -1], "holds in part: 3 of 4 cases, the reverse in 1"),
+        ([np.nan] * 4, [0] * 4, "cannot be told: no test, on 9 sets"),
+        ([0.02, np.nan, np.nan, np.nan], [1, 0, 0, 0], "cannot be told: none of 4 cases is"),
+        ([], [], "cannot be told: no test, on 0 sets"),
+    ],
+)
+def test_verdicts_are_adjusted_for_the_number_of_cases(p, sides, said):
+    cases = [Evidence(x, side, 9) for x, side in zip(p, sides, strict=True)]
+    assert verdict(cases).said.startswith(said)
+
+
+def test_an_end_of_an_interval_is_told_from_no_difference():
+    shown = Shift(np.log(0.99), np.log(0.98), np.log(1.0002), -0.3, 0.1, 18, 26)
+    assert ratio(shown) == "0.9900 [0.9800, 1.0002]"
+    assert ratio(shown._replace(high=np.log(1.005))) == "0.990 [0.980, 1.005]"
+    assert ratio(shown._replace(high=0.0)) == "0.990 [0.980, 1.000]"
+    assert ratio(shown._replace(high=1e-9)) == "0.990000 [0.980000, 1.000000]"
+    assert signed(shown._replace(middle=-0.01, low=-0.02, high=-0.00004)).endswith("-0.00004]")
+    assert correlation(Correlation(0.4, 0.004, 0.6, 0.04, 26)) == "+0.400 [+0.004, +0.600]"
+    assert correlation(Correlation(1.0, np.nan, np.nan, np.nan, 3)) == "+1.00, no interval"
+    assert counted(shift(np.array([-1.0, 0, np.nan]))) == "1 of 1 (1 equal, 1 undefined left out)"
+
+
+def test_examples_run():
+    for module in (smroc_numbers, smroc_verdicts, code_mark):
+        found = doctest.testmod(module)
+        assert found.attempted
+        assert not found.failed
+
+
+def test_the_page_is_what_the_command_writes_from_its_numbers():
+    tables = Path(__file__).parents[1] / "docs" / "tables"
+    table = pl.read_csv(tables / "smroc_study.csv", infer_schema_length=None)
+    assert markdown(table, 10) == (tables / "smroc_study.md").read_text()
 
 
 def test_a_smaller_spread_that_is_scale_is_told_as_such():
@@ -152,66 +286,11 @@ def test_a_smaller_spread_that_is_scale_is_told_as_such():
                 f"sd_{area}_{model}": sd / 2 * wobble,
             }
             table = table.with_columns(**halved)
-    said = " ".join(markdown(table, 3).split())
-    assert "varies less for the same model: holds as a plain sd" in said
-    assert "Relative to its own range: does not hold" in said
+    said = said_of(table)
+    assert "varies less for the same model, as a plain sd: holds.**" in said
+    assert "Relative to its own range: cannot be told: none of 8 cases" in said
     assert "Most of the smaller spread is scale" in said
-
-
-def test_the_interval_of_a_shift_is_what_wilcoxon_does_not_refuse():
-    d = np.random.default_rng(0).normal(0.3, 1, 40)
-    s = shift(d)
-    assert s.p == pytest.approx(stats.wilcoxon(d).pvalue)
-    assert s.low < s.middle < s.high
-    for end, inside in ((s.low, s.low + 0.05), (s.high, s.high - 0.05)):
-        assert stats.wilcoxon(d - inside).pvalue > 0.05
-        assert stats.wilcoxon(d - end).pvalue == pytest.approx(0.05, abs=0.02)
-    assert shift(d[:5]).high == np.inf
-    assert np.isfinite(shift(d[:6]).high)
-    assert shift(-d).middle == pytest.approx(-s.middle)
-    assert shift(np.append(d, np.inf)).middle == pytest.approx(s.middle, abs=0.2)
-
-
-def test_the_corrected_t_is_student_s_without_overlap():
-    d = np.random.default_rng(0).normal(0.1, 1, 30)
-    plain = stats.ttest_1samp(d, 0)
-    ours = corrected_t(d, 1, 0)
-    assert (ours.t, ours.p) == pytest.approx((plain.statistic, plain.pvalue))
-    assert (ours.low, ours.high) == pytest.approx(tuple(plain.confidence_interval()))
-    wider = corrected_t(d, 90, 10)
-    assert wider.t == pytest.approx(plain.statistic / np.sqrt(1 + 30 * 10 / 90))
-
-
-def test_the_corrected_t_keeps_its_level_where_student_s_does_not():
-    """Two learners of the same worth, whose runs share rows: how often is there said to be a difference?"""
-    rng = np.random.default_rng(0)
-    said = {"plain": 0, "corrected": 0}
-    for _ in range(200):
-        shared = rng.normal(size=300)  # the difference of two models on each row
-        runs_ = [rng.permutation(300)[:30] for _ in range(40)]
-        d = np.array([shared[rows].mean() for rows in runs_])
-        said["plain"] += corrected_t(d, 1, 0).p < 0.05
-        said["corrected"] += corrected_t(d, 270, 30).p < 0.05
-    assert said["corrected"] <= 0.08 * 200 < said["plain"]
-
-
-def test_spearman_covers():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=500)
-    found = spearman(x, x + rng.normal(size=500))
-    assert found.value == pytest.approx(stats.spearmanr(x, x).statistic * 0.69, abs=0.08)
-    assert found.low < 0.69 < found.high
 
 
 def test_runs_of_one_job_are_repeatable():
     assert runs(Job(None, "iris", "sub", 3)) == runs(Job(None, "iris", "sub", 3))
-
-
-def test_examples_of_the_tests_run():
-    assert doctest.testmod(paired_tests) == (0, 3)
-
-
-def test_with_ties_wilcoxon_s_p_is_that_of_the_normal_distribution():
-    d = np.array([1.0, 1, 2, 2, 3, -1, 4, 5, 5, 6, -2, 7, 8, 8, 9, 10])
-    theirs = stats.wilcoxon(d, method="approx", correction=False)
-    assert shift(d).p == pytest.approx(theirs.pvalue)
