@@ -13,7 +13,7 @@ from scorewise.displays.canvas import BLUE, VERMILION
 
 NUMBERS = Path(__file__).parent / "tables" / "smroc_study.csv"
 MODELS = {"tree": "Tree", "bayes": "Naive Bayes"}
-RUNS = {"cv": "10-fold cross-validation, repeated", "sub": "subsamples of 40 %"}
+RUNS = {"cv": "10-fold cross-validation", "sub": "subsamples of 40 %"}
 LOOKS = {
     "auc": {"color": BLUE, "marker": "o", "label": "AUC"},
     "sm_mean": {"color": VERMILION, "marker": "s", "label": "smAUC (midpoint: mean score)"},
@@ -68,7 +68,8 @@ def relative(file: Path = NUMBERS) -> Drawn:
             for area, look in LOOKS.items():
                 ax.plot(table[area].to_numpy(), ls="-", lw=0.8, ms=4, **look)
             _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "relative sd, log scale")
-            _logarithmic(ax)
+            if np.isfinite(table.select(*LOOKS).to_numpy()).any():
+                _logarithmic(ax)
             _note(ax, table)
     axes[0, 0].legend(loc="upper left")
     return Drawn(figure)
