@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from experiments.paired_tests import Correlation, Shift
+import numpy as np
+
+from experiments.paired_tests import Correlation, Shift, spearman
 from scorewise.intervals.paired import holm
 
 LEVEL = 0.05
@@ -18,6 +20,7 @@ class Evidence(NamedTuple):
     p: float  # NaN if there is no test
     side: int
     sets: int
+    least: float = 0.0  # the smallest p that so many sets can give
 
 
 class Verdict(NamedTuple):
@@ -58,6 +61,8 @@ def _said(hits: int, reverse: int, cases: Sequence[Evidence]) -> str:
     if reverse:
         return "the reverse holds" + (f" in part: {reverse} of {of} cases" if reverse < of else "")
     sets = max((c.sets for c in cases), default=0)
+    if all(c.least * of >= LEVEL for c in cases):
+        return f"cannot be told: {_sets(sets)} {'is' if sets == 1 else 'are'} too few"
     if all(math.isnan(c.p) for c in cases):
         return f"cannot be told: no test, on {_sets(sets)}"
     return f"cannot be told: none of {of} cases is significant, on {_sets(sets)}"
@@ -67,19 +72,27 @@ def _sets(n: int) -> str:
     return "1 set" if n == 1 else f"{n} sets"
 
 
-def below(s: Shift) -> Evidence:
-    """Evidence that differences are negative."""
-    return Evidence(s.p, -_sign(s.effect), s.count + s.ties)
-
-
 def above(s: Shift) -> Evidence:
     """Evidence that differences are positive."""
-    return Evidence(s.p, _sign(s.effect), s.count + s.ties)
+    sets = s.count + s.ties
+    return Evidence(s.p, _sign(s.effect), sets, least_of(sets))
+
+
+def below(s: Shift) -> Evidence:
+    """Evidence that differences are negative."""
+    return above(s)._replace(side=-_sign(s.effect))
 
 
 def rising(r: Correlation) -> Evidence:
     """Evidence that two quantities rise together."""
-    return Evidence(r.p, _sign(r.value), r.count)
+    order = np.arange(r.count)
+    least = spearman(order, order).p
+    return Evidence(r.p, _sign(r.value), r.count, 1.0 if math.isnan(least) else least)
+
+
+def least_of(sets: int) -> float:
+    """The p-value of sets that are all on one side."""
+    return min(1.0, 2.0 ** (1 - sets))
 
 
 def _sign(x: float) -> int:

@@ -11,7 +11,15 @@ from experiments.paired_tests import share
 from experiments.smroc_claims import Claims, Lower, Separates, Steadier
 from experiments.smroc_numbers import correlation, counted, equals, ratio, signed
 from experiments.smroc_runs import MODELS
-from experiments.smroc_verdicts import Evidence, above, below, clear_sides, rising, verdict
+from experiments.smroc_verdicts import (
+    Evidence,
+    above,
+    below,
+    clear_sides,
+    least_of,
+    rising,
+    verdict,
+)
 
 WORDS = {"tree": "tree", "bayes": "naive Bayes"}
 RUNS = {"cv": "cross-validation", "sub": "subsamples"}
@@ -104,7 +112,8 @@ def _two_sided(c: Lower) -> bool:
 
 def _refined(c: Lower) -> Evidence:
     """Evidence that the gap closes; none where there is no exception, or nothing else."""
-    return rising(c.boldness) if _two_sided(c) else Evidence(np.nan, 0, c.boldness.count)
+    found = rising(c.boldness)
+    return found if _two_sided(c) else found._replace(p=np.nan, side=0)
 
 
 def _by_model(cases: list[Lower], sides: list[int]) -> str:
@@ -147,7 +156,7 @@ def separates(cases: list[Separates]) -> str:
 def _more(c: Separates) -> Evidence:
     sets = len(c.both) + len(c.only_sm) + len(c.only_auc) + c.neither
     ours, theirs = len(c.only_sm), len(c.only_auc)
-    return Evidence(c.p, (ours > theirs) - (ours < theirs), sets)
+    return Evidence(c.p, (ours > theirs) - (ours < theirs), sets, least_of(sets))
 
 
 def _separated(c: Separates) -> str:

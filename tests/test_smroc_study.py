@@ -110,7 +110,8 @@ def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys, sets):
     page = capsys.readouterr().out
     assert "**The answers**" in page
     assert all(f"| {name} | 60 |" in page for name in names)
-    assert page.count("cannot be told") >= 5
+    few = "cannot be told: 1 set is" if sets == 1 else f"cannot be told: {sets} sets are"
+    assert " ".join(page.split()).count(f"{few} too few") == 6
     assert "nan" not in page
     folder = kept / f"smroc-{tmp_path.name}"
     assert (folder / "smroc_study.csv").is_file()
@@ -241,12 +242,21 @@ def test_an_infinite_t_is_no_large_number():
         ([0.001] * 4, [1, 1, 1, -1], "holds in part: 3 of 4 cases, the reverse in 1"),
         ([np.nan] * 4, [0] * 4, "cannot be told: no test, on 9 sets"),
         ([0.02, np.nan, np.nan, np.nan], [1, 0, 0, 0], "cannot be told: none of 4 cases is"),
-        ([], [], "cannot be told: no test, on 0 sets"),
+        ([], [], "cannot be told: 0 sets are too few"),
     ],
 )
 def test_verdicts_are_adjusted_for_the_number_of_cases(p, sides, said):
     cases = [Evidence(x, side, 9) for x, side in zip(p, sides, strict=True)]
     assert verdict(cases).said.startswith(said)
+
+
+@pytest.mark.parametrize(("sets", "enough"), [(8, False), (9, True)])
+def test_so_few_sets_that_no_case_could_be_significant_are_called_too_few(sets, enough):
+    clear = [smroc_verdicts.above(shift(np.arange(1.0, sets + 1))) for _ in range(8)]
+    assert verdict(clear).said == ("holds" if enough else "cannot be told: 8 sets are too few")
+    doubtful = shift(np.arange(sets) - 3.5)
+    said = verdict([smroc_verdicts.below(doubtful) for _ in range(8)]).said
+    assert ("too few" in said) != enough
 
 
 def test_an_end_of_an_interval_is_told_from_no_difference():
