@@ -1,4 +1,4 @@
-"""The answers of the smROC study follow from its numbers, on either side of zero and where there are none."""
+"""The answers of the smROC study follow from its numbers, on either side of zero and without any."""
 
 import doctest
 import sys
@@ -12,14 +12,14 @@ pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 pytest.importorskip("experiments.smroc_study")
 
-from experiments import smroc_numbers, smroc_verdicts  # noqa: E402
-from experiments.paired_tests import Correlation, Shift, shift  # noqa: E402
-from experiments.smroc_claims import claims  # noqa: E402
-from experiments.smroc_numbers import correlation, counted, ratio, signed  # noqa: E402
-from experiments.smroc_report import markdown  # noqa: E402
-from experiments.smroc_summary import summary  # noqa: E402
-from experiments.smroc_verdicts import Evidence, verdict  # noqa: E402
-from experiments.smroc_words import answers  # noqa: E402
+from experiments import smroc_numbers, smroc_verdicts
+from experiments.paired_tests import Correlation, Shift, shift
+from experiments.smroc_claims import claims
+from experiments.smroc_numbers import correlation, counted, ratio, signed
+from experiments.smroc_report import markdown
+from experiments.smroc_summary import summary
+from experiments.smroc_verdicts import Evidence, verdict
+from experiments.smroc_words import answers
 
 
 def made_up(*, factor=1.0, gap=0.02, sets=12, seed=0):
