@@ -71,7 +71,7 @@ def relative(file: Path = NUMBERS) -> Drawn:
             if np.isfinite(table.select(*LOOKS).to_numpy()).any():
                 _logarithmic(ax)
             _note(ax, table)
-    axes[0, 0].legend(loc="upper left")
+    axes[0, 0].legend(loc="lower right")
     return Drawn(figure)
 
 
@@ -86,11 +86,13 @@ def _relative(model: str) -> dict[str, pl.Expr]:
 
 
 def _logarithmic(ax: Any) -> None:
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(LogFormatter())
-    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
+    low, high = ax.get_ylim()
+    plain = StrMethodFormatter("{x:g}")
+    ax.yaxis.set_major_formatter(plain)
+    ax.yaxis.set_minor_formatter(plain if high < 10 * low else NullFormatter())
 
 
 def _note(ax: Any, table: pl.DataFrame) -> None:
@@ -100,7 +102,7 @@ def _note(ax: Any, table: pl.DataFrame) -> None:
         words = (
             f"not drawn in full: {missing} of {table.height} sets\n(no better than chance, or sd 0)"
         )
-        ax.text(0.98, 0.03, words, transform=ax.transAxes, ha="right", fontsize="small")
+        ax.text(0.02, 0.97, words, transform=ax.transAxes, va="top", fontsize="small")
 
 
 def areas(file: Path = NUMBERS) -> Drawn:

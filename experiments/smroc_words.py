@@ -52,8 +52,8 @@ def steadier(cases: list[Steadier]) -> str:
         f"**smAUC varies less for the same model, as a plain sd: {plain.said}.** The ratio of sds is "
         f"significantly below 1 in {plain.hits} and above 1 in {plain.reverse} of {plain.of} cases (two "
         f"models, two ways of resampling, two midpoints; p-values adjusted by Holm). {FULL}, {full}. "
-        f"**Relative to its own range: {scaled.said}.** The ratio of relative sds is below 1 in "
-        f"{scaled.hits} and above 1 in {scaled.reverse} of {scaled.of} cases; {LOWER}, {own}."
+        f"**Relative to its own range: {scaled.said}.** The ratio of relative sds is significantly "
+        f"below 1 in {scaled.hits} and above 1 in {scaled.reverse} of {scaled.of} cases; {LOWER}, {own}."
         f"{_scale(cases) if plain.hits and not plain.reverse else ''}"
     )
 
@@ -95,8 +95,8 @@ def lower(cases: list[Lower]) -> str:
         f"**smAUC is lower than AUC: {gap.said}.** The difference is significantly below 0 in {gap.hits} "
         f"and above 0 in {gap.reverse} of {gap.of} cases. {FULL}, {full}. **Except where scores are "
         f"refined: {closes.said}.** Taking boldness, the mean of abs(2 s - 1), for refinement, the gap "
-        f"closes where scores are bolder in {closes.hits} and widens in {closes.reverse} of {closes.of} "
-        f"cases ({_by_model(cases, clear_sides(refined))}); {LOWER}, {two}. "
+        f"significantly closes where scores are bolder in {closes.hits} and widens in {closes.reverse} of "
+        f"{closes.of} cases ({_by_model(cases, clear_sides(refined))}); {LOWER}, {two}. "
     )
     if one_sided:
         said += (
