@@ -1,9 +1,8 @@
-"""The figures of the smROC study, from the numbers that it leaves in tables/smroc_study.csv."""
+"""The figures of the smROC study, from the numbers that it leaves in smroc_study.csv."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from scorewise.displays.canvas import BLUE, VERMILION
 
 NUMBERS = Path(__file__).parent / "tables" / "smroc_study.csv"
 MODELS = {"tree": "Tree", "bayes": "Naive Bayes"}
-RUNS = {"cv": "10 x 10-fold cross-validation", "sub": "100 subsamples of 40 %"}
+RUNS = {"cv": "10-fold cross-validation", "sub": "subsamples of 40 %"}
 LOOKS = {
     "auc": {"color": BLUE, "marker": "o", "label": "AUC"},
-    "sm_mean": {"color": VERMILION, "marker": "s", "label": "smAUC"},
+    "sm_mean": {"color": VERMILION, "marker": "s", "label": "smAUC (midpoint: mean score)"},
 }
 
 
@@ -27,10 +26,9 @@ class Drawn(NamedTuple):
     figure_: Any
 
 
-@cache
-def numbers(scheme: str) -> pl.DataFrame:
+def numbers(scheme: str, file: Path) -> pl.DataFrame:
     """One row for each data set."""
-    return pl.read_csv(NUMBERS).filter(pl.col("scheme") == scheme)
+    return pl.read_csv(file, infer_schema_length=None).filter(pl.col("scheme") == scheme)
 
 
 def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
@@ -47,12 +45,12 @@ def _named(ax: Any, names: pl.Series, title: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
-def spread() -> Drawn:
+def spread(file: Path = NUMBERS) -> Drawn:
     """How AUC and smAUC of the same model vary, sets ordered by AUC's standard deviation."""
     figure, axes = _panels(2, 2, (11, 8))
     for line, scheme in zip(axes, RUNS, strict=True):
         for ax, model in zip(line, MODELS, strict=True):
-            table = numbers(scheme).sort(f"sd_auc_{model}")
+            table = numbers(scheme, file).sort(f"sd_auc_{model}")
             for area, look in LOOKS.items():
                 ax.plot(table[f"sd_{area}_{model}"], ls="-", lw=0.8, ms=4, **look)
             _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "standard deviation")
@@ -61,42 +59,70 @@ def spread() -> Drawn:
     return Drawn(figure)
 
 
-def relative() -> Drawn:
-    """The same, divided by how far the mean area lies above chance."""
-    figure, axes = _panels(1, 2, (11, 4.3))
-    for ax, model in zip(axes.flat, MODELS, strict=True):
-        above = {
-            a: pl.col(f"sd_{a}_{model}")
-            / (pl.col(f"mean_{a}_{model}") - pl.col(f"chance_{a}_{model}"))
-            for a in LOOKS
-        }
-        table = numbers("cv").sort(above["auc"])
-        for area, look in LOOKS.items():
-            ax.plot(table.select(above[area]).to_series(), ls="-", lw=0.8, ms=4, **look)
-        _named(ax, table["set"], f"{MODELS[model]}, {RUNS['cv']}", "relative standard deviation")
-        ax.set_ylim(bottom=0)
-    axes[0, 0].legend(loc="upper left")
+def relative(file: Path = NUMBERS) -> Drawn:
+    """The same, divided by how far the mean area lies above chance; sets at chance have no such number."""
+    figure, axes = _panels(2, 2, (11, 8))
+    for line, scheme in zip(axes, RUNS, strict=True):
+        for ax, model in zip(line, MODELS, strict=True):
+            table = numbers(scheme, file).with_columns(**_relative(model)).sort("auc")
+            for area, look in LOOKS.items():
+                ax.plot(table[area].to_numpy(), ls="-", lw=0.8, ms=4, **look)
+            _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "relative sd, log scale")
+            if np.isfinite(table.select(*LOOKS).to_numpy()).any():
+                _logarithmic(ax)
+            _note(ax, table)
+    axes[0, 0].legend(loc="lower right")
     return Drawn(figure)
 
 
-def areas() -> Drawn:
+def _relative(model: str) -> dict[str, pl.Expr]:
+    """The relative standard deviation of each area, NaN where a logarithmic axis has no place for it."""
+    above = {a: pl.col(f"mean_{a}_{model}") - pl.col(f"chance_{a}_{model}") for a in LOOKS}
+    sds = {a: pl.col(f"sd_{a}_{model}") for a in LOOKS}
+    return {
+        a: pl.when((above[a] > 0) & (sds[a] > 0)).then(sds[a] / above[a]).otherwise(float("nan"))
+        for a in LOOKS
+    }
+
+
+def _logarithmic(ax: Any) -> None:
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    plain = StrMethodFormatter("{x:g}")
+    ax.yaxis.set_major_formatter(plain)
+    ax.yaxis.set_minor_formatter(plain if high < 10 * low else NullFormatter())
+
+
+def _note(ax: Any, table: pl.DataFrame) -> None:
+    """How many sets are not drawn."""
+    missing = sum(bool(np.isnan(row).any()) for row in table.select(*LOOKS).iter_rows())
+    if missing:
+        words = (
+            f"not drawn in full: {missing} of {table.height} sets\n(no better than chance, or sd 0)"
+        )
+        ax.text(0.02, 0.97, words, transform=ax.transAxes, va="top", fontsize="small")
+
+
+def areas(file: Path = NUMBERS) -> Drawn:
     """Mean AUC and smAUC of each model, and what its scores would get at random."""
     figure, axes = _panels(1, 2, (11, 4.8))
     for ax, model in zip(axes.flat, MODELS, strict=True):
-        table = numbers("cv").sort(f"mean_auc_{model}")
+        table = numbers("cv", file).sort(f"mean_auc_{model}")
         for area, look in LOOKS.items():
             ax.plot(table[f"mean_{area}_{model}"], ls="", ms=5, **look)
             chance = table[f"chance_{area}_{model}"]
             ax.plot(chance, ls=":", lw=1, color=look["color"], label=f"{look['label']} at random")
-        _named(ax, table["set"], MODELS[model], "mean area")
+        _named(ax, table["set"], f"{MODELS[model]}, {RUNS['cv']}", "mean area")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)
 
 
-def difference() -> Drawn:
+def difference(file: Path = NUMBERS) -> Drawn:
     """Naive Bayes minus tree under both areas, with the standard deviation over runs."""
     figure, axes = _panels(1, 1, (11, 5))
-    ax, table = axes[0, 0], numbers("cv").sort("diff_auc")
+    ax, table = axes[0, 0], numbers("cv", file).sort("diff_auc")
     at = np.arange(len(table))
     for aside, (area, look) in zip((-0.15, 0.15), LOOKS.items(), strict=True):
         mean, sd, p = (table[f"{w}_{area}"].to_numpy() for w in ("diff", "diff_sd", "p"))
@@ -109,9 +135,18 @@ def difference() -> Drawn:
     return Drawn(figure)
 
 
-FIGURES: dict[str, Callable[[], Drawn]] = {
+FIGURES: dict[str, Callable[..., Drawn]] = {
     "smroc_study_spread.png": spread,
     "smroc_study_relative.png": relative,
     "smroc_study_areas.png": areas,
     "smroc_study_difference.png": difference,
 }
+
+
+def draw(name: str, file: Path, out: Path) -> None:
+    """One figure from the numbers of any study, as a PNG file."""
+    from matplotlib import pyplot as plt
+
+    figure = FIGURES[name](file).figure_
+    figure.savefig(out / name, dpi=80, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import cache
-from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import sklearn
 
-import scorewise as sw
+from experiments.code_mark import code_mark
 from experiments.judging import away, judged
 from experiments.kdg_sets import Split, split
 from experiments.preparing import Prepared
@@ -25,7 +21,6 @@ from experiments.simulations import hellinger
 
 RADII = (1, 2, 3, 4, 5)
 TRUTH = "true posterior"  # a rival that nobody can be, on simulations
-HERE = Path(__file__).parent
 MAKERS = ("judging", "kdg_runs", "kdg_sets", "preparing", "rivals", "simulations")
 
 
@@ -120,24 +115,9 @@ def _done(work: Any, todo: list[Any], processes: int | None) -> Iterator[tuple[A
         yield from ((waiting[done], done.result()) for done in as_completed(waiting))
 
 
-@cache
 def code(makers: tuple[str, ...] = MAKERS) -> str:
-    """A mark of all code that makes the numbers; comments and documentation do not change it."""
-    models = Path(sw.models.__file__).parent
-    files = [*sorted(models.glob("*.py")), *(HERE / f"{name}.py" for name in makers)]
-    trees = [ast.parse(file.read_text()) for file in files]
-    said = "".join(ast.dump(_bare(tree)) for tree in trees)
-    return sha256((said + sklearn.__version__).encode()).hexdigest()[:16]
-
-
-def _bare(tree: ast.Module) -> ast.Module:
-    """Code without docstrings."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node
-        ):
-            node.body = node.body[1:]
-    return tree
+    """A mark of all code that makes the numbers."""
+    return code_mark(("models",), makers)
 
 
 def store(path: Path, rows: list[dict[str, Any]], mark: str | None = None) -> None:

@@ -13,6 +13,7 @@ class Shift(NamedTuple):
     """By how much paired values differ in the middle, and how clearly.
 
     `effect` is the matched-pairs rank-biserial correlation: 1 if all differences are positive, -1 if none.
+    `count` differences decide; `ties` are 0 and `undefined` no number, and both are left out.
     """
 
     middle: float
@@ -22,47 +23,63 @@ class Shift(NamedTuple):
     p: float
     less: int
     count: int
+    ties: int = 0
+    undefined: int = 0
 
 
 def shift(d: np.ndarray, level: float = 0.95) -> Shift:
-    """Hodges-Lehmann middle of the differences with the interval that Wilcoxon's test gives.
+    """Hodges-Lehmann middle of the differences, with the p-value and the interval of Wilcoxon's test.
 
-    Infinite differences count by their rank; differences that are no number or 0 are left out, as Wilcoxon
-    does. Fewer than six pairs bound nothing at a level of 95 %.
+    Both count Walsh averages, so that the interval leaves 0 out just where p is below 1 - level. Infinite
+    differences count by their rank; differences that are no number or 0 are left out, as Wilcoxon does.
+    Fewer than six pairs bound nothing at a level of 95 %.
 
     >>> s = shift(np.array([0.1, 0.4, 0.2, 0.3, -0.05, 0.6, 0.5, 0.25, 0.15, 0.7]))
     >>> round(s.middle, 3), round(s.effect, 3), s.less, s.count
     (0.3, 0.964, 1, 10)
     """
+    undefined, ties = int(np.isnan(d).sum()), int((d == 0).sum())
     d = d[~np.isnan(d) & (d != 0)]
     n = len(d)
     if n < 2:
-        return Shift(*[math.nan] * 5, int((d < 0).sum()), n)
-    finite = np.where(np.isinf(d), np.sign(d) * 1e9, d)  # of a rank above all others
-    i, j = np.triu_indices(n)
-    walsh = np.sort((finite[i] + finite[j]) / 2)
-    spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    k = max(0, math.floor(len(walsh) / 2 - stats.norm.ppf((1 + level) / 2) * spread))
-    rank = stats.rankdata(np.abs(finite))
-    ends = (walsh[k], walsh[-1 - k]) if 2 ** (1 - n) <= 1 - level else (-math.inf, math.inf)
-    effect = float((rank * np.sign(finite)).sum() / rank.sum())
-    return Shift(
-        float(np.median(walsh)),
-        float(ends[0]),
-        float(ends[1]),
-        effect,
-        _wilcoxon(finite, rank),
-        int((d < 0).sum()),
-        n,
-    )
+        return Shift(*[math.nan] * 5, int((d < 0).sum()), n, ties, undefined)
+    walsh, rank = _walsh(d), stats.rankdata(np.abs(d))
+    both = np.minimum(1.0, 2 * signed_rank_tail(n))
+    p = float(both[min((walsh <= 0).sum(), (walsh >= 0).sum())])
+    k = int((both < 1 - level).sum()) - 1
+    low, high = (walsh[k], walsh[-1 - k]) if k >= 0 else (-math.inf, math.inf)
+    middle = (float(walsh[(len(walsh) - 1) // 2]) + float(walsh[len(walsh) // 2])) / 2
+    effect = float((rank * np.sign(d)).sum() / rank.sum())
+    less = int((d < 0).sum())
+    return Shift(middle, float(low), float(high), effect, p, less, n, ties, undefined)
 
 
-def _wilcoxon(d: np.ndarray, rank: np.ndarray) -> float:
-    """Wilcoxon's two-sided p-value: exact, or with ties or many pairs by the normal distribution."""
-    if len(d) <= 50 and len(np.unique(rank)) == len(d):
-        return float(stats.wilcoxon(d, method="exact").pvalue)
-    z = float((rank * np.sign(d)).sum()) / math.sqrt(float((rank**2).sum()))
-    return math.erfc(abs(z) / math.sqrt(2))
+def _walsh(d: np.ndarray) -> np.ndarray:
+    """Means of all pairs, each with itself too, in order; an infinite one and its opposite meet in 0."""
+    known = np.abs(d[np.isfinite(d)]).max(initial=0.0)
+    held = np.where(
+        np.isinf(d), np.sign(d) * (4 * known + 1), d
+    )  # so that means with it exceed all
+    i, j = np.triu_indices(len(d))
+    walsh = np.sort((held[i] + held[j]) / 2)
+    return np.where(np.abs(walsh) > known, np.copysign(math.inf, walsh), walsh)
+
+
+def signed_rank_tail(n: int) -> np.ndarray:
+    """Chance of a signed-rank sum of at most 0, 1, 2, ... by chance: exact, above 50 pairs normal.
+
+    >>> signed_rank_tail(3) * 2**3
+    array([1., 2., 3., 5., 6., 7., 8.])
+    """
+    most = n * (n + 1) // 2
+    if n > 50:
+        spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        return np.asarray(stats.norm.cdf((np.arange(most + 1) - most / 2) / spread))
+    ways = np.zeros(most + 1)
+    ways[0] = 1
+    for rank in range(1, n + 1):
+        ways[rank:] += ways[:-rank].copy()
+    return np.cumsum(ways) / 2.0**n
 
 
 class Difference(NamedTuple):
@@ -78,10 +95,14 @@ class Difference(NamedTuple):
 def corrected_t(d: np.ndarray, learned: float, judged: float, level: float = 0.95) -> Difference:
     """The corrected resampled t-test of Nadeau and Bengio (2003): runs share the rows they learned from.
 
+    Differences that are no number are left out; fewer than two give no test.
+
     >>> round(corrected_t(np.array([0.02, 0.01, 0.03, 0.00]), 90, 10).p, 4)
     0.1487
     """
     d = d[~np.isnan(d)]
+    if len(d) < 2:
+        return Difference(float(d[0]) if len(d) else math.nan, *[math.nan] * 4)
     mean, spread = float(d.mean()), float(d.std(ddof=1))
     se = spread * math.sqrt(1 / len(d) + judged / learned)
     if se == 0:
@@ -96,22 +117,44 @@ def corrected_t(d: np.ndarray, learned: float, judged: float, level: float = 0.9
 
 
 class Correlation(NamedTuple):
-    """Spearman's correlation with its interval (Bonett and Wright 2000)."""
+    """Spearman's correlation of `count` pairs with its interval (Bonett and Wright 2000) and p-value."""
 
     value: float
     low: float
     high: float
+    p: float
+    count: int
 
 
 def spearman(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Correlation:
-    """How far two quantities rise together."""
+    """How far two quantities rise together; pairs with no number are left out.
+
+    There is no interval of fewer than four pairs, nor if one quantity does not vary. Where all ranks agree
+    the interval is that of the next lower correlation, and reaches to 1.
+
+    >>> x = np.arange(4)
+    >>> [round(v, 2) for v in spearman(x, x)]
+    [1.0, -0.82, 1.0, 0.34, 4]
+    """
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y, n = x[known], y[known], int(known.sum())
+    if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(*[math.nan] * 4, n)
     r = float(stats.spearmanr(x, y).statistic)
-    reach = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt((1 + r * r / 2) / (len(x) - 3))
-    bent = math.atanh(min(max(r, -1 + 1e-12), 1 - 1e-12))
-    return Correlation(r, math.tanh(bent - reach), math.tanh(bent + reach))
+    if n < 4:
+        return Correlation(r, *[math.nan] * 3, n)
+    most = 1 - 12 / (n * (n * n - 1))
+    inside = min(max(r, -most), most)
+    bent, se = math.atanh(inside), math.sqrt((1 + inside * inside / 2) / (n - 3))
+    reach = float(stats.norm.ppf((1 + level) / 2)) * se
+    low = -1.0 if r < -most else math.tanh(bent - reach)
+    high = 1.0 if r > most else math.tanh(bent + reach)
+    return Correlation(r, low, high, math.erfc(abs(bent) / se / math.sqrt(2)), n)
 
 
 def share(hits: int, of: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share."""
+    """Wilson's interval of a share; of nothing, all there is."""
+    if not of:
+        return 0.0, 1.0
     found = stats.binomtest(hits, of).proportion_ci(level, "wilson")
     return float(found.low), float(found.high)

@@ -10,9 +10,9 @@ from scipy import stats
 
 from experiments.paired_tests import Correlation, Shift, shift, spearman
 from experiments.smroc_runs import MODELS, SCHEMES
+from experiments.smroc_verdicts import LEVEL
 
 MIDPOINTS = {"sm_mean": "mean", "sm_fixed": "0.5"}
-LEVEL = 0.05
 
 
 class Steadier(NamedTuple):
@@ -23,7 +23,7 @@ class Steadier(NamedTuple):
     model: str
     plain: Shift  # of the logarithm of the ratio
     relative: Shift
-    no_range: int  # sets in which a model is no better than chance
+    no_range: int  # sets left out of `relative` because an area is no better than chance
 
 
 class Lower(NamedTuple):
@@ -35,7 +35,7 @@ class Lower(NamedTuple):
     gap: Shift
     exceptions: list[str]
     boldness: Correlation
-    bold: tuple[float, float]  # mean boldness of the exceptions, and of the others
+    bold: tuple[float, float]  # mean boldness of the exceptions, and of the others; NaN if none
     chance: tuple[float, float]  # and what their scores would get at random
     skill: Shift  # the gap as shares of the way from chance to 1
 
@@ -56,7 +56,7 @@ class Separates(NamedTuple):
         int  # of those that only smAUC separates: the model it prefers has the better Brier score
     )
     bolder: int  # and is the bolder one
-    prefer_bolder: tuple[int, int]  # in how many of all sets smAUC does so, and AUC
+    prefer_bolder: tuple[int, int, int]  # in how many sets smAUC does so, and AUC, of how many
     strength: Shift  # of the absolute t of smAUC minus that of AUC
 
 
@@ -86,20 +86,15 @@ def _log_ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
 
 
 def _steadier(scheme: str, area: str, model: str, part: pl.DataFrame) -> Steadier:
-    sds, ranges = [], []
+    sds, ranges, level = [], [], np.zeros(part.height, dtype=bool)
     for a in (area, "auc"):
         mean, sd, chance = (part[f"{w}_{a}_{model}"].to_numpy() for w in ("mean", "sd", "chance"))
         sds.append(sd)
         ranges.append(np.where(mean > chance, mean - chance, np.nan))
+        level |= mean <= chance
     relative = _log_ratio(sds[0] / ranges[0], sds[1] / ranges[1])
-    return Steadier(
-        scheme,
-        MIDPOINTS[area],
-        model,
-        shift(_log_ratio(*sds)),
-        shift(relative),
-        int(np.isnan(ranges[0] + ranges[1]).sum()),
-    )
+    plain = shift(_log_ratio(*sds))
+    return Steadier(scheme, MIDPOINTS[area], model, plain, shift(relative), int(level.sum()))
 
 
 def _lower(scheme: str, area: str, model: str, part: pl.DataFrame) -> Lower:
@@ -107,11 +102,10 @@ def _lower(scheme: str, area: str, model: str, part: pl.DataFrame) -> Lower:
         part[f"{column}_{model}"].to_numpy()
         for column in (f"mean_{area}", "mean_auc", "boldness", f"chance_{area}")
     )
-    above = sm >= auc
+    above, below = sm >= auc, sm < auc
 
     def sides(x: np.ndarray) -> tuple[float, float]:
-        inside, outside = (float(x[m].mean()) if m.any() else np.nan for m in (above, ~above))
-        return inside, outside
+        return tuple(float(x[m].mean()) if m.any() else np.nan for m in (above, below))
 
     return Lower(
         scheme,
@@ -124,6 +118,13 @@ def _lower(scheme: str, area: str, model: str, part: pl.DataFrame) -> Lower:
         sides(chance),
         shift((sm - chance) / (1 - chance) - (auc - 0.5) / 0.5),
     )
+
+
+def _stronger(t: np.ndarray, other: np.ndarray) -> np.ndarray:
+    # two infinite ones do not differ
+    with np.errstate(invalid="ignore"):
+        more = np.abs(t) - np.abs(other)
+    return np.where(np.isinf(t) & np.isinf(other), 0.0, more)
 
 
 def _separates(scheme: str, area: str, part: pl.DataFrame, adjusted: bool) -> Separates:
@@ -140,7 +141,8 @@ def _separates(scheme: str, area: str, part: pl.DataFrame, adjusted: bool) -> Se
     only_sm, only_auc = sm & ~auc, auc & ~sm
     of = int(only_sm.sum() + only_auc.sum())
     p = float(stats.binomtest(int(only_sm.sum()), of).pvalue) if of else 1.0
-    strength = np.abs(part[f"t_{area}"].to_numpy()) - np.abs(part["t_auc"].to_numpy())
+    strength = _stronger(part[f"t_{area}"].to_numpy(), part["t_auc"].to_numpy())
+    differ = np.abs(bolder) == 1
     return Separates(
         scheme,
         MIDPOINTS[area],
@@ -152,7 +154,7 @@ def _separates(scheme: str, area: str, part: pl.DataFrame, adjusted: bool) -> Se
         p,
         named(sm & auc & (side != other)),
         int((side == calmer)[only_sm].sum()),
-        int((side == bolder)[only_sm].sum()),
-        (int((side == bolder).sum()), int((other == bolder).sum())),
+        int((side == bolder)[only_sm & differ].sum()),
+        (*(int((x == bolder)[differ].sum()) for x in (side, other)), int(differ.sum())),
         shift(strength),
     )

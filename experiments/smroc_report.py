@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from textwrap import fill
 
 import polars as pl
 
 from experiments.paired_tests import Shift
 from experiments.smroc_claims import MIDPOINTS, Lower, Separates, Steadier, claims
+from experiments.smroc_numbers import correlation, counted, effect, p_value, ratio, signed
 from experiments.smroc_runs import FOLDS, MODELS, SCHEMES, SHARE
-from experiments.smroc_words import RUNS, WORDS, answers, correlation, ratio, signed
+from experiments.smroc_words import RUNS, WORDS, answers
 
 READ = (
     "Over the sets: ratios and differences are Hodges-Lehmann middles with 95 % intervals, effect is the "
-    "matched-pairs rank-biserial correlation, p is Wilcoxon's. Within a set: the corrected resampled "
-    "t-test of Nadeau and Bengio; p in the last of these tables compares the numbers of sets that only one "
-    "area separates (McNemar, exact), and opposed are sets that both separate, but the other way round. "
-    "Skill is the share of the way from chance to 1."
+    "matched-pairs rank-biserial correlation, p is Wilcoxon's, exact up to 50 sets. Tables give p as it "
+    "is; the answers adjust it over the cases of each claim (Holm). A claim holds if all of its cases are "
+    "significant, and in part if some are; if none is, for it or for the reverse, it cannot be told. "
+    "Within a set: the corrected resampled t-test of Nadeau and Bengio; p in the last of these tables "
+    "compares the numbers of sets that only one area separates (McNemar, exact), and opposed are sets that "
+    "both separate, but the other way round. Skill is the share of the way from chance to 1."
 )
 
 
@@ -56,7 +60,15 @@ def _steadier(cases: list[Steadier]) -> str:
     head = ["runs", "midpoint", "model", "sd smaller on", "ratio of sds", "effect", "p"]
     head += ["relative sd smaller on", "ratio of relative sds", "effect", "p"]
     lines = [
-        [*_case(c), *(x for s in (c.plain, c.relative) for x in (_on(s), ratio(s), *_clear(s)))]
+        [
+            *_case(c),
+            counted(c.plain),
+            ratio(c.plain),
+            *_clear(c.plain),
+            counted(c.relative, c.no_range),
+            ratio(c.relative),
+            *_clear(c.relative),
+        ]
         for c in cases
     ]
     return _table(head, 3, lines)
@@ -68,7 +80,7 @@ def _lower(cases: list[Lower]) -> str:
     lines = [
         [
             *_case(c),
-            _on(c.gap),
+            counted(c.gap),
             signed(c.gap),
             *_clear(c.gap),
             correlation(c.boldness),
@@ -86,7 +98,7 @@ def _separates(cases: list[Separates]) -> str:
     for c in cases:
         about = [RUNS[c.scheme], c.midpoint, "Holm" if c.adjusted else "plain"]
         counts = [len(c.both), len(c.only_auc), len(c.only_sm), c.neither]
-        rest = [f"{c.p:.3f}", str(len(c.opposed)), signed(c.strength, 2)]
+        rest = [p_value(c.p), str(len(c.opposed)), signed(c.strength, 2)]
         lines.append([*about, *map(str, counts), *rest])
     return _table(head, 3, lines)
 
@@ -97,12 +109,18 @@ def _sets(part: pl.DataFrame, area: str) -> str:
     lines = []
     for r in part.iter_rows(named=True):
         kinds = [(a, m) for m in MODELS for a in ("auc", area)]
-        cells = [f"{r[f'mean_{a}_{m}']:.3f} ± {r[f'sd_{a}_{m}']:.3f}" for a, m in kinds]
+        cells = [_spread(r[f"mean_{a}_{m}"], r[f"sd_{a}_{m}"]) for a, m in kinds]
         for a in ("auc", area):
-            shown = f"{r[f'diff_{a}']:+.3f} ± {r[f'diff_sd_{a}']:.3f}"
-            cells += [f"**{shown}**" if r[f"p_{a}"] < 0.05 else shown, _p(r[f"p_{a}"])]
+            shown = _spread(r[f"diff_{a}"], r[f"diff_sd_{a}"], "+")
+            cells += [f"**{shown}**" if r[f"p_{a}"] < 0.05 else shown, p_value(r[f"p_{a}"])]
         lines.append([r["set"], f"{r['rows']:,}", *cells])
     return _table(head, 1, lines)
+
+
+def _spread(mean: float, sd: float, sign: str = "") -> str:
+    if math.isnan(mean):
+        return "undefined"
+    return f"{mean:{sign}.3f}" + ("" if math.isnan(sd) else f" ± {sd:.3f}")
 
 
 def _table(head: list[str], words: int, lines: list[list[str]]) -> str:
@@ -114,16 +132,8 @@ def _case(c: Steadier | Lower) -> list[str]:
     return [RUNS[c.scheme], c.midpoint, WORDS[c.model]]
 
 
-def _on(s: Shift) -> str:
-    return f"{s.less} of {s.count}"
-
-
 def _clear(s: Shift) -> list[str]:
-    return [f"{s.effect:+.2f}", _p(s.p)]
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return [effect(s), p_value(s.p)]
 
 
 def _wrapped(text: str, mark: str = "") -> str:

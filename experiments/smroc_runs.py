@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import numpy as np
 import polars as pl
 
 import scorewise as sw
+from experiments.code_mark import code_mark
 from experiments.data_sets import DataSet, load
 
 SCHEMES = {"cv": "10-fold cross-validation", "sub": "40 % subsamples"}
@@ -25,7 +27,8 @@ AREAS = (
     "sm_mean",
     "sm_fixed",
 )  # smAUC with the mean of the scores as midpoint, and with 0.5
-VERSION = 1  # results of another version are not taken up
+PARTS = ("door", "tallies", "intervals", "measures", "models")  # what a run calls
+MAKERS = ("data_sets", "smroc_runs")
 
 
 class Job(NamedTuple):
@@ -88,7 +91,10 @@ def run_all(
     from rich.progress import track
 
     results.mkdir(parents=True, exist_ok=True)
-    found = {name: kept for name in sets if (kept := stored(results, name, repeats)) is not None}
+    about = {name: settings(folder, name, repeats) for name in sets}
+    paths = {name: results / f"{name}.parquet" for name in sets}
+    kept = {name: stored(paths[name], about[name]) for name in sets}
+    found = {name: frame for name, frame in kept.items() if frame is not None}
     jobs = [
         Job(folder, name, scheme, repeat)
         for name in sets
@@ -102,7 +108,7 @@ def run_all(
         parts.setdefault(name, []).extend(rows)
         left[name] -= 1
         if not left[name]:
-            found[name] = store(results, name, repeats, parts.pop(name))
+            found[name] = store(paths[name], parts.pop(name), about[name])
     return {name: found[name] for name in sets}
 
 
@@ -122,23 +128,25 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", "The least populated class", UserWarning)
 
 
-def _settings(repeats: int) -> dict[str, str]:
-    return {"settings": json.dumps({"version": VERSION, "repeats": repeats})}
+def settings(folder: Path | None, name: str, repeats: int) -> dict[str, str]:
+    """What runs depend on: the code, the rows, and how often."""
+    rows = "" if folder is None else sha256((folder / f"{name}.parquet").read_bytes()).hexdigest()
+    said = {"code": code_mark(PARTS, MAKERS), "rows": rows[:16], "repeats": repeats}
+    return {"settings": json.dumps(said)}
 
 
-def store(results: Path, name: str, repeats: int, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    frame = pl.DataFrame(rows).sort("scheme", "repeat", "run", "model")
-    unfinished = results / f"{name}.part"
-    frame.write_parquet(unfinished, metadata=_settings(repeats))
-    unfinished.replace(results / f"{name}.parquet")
+def store(path: Path, rows: list[dict[str, Any]], about: dict[str, str]) -> pl.DataFrame:
+    frame = pl.DataFrame(rows, infer_schema_length=None).sort("scheme", "repeat", "run", "model")
+    unfinished = path.with_suffix(".part")
+    frame.write_parquet(unfinished, metadata=about)
+    unfinished.replace(path)
     return frame
 
 
-def stored(results: Path, name: str, repeats: int) -> pl.DataFrame | None:
+def stored(path: Path, about: dict[str, str]) -> pl.DataFrame | None:
     """What an earlier run has stored with the same settings."""
-    path = results / f"{name}.parquet"
     if not path.is_file():
         return None
-    if pl.read_parquet_metadata(path).get("settings") != _settings(repeats)["settings"]:
+    if pl.read_parquet_metadata(path).get("settings") != about["settings"]:
         return None
     return pl.read_parquet(path)

@@ -2,9 +2,9 @@
 
 `python -m experiments.smroc_study` or `make study-smroc` judges both on the data sets beside the checkout
 and writes docs/tables/smroc_study.md and .csv and the figures. `--data DIR` takes any folder of parquet
-files with a column `y`, and `--small` the sets that ship with scikit-learn; their tables go to the results.
-Runs are kept in experiments/results, so that a study that was stopped goes on where it was; `--fresh`
-begins anew.
+files with a column `y`, and `--small` the sets that ship with scikit-learn; their tables and figures go to
+the results. Runs are kept in experiments/results, so that a study that was stopped goes on where it was;
+`--fresh` begins anew, and so does each set after a change of the code or its rows.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ def main(args: list[str]) -> None:
     found = run_all(folder, names(folder), given.repeats, results, given.processes)
     out = DOCS / "tables" if ours else results
     write(summary(found), given.repeats, out)
-    if ours:
-        _draw()
+    _draw(out, DOCS / "figures" if ours else results)
     print((out / "smroc_study.md").read_text())
 
 
 def write(table: pl.DataFrame, repeats: int, out: Path) -> None:
-    """The tables in words and as numbers; six digits, which is what is left after all rounding."""
-    table.write_csv(out / "smroc_study.csv", float_precision=6)
+    """The tables in words and as numbers, with all digits, so that the words follow from the file."""
+    table.write_csv(out / "smroc_study.csv")
     (out / "smroc_study.md").write_text(markdown(table, repeats))
 
 
-def _draw() -> None:
+def _draw(numbers: Path, out: Path) -> None:
     sys.path.insert(0, str(DOCS))
-    import _figures
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     import _study_figures
 
     for name in _study_figures.FIGURES:
-        (DOCS / "figures" / name).write_bytes(_figures.png(name))
+        _study_figures.draw(name, numbers / "smroc_study.csv", out)
 
 
 def _options() -> argparse.ArgumentParser:

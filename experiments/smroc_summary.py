@@ -33,27 +33,37 @@ def _lines(name: str, frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for scheme in SCHEMES:
         part = frame.filter(pl.col("scheme") == scheme)
         by = {m: part.filter(pl.col("model") == m).sort("repeat", "run") for m in MODELS}
-        learned, judged = (float(part[c].mean()) for c in ("learned", "judged"))
+        learned, judged = (_mean(_floats(part, c)) for c in ("learned", "judged"))
         line: dict[str, Any] = {"set": name, "scheme": scheme, "rows": round(learned + judged)}
         for model, own in by.items():
             for what in ("boldness", "brier"):
-                line[f"{what}_{model}"] = float(own[what].mean())
+                line[f"{what}_{model}"] = _mean(_floats(own, what))
             for area in AREAS:
                 values = _floats(own, area)
-                chance = 0.5 if area == "auc" else float(np.nanmean(_floats(own, f"{area}_chance")))
+                chance = 0.5 if area == "auc" else _mean(_floats(own, f"{area}_chance"))
                 line |= {
-                    f"mean_{area}_{model}": float(np.nanmean(values)),
-                    f"sd_{area}_{model}": float(np.nanstd(values, ddof=1)),
+                    f"mean_{area}_{model}": _mean(values),
+                    f"sd_{area}_{model}": _sd(values),
                     f"chance_{area}_{model}": chance,
                     f"undefined_{area}_{model}": int(np.isnan(values).sum()),
                 }
         for area in AREAS:
             d = _floats(by["bayes"], area) - _floats(by["tree"], area)
             test = corrected_t(d, learned, judged)
-            line |= {f"diff_{area}": test.mean, f"diff_sd_{area}": float(np.nanstd(d, ddof=1))}
+            line |= {f"diff_{area}": test.mean, f"diff_sd_{area}": _sd(d)}
             line |= {f"t_{area}": test.t, f"p_{area}": test.p}
         yield line
 
 
 def _floats(frame: pl.DataFrame, column: str) -> np.ndarray:
     return frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def _mean(x: np.ndarray) -> float:
+    x = x[~np.isnan(x)]
+    return float(x.mean()) if len(x) else float("nan")
+
+
+def _sd(x: np.ndarray) -> float:
+    x = x[~np.isnan(x)]
+    return float(x.std(ddof=1)) if len(x) > 1 else float("nan")

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.kdg_study")
 
 from experiments import kdg_answers, kdg_eight, kdg_runs, kdg_scale, kdg_summary, rivals  # noqa: E402
+from experiments.code_mark import bare  # noqa: E402
 from experiments.judging import away, ece, ece_by_chance, judged  # noqa: E402
 from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
 from experiments.kdg_sets import read, smallest, split  # noqa: E402
@@ -69,7 +70,7 @@ def test_a_study_that_was_stopped_goes_on_and_changed_code_begins_anew(kept, tmp
 
 def test_code_is_told_apart_by_what_it_does():
     def mark(text):
-        return ast.dump(kdg_runs._bare(ast.parse(text)))
+        return ast.dump(bare(ast.parse(text)))
 
     plain = mark("def f(x):\n    return x + 1\n")
     assert mark('"""About."""\ndef f(x):\n    """Adds."""\n    return x + 1  # one\n') == plain

@@ -1,4 +1,4 @@
-"""The smROC study runs on a small case, stops and goes on, gives the same numbers twice, and tests well."""
+"""The smROC study runs on a small case, stops and goes on, and gives the same numbers twice."""
 
 import doctest
 import sys
@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 metrics = pytest.importorskip("sklearn.metrics")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.smroc_study")
 
-from experiments import data_sets, paired_tests, smroc_runs  # noqa: E402
-from experiments.paired_tests import corrected_t, shift, spearman  # noqa: E402
-from experiments.smroc_claims import claims  # noqa: E402
+from experiments import code_mark, data_sets, smroc_runs  # noqa: E402
 from experiments.smroc_report import markdown  # noqa: E402
 from experiments.smroc_runs import Job, judged, run_all, runs, splits  # noqa: E402
 from experiments.smroc_summary import summary  # noqa: E402
@@ -65,17 +62,39 @@ def test_a_study_from_scratch_gives_the_same_numbers(found, tmp_path):
 def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
     first = run_all(None, ["iris"], 1, tmp_path, 1)["iris"]
     changed = first.with_columns(auc=pl.lit(0.123))  # so that what is taken up can be told
-    smroc_runs.store(tmp_path, "iris", 1, changed.to_dicts())
+    about = smroc_runs.settings(None, "iris", 1)
+    smroc_runs.store(tmp_path / "iris.parquet", changed.to_dicts(), about)
     both = run_all(None, SETS, 1, tmp_path, 1)
     assert (both["iris"]["auc"] == 0.123).all()
     assert both["wine"]["auc"].n_unique() > 1
-    monkeypatch.setattr(smroc_runs, "VERSION", -1)  # results of another version are made anew
+    monkeypatch.setattr(smroc_runs, "code_mark", lambda *_: "another")
     assert run_all(None, ["iris"], 1, tmp_path, 1)["iris"].equals(first)
 
 
-def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    for seed, name in enumerate(("one", "two", "three", "four", "five")):
+def test_the_mark_of_code_changes_with_what_it_does_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(code_mark, "HERE", tmp_path)
+    made = []
+    for name, text in {"a": "x = 1", "b": "'Says.'\nx = 1  # one", "c": "x = 2"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        made.append(code_mark.code_mark((), (name,)))
+    assert made[0] == made[1] != made[2]
+    assert code_mark.code_mark(("models",), ("a",)) != made[0]
+
+
+def test_runs_of_other_rows_are_not_taken_up(tmp_path):
+    marks = []
+    for rows in (3, 4):
+        pl.DataFrame({"y": [0] * rows}).write_parquet(tmp_path / "one.parquet")
+        marks.append(smroc_runs.settings(tmp_path, "one", 1))
+    assert marks[0] != marks[1] == smroc_runs.settings(tmp_path, "one", 1)
+    assert marks[1] != smroc_runs.settings(tmp_path, "one", 2)
+
+
+@pytest.mark.parametrize("sets", [1, 2, 3, 5])
+def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys, sets):
+    pytest.importorskip("matplotlib")
+    rng, names = np.random.default_rng(0), ("one", "two", "three", "four", "five")[:sets]
+    for seed, name in enumerate(names):
         y = np.random.default_rng(seed).random(60) < 0.4
         hue = np.where(rng.random(60) < 0.7, np.where(y, "red", "blue"), None)
         frame = {"x": rng.normal(size=60) + y, "hue": hue.tolist(), "class": y, "y": y.astype(int)}
@@ -85,10 +104,14 @@ def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys):
     study.main(given)
     page = capsys.readouterr().out
     assert "**The answers**" in page
-    assert all(f"| {name} | 60 |" in page for name in ("one", "two", "three", "four", "five"))
+    assert all(f"| {name} | 60 |" in page for name in names)
+    few = "cannot be told: 1 set is" if sets == 1 else f"cannot be told: {sets} sets are"
+    assert " ".join(page.split()).count(f"{few} too few") == 6
+    assert "nan" not in page
     folder = kept / f"smroc-{tmp_path.name}"
     assert (folder / "smroc_study.csv").is_file()
-    assert len(list(folder.glob("*.parquet"))) == 5
+    assert len(list(folder.glob("*.parquet"))) == sets
+    assert len(list(folder.glob("smroc_study_*.png"))) == 4
 
 
 def test_summary_is_of_the_runs(found):
@@ -101,117 +124,15 @@ def test_summary_is_of_the_runs(found):
     assert line["rows"] == 178
 
 
-def made_up(*, factor=1.0, gap=0.02, sets=12, seed=0):
-    """A table in which smAUC's sd is `factor` times AUC's, and smAUC is lower by `gap`."""
-    rng = np.random.default_rng(seed)
-    frames = {}
-    for i in range(sets):
-        rows, centre = [], 0.75 + 0.015 * i
-        for scheme in ("cv", "sub"):
-            for run in range(30):
-                for model in ("tree", "bayes"):
-                    noise = 0.02 * rng.normal()
-                    sm = centre - gap + factor * noise
-                    rows.append(
-                        {"scheme": scheme, "repeat": 0, "run": run, "model": model}
-                        | {"learned": 90, "judged": 10, "auc": centre + noise}
-                        | {"sm_mean": sm, "sm_fixed": sm, "boldness": 0.5 + rng.random() / 9}
-                        | {"sm_mean_chance": 0.5, "sm_fixed_chance": 0.5, "brier": rng.random()}
-                    )
-        frames[f"set{i}"] = pl.DataFrame(rows)
-    return summary(frames)
+def test_examples_of_the_mark_run():
+    assert doctest.testmod(code_mark) == (0, 1)
 
 
-def test_claims_are_found_true_where_they_are_made_so():
-    said = markdown(made_up(factor=0.5), 3)
-    said = " ".join(said.split())
-    assert "varies less for the same model: holds as a plain sd" in said
-    assert "Relative to its own range: holds**, in 8 of 8 cases" in said
-    assert "smAUC is lower than AUC: holds." in said
-
-
-def test_claims_are_found_false_where_they_are_not():
-    table = made_up(factor=1.5, gap=-0.02)
-    said = " ".join(markdown(table, 3).split())
-    assert "varies less for the same model: does not hold" in said
-    assert "Relative to its own range: does not hold" in said
-    assert "smAUC is lower than AUC: does not hold" in said
-    for case in claims(table).steadier:
-        assert np.exp(case.plain.middle) == pytest.approx(1.5, rel=1e-6)
-
-
-def test_a_smaller_spread_that_is_scale_is_told_as_such():
-    rng = np.random.default_rng(1)
-    table = made_up(factor=1.0, gap=0.0)
-    for model in ("tree", "bayes"):  # halve all distances from chance
-        for area in ("sm_mean", "sm_fixed"):
-            mean, sd = pl.col(f"mean_auc_{model}"), pl.col(f"sd_auc_{model}")
-            wobble = pl.Series(1 + 0.05 * rng.normal(size=table.height))
-            halved = {
-                f"mean_{area}_{model}": 0.25 + mean / 2,
-                f"sd_{area}_{model}": sd / 2 * wobble,
-            }
-            table = table.with_columns(**halved)
-    said = " ".join(markdown(table, 3).split())
-    assert "varies less for the same model: holds as a plain sd" in said
-    assert "Relative to its own range: does not hold" in said
-    assert "Most of the smaller spread is scale" in said
-
-
-def test_the_interval_of_a_shift_is_what_wilcoxon_does_not_refuse():
-    d = np.random.default_rng(0).normal(0.3, 1, 40)
-    s = shift(d)
-    assert s.p == pytest.approx(stats.wilcoxon(d).pvalue)
-    assert s.low < s.middle < s.high
-    for end, inside in ((s.low, s.low + 0.05), (s.high, s.high - 0.05)):
-        assert stats.wilcoxon(d - inside).pvalue > 0.05
-        assert stats.wilcoxon(d - end).pvalue == pytest.approx(0.05, abs=0.02)
-    assert shift(d[:5]).high == np.inf
-    assert np.isfinite(shift(d[:6]).high)
-    assert shift(-d).middle == pytest.approx(-s.middle)
-    assert shift(np.append(d, np.inf)).middle == pytest.approx(s.middle, abs=0.2)
-
-
-def test_the_corrected_t_is_student_s_without_overlap():
-    d = np.random.default_rng(0).normal(0.1, 1, 30)
-    plain = stats.ttest_1samp(d, 0)
-    ours = corrected_t(d, 1, 0)
-    assert (ours.t, ours.p) == pytest.approx((plain.statistic, plain.pvalue))
-    assert (ours.low, ours.high) == pytest.approx(tuple(plain.confidence_interval()))
-    wider = corrected_t(d, 90, 10)
-    assert wider.t == pytest.approx(plain.statistic / np.sqrt(1 + 30 * 10 / 90))
-
-
-def test_the_corrected_t_keeps_its_level_where_student_s_does_not():
-    """Two learners of the same worth, whose runs share rows: how often is there said to be a difference?"""
-    rng = np.random.default_rng(0)
-    said = {"plain": 0, "corrected": 0}
-    for _ in range(200):
-        shared = rng.normal(size=300)  # the difference of two models on each row
-        runs_ = [rng.permutation(300)[:30] for _ in range(40)]
-        d = np.array([shared[rows].mean() for rows in runs_])
-        said["plain"] += corrected_t(d, 1, 0).p < 0.05
-        said["corrected"] += corrected_t(d, 270, 30).p < 0.05
-    assert said["corrected"] <= 0.08 * 200 < said["plain"]
-
-
-def test_spearman_covers():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=500)
-    found = spearman(x, x + rng.normal(size=500))
-    assert found.value == pytest.approx(stats.spearmanr(x, x).statistic * 0.69, abs=0.08)
-    assert found.low < 0.69 < found.high
+def test_the_page_is_what_the_command_writes_from_its_numbers():
+    tables = Path(__file__).parents[1] / "docs" / "tables"
+    table = pl.read_csv(tables / "smroc_study.csv", infer_schema_length=None)
+    assert markdown(table, 10) == (tables / "smroc_study.md").read_text()
 
 
 def test_runs_of_one_job_are_repeatable():
     assert runs(Job(None, "iris", "sub", 3)) == runs(Job(None, "iris", "sub", 3))
-
-
-def test_examples_of_the_tests_run():
-    assert doctest.testmod(paired_tests) == (0, 3)
-
-
-def test_with_ties_wilcoxon_s_p_is_that_of_the_normal_distribution():
-    d = np.array([1.0, 1, 2, 2, 3, -1, 4, 5, 5, 6, -2, 7, 8, 8, 9, 10])
-    theirs = stats.wilcoxon(d, method="approx", correction=False)
-    assert shift(d).p == pytest.approx(theirs.pvalue)
