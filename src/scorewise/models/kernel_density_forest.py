@@ -37,6 +37,7 @@ from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, so
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 8192  # rows that are looked at together
+_PART = 1024  # of these, rows whose neighbours are
 _STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
 
 
@@ -84,7 +85,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         exponent: float | Literal["auto"] = "auto",
         smoothing: float | Literal["auto"] = "auto",
         temperature: float | Literal["auto"] = "auto",
-        neighbours: int = 20,
+        neighbours: int = 10,
         members: int = 2,
         nominal: Sequence[str | int] | None = None,
         n_jobs: int | None = None,
@@ -162,13 +163,16 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return encoded(self, self.encoding_, *given, missing=missing)
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
-        found = leaves_of(self.forest_, x)
-        order = np.lexsort(found.T[:3])  # rows that share leaves together: they are read once
-        w = self._leaves.weights(found[order])
+        found = self._leaves.reached(self.forest_, x)
+        order = np.lexsort(found[:3])  # rows that share leaves together: they are read once
+        w = self._leaves.weights_of(np.ascontiguousarray(found[:, order].T))
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
         sums = class_sums(w, self._classes, self.exponent_)
         inside[order] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
-        near[order] = self._neighbourhood.nearness(x[order], *nearest(w, self._count))
+        for at in range(0, len(x), _PART):
+            part = order[at : at + _PART]
+            neighbours = nearest(w[at : at + _PART], self._count)
+            near[part] = self._neighbourhood.nearness(x[part], *neighbours)
         return inside, near
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:

@@ -83,14 +83,25 @@ class Leaves:
         numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
         return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
 
+    def reached(self, forest: Any, x: Array) -> NDArray[np.int32]:
+        """The row of `members` that each row of x reaches in each tree (trees by rows)."""
+        seen = as_trees_see(x)
+        found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
+        for at, (tree, start) in enumerate(zip(forest.estimators_, self.offsets, strict=True)):
+            found[at] = self.numbers[start:][tree.tree_.apply(seen)]
+        return found
+
     def weights(self, leaves: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:
         """The weight w(x, i) of each training row i for rows x that fall into these leaves.
 
         `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
         Each row of weights sums to 1 (to 0 where no tree may speak).
         """
-        rows, trees = leaves.shape
-        own = self.numbers[leaves + self.offsets]
+        return self.weights_of(self.numbers[leaves + self.offsets], use)
+
+    def weights_of(self, own: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:
+        """The same for rows that reach these rows of `members`."""
+        rows, trees = own.shape
         if use is None:
             counts, columns = np.full(rows, trees), own.ravel()
         else:

@@ -12,7 +12,7 @@ from scipy.special import expit, gammaln
 
 from scorewise.models.kernel_posterior import Array
 
-_NUMBERS = 4_000_000  # features of neighbours that are looked at together
+_NUMBERS = 200_000  # features of neighbours that are looked at together
 
 
 def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
@@ -89,23 +89,24 @@ class Neighbourhood:
         return (slice(at, at + step) for at in range(0, rows, step))
 
     def _near(self, z: Array, near: Array, weights: Array) -> Array:
-        share = np.broadcast_to(weights[:, :, None], near.shape)
+        share, pairs = weights, "rn,rnf->rf"
         if self.gaps:
-            share = share * ~np.isnan(near)
+            share, pairs = weights[:, :, None] * ~np.isnan(near), "rnf,rnf->rf"
             near = np.nan_to_num(near)
-        total = share.sum(axis=1)
+        total = share.sum(axis=1).reshape(len(z), -1)
         none = total == 0  # no neighbour tells: mean and variance of all rows
         total[none] = 1.0
-        centre = np.einsum("rnf,rnf->rf", share, near) / total
-        apart = near - centre[:, None]
-        variance = np.einsum("rnf,rnf,rnf->rf", share, apart, apart) / total
+        centre = np.einsum(pairs, share, near) / total
+        apart = np.subtract(near, centre[:, None])
+        variance = np.einsum(pairs, share, np.square(apart, out=apart)) / total
         variance = np.where(none, 1.0, np.maximum(variance, self.floor))
         density = self._log_density(z, centre, variance)
-        near = np.subtract(near, z[:, None], out=apart)
-        np.square(near, out=near)
-        near[share == 0] = np.inf
-        away = np.where(none | np.isnan(z), 0.0, near.min(axis=1))
-        return np.column_stack([density, -self._tail(away).max(axis=1, initial=0.0)])
+        away = np.subtract(near, z[:, None], out=apart)
+        np.square(away, out=away)
+        if not share.all():
+            away[share == 0] = np.inf
+        gap = np.where(none | np.isnan(z), 0.0, away.min(axis=1))
+        return np.column_stack([density, -self._tail(gap).max(axis=1, initial=0.0)])
 
     def _tail(self, squared: Array) -> Array:
         """How much lower the log of each kernel is so far from its top, in units of its width."""
