@@ -351,7 +351,7 @@ def test_a_class_that_weighs_nothing_is_never_expected():
 def test_a_row_far_in_one_feature_is_new(load, least):
     x, y = load(return_X_y=True)
     model = _model(100).fit(x[::2], y[::2])
-    assert (model.novelty(x[1::2]) > 0.5).mean() < 0.02
+    assert (model.novelty(x[1::2]) > 0.5).mean() < 0.03
     flagged = []
     for feature in range(x.shape[1]):
         odd = x[1:20:2].copy()
