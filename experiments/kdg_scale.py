@@ -15,7 +15,8 @@ import polars as pl
 from scipy import stats
 
 import scorewise as sw
-from experiments.kdg_runs import MAKERS, code, store, stored, tracked
+from experiments.kdg_pool import tracked
+from experiments.kdg_runs import MAKERS, code, store, stored
 from experiments.markdown import shown, table, wrapped
 from experiments.rivals import forest, timed, warm_up
 from experiments.simulations import SIMULATIONS
