@@ -138,9 +138,9 @@ def _simulated(some: pl.DataFrame) -> list[str]:
 def _nearer(some: pl.DataFrame, one: str, other: str) -> str:
     seeds, sims = (how(some, "hellinger", one, other) for how in (over_seeds, versus))
     return (
-        f"{verdict(seeds)} than that of {other}: {interval(seeds)}, lower on {seeds.better} of "
-        f"{seeds.sets} simulations; over simulations it {verdict(sims)}: {interval(sims)}"
-    ).replace("is not told apart than that of", "is not told apart from that of")
+        f"against {other} it {verdict(seeds)}: {interval(seeds)}, lower on {seeds.better} of {seeds.sets} "
+        f"simulations; over simulations it {verdict(sims)}: {interval(sims)}"
+    )
 
 
 def modest(sets: pl.DataFrame) -> Answer:

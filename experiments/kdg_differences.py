@@ -44,7 +44,7 @@ class Versus(NamedTuple):
 def student(d: NDArray[np.float64], unit: str, shared: float = 0) -> tuple[Difference, str]:
     """Student's interval of a mean difference, or why there is none.
 
-    `shared` is the share of rows judged to rows learned from, where runs share rows (Nadeau and Bengio 2003).
+    `shared`: rows judged for each row learned from, where runs share rows (Nadeau and Bengio 2003).
 
     >>> found, why = student(np.array([0.1, 0.2, 0.3]), "set")
     >>> round(found.low, 3), round(found.high, 3), why

@@ -177,10 +177,11 @@ def _goals(r: pl.DataFrame) -> str:
 def _before() -> str:
     return (
         "± is the standard deviation over seeds: where it is larger than what lies between the number and "
-        "the goal, other seeds may judge otherwise. The columns forest to prototype were measured before, on the same kinds of sets with 500 trees "
-        "and 5 seeds: published is the published code of the kernel density forest, prototype a draft of "
-        "the estimator here. Ranges are over sets. Their simulations may differ in spread from those "
-        "here, so that the columns to compare with are those of the table above."
+        "the goal, other seeds may judge otherwise. The columns forest to prototype were measured "
+        "before, on the same kinds of sets with 500 trees and 5 seeds: published is the published code of "
+        "the kernel density forest, prototype a draft of the estimator here. Ranges are over sets. Their "
+        "simulations may differ in spread from those here, so that the columns to compare with are those of "
+        "the table above."
     )
 
 

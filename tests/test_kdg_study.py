@@ -1,6 +1,9 @@
 """The KDG study judges as other packages do, stops and goes on, and gives the same numbers twice."""
 
 import ast
+import doctest
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,7 +16,7 @@ sklearn = pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.kdg_study")
 
-from experiments import kdg_answers, kdg_eight, kdg_runs, kdg_scale, kdg_summary, rivals  # noqa: E402
+from experiments import judging, kdg_runs, kdg_scale, rivals  # noqa: E402
 from experiments.judging import away, ece, ece_by_chance, judged  # noqa: E402
 from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
 from experiments.kdg_sets import read, smallest, split  # noqa: E402
@@ -77,6 +80,19 @@ def test_code_is_told_apart_by_what_it_does():
     assert kdg_runs.code() != kdg_runs.code(("ranking",))
 
 
+@pytest.mark.parametrize("folder", ["models", "recalibrating"])
+def test_code_of_every_rival_counts(folder, tmp_path, monkeypatch):
+    for name in kdg_runs.USED:
+        shutil.copytree(kdg_runs.PACKAGE / name, tmp_path / name)
+    monkeypatch.setattr(kdg_runs, "PACKAGE", tmp_path)
+    before = kdg_runs.code.__wrapped__()
+    file = min((tmp_path / folder).glob("*.py"))
+    file.write_text(file.read_text() + "\n# a remark\n")
+    assert kdg_runs.code.__wrapped__() == before
+    file.write_text(file.read_text() + "\nchanged = 1\n")
+    assert kdg_runs.code.__wrapped__() != before
+
+
 def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(study, "SHIPPED", ("iris", "wine"))
     monkeypatch.setattr(study, "FEW", ("ellipse",))
@@ -96,7 +112,7 @@ def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monk
     out = tmp_path / "kdg-small"
     for name in ("kdg.md", "cc18.md", "cc18_sets.md", "kdg_scale.md", "kdg_answers.md"):
         text = (out / name).read_text()
-        assert "nan" not in text
+        assert not re.search(r"\bnan\b|\binf\b", text)
         assert "short run" in text
         tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
         assert all(len({line.count("|") for line in rows}) == 1 for rows in tables)
@@ -125,6 +141,32 @@ def test_measures_are_those_of_scikit_learn():
     assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p))
     assert found["error"] == pytest.approx(1 - metrics.accuracy_score(y, p.argmax(axis=1)))
     assert found["brier"] == pytest.approx(3 * metrics.mean_squared_error(np.eye(3)[y], p))
+
+
+def test_posteriors_of_0_cost_what_the_floor_lets_them():
+    from sklearn import metrics
+
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    p[:4] = np.eye(3)[(y[:4] + 1) % 3]  # sure of another class
+    p[4:9] = np.eye(3)[y[4:9]]  # zeros that cost nothing
+    found = judged(p, y)
+    floor = np.where(p < 0.001, 0.001, p)
+    assert found["log_loss_floor"] == pytest.approx(
+        metrics.log_loss(y, floor / floor.sum(axis=1, keepdims=True))
+    )
+    assert (found["zeros"], found["rows"]) == (4, 200)
+    less = 4 * (-np.log(1e-15) + np.log(0.001)) / 200
+    assert found["log_loss"] - found["log_loss_floor"] == pytest.approx(less, abs=0.001)
+    assert judging.held(p).min() >= 0.001 / 1.002
+    assert doctest.testmod(judging) == (0, 2)
+
+
+def test_how_far_confidence_is_off_has_no_sign(kept):
+    rivals_ = kept[1].filter(pl.col("rival") != kdg_runs.TRUTH)
+    for r in kdg_runs.RADII:
+        assert (rivals_[f"off_{r}"] == rivals_[f"far_{r}"].abs()).all()
+    assert (rivals_["far_5"] < 0).any()
 
 
 def test_ece_by_chance_is_that_of_labels_drawn_from_the_posterior():
@@ -239,6 +281,14 @@ def test_a_slope_is_the_power_of_n():
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([2, 4], "1.00 (two sizes only)"), ([2, 0], "not known"), ([np.nan, np.nan], "not known")],
+)
+def test_a_slope_of_few_sizes_is_told_in_words(values, said):
+    assert str(kdg_scale.Slope.of([1, 2], values)) == said
+
+
 def test_memory_is_what_work_allocates():
     def work():
         big = np.ones(1_000_000)
@@ -249,45 +299,7 @@ def test_memory_is_what_work_allocates():
     assert left == pytest.approx(2, abs=0.1)
 
 
-def made_up(gap, sets=12, seeds=3):
-    """Runs in which the kernel density models have log loss and ECE beside isotonic's by `gap`."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for name, seed in ((f"s{i:02}", seed) for i in range(sets) for seed in range(seeds)):
-        for rival in RIVALS:
-            value = 0.3 + 0.001 * rng.normal() + gap * rival.startswith("kernel")
-            about = {"study": "cc18", "set": name, "seed": seed, "rival": rival, "hellinger": None}
-            numbers = dict.fromkeys((*kdg_summary.MEASURES, "ece_chance", *kdg_summary.FAR), value)
-            rows.append(about | numbers | {"extra_fit": 1.0, "predict": 1.0})
-    return pl.DataFrame(rows)
-
-
-@pytest.mark.parametrize(("gap", "said"), [(-0.05, "is lower"), (0.05, "is **higher**")])
-def test_answers_follow_the_numbers(gap, said):
-    r = made_up(gap)
-    answer = str(kdg_answers.calibrated(r, r))
-    assert answer.count(f"log loss {said}:") == answer.count(f"ECE {said}:") == 2
-    v = kdg_summary.versus(r, "log_loss", "kernel density forest", "forest + isotonic")
-    assert v.over.mean == pytest.approx(gap, abs=0.002)
-    a, b = kdg_summary.wide(r, "log_loss", ("kernel density forest", "forest + isotonic")).T
-    theirs = stats.ttest_rel(a, b).confidence_interval()
-    assert (v.over.low, v.over.high) == pytest.approx((theirs.low, theirs.high))
-    lost = str(kdg_answers.loses(r))
-    assert lost.count(f"Log loss of {FAMILIES['forest'][3]} is higher") == 1
-    assert (
-        lost.count(f"on {12 if gap > 0 else 0} of 12 sets, clearly on {12 if gap > 0 else 0}") == 6
-    )
-
-
 def test_no_line_becomes_a_list_by_chance():
     for length in range(80, 110):
         text = wrapped("x" * length + " forest + isotonic", "- ")
         assert not any(line.lstrip().startswith("+") for line in text.splitlines())
-
-
-def test_goals_are_reached_or_missed_by_the_numbers():
-    reached = {g.name: g.reached for g in kdg_eight.goals(made_up(-0.295))}
-    assert [k for k, v in reached.items() if not v] == ["extra_fit"]
-    assert not any(
-        g.reached for g in kdg_eight.goals(made_up(0.2)) if g.name in ("ece", "accuracy")
-    )
