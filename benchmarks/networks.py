@@ -63,8 +63,8 @@ def line(network: Any, density: Any, x: Any, y: Any, asked: Any) -> str:
     )
     most = megabytes(lambda: density.predict_proba(asked))
     return (
-        f"| {len(y):,} | {fits[0]:.2f} s | {fits[1]:.2f} s | {fits[1] / fits[0]:.1f} | {1000 * alone:.1f} ms "
-        f"| {1000 * whole:.0f} ms | {whole / alone:.0f} | {most:.0f} |"
+        f"| {len(y):,} | {fits[0]:.2f} s | {fits[1]:.2f} s | {fits[1] / fits[0]:.1f} | "
+        f"{1000 * alone:.1f} ms | {1000 * whole:.0f} ms | {whole / alone:.0f} | {most:.0f} |"
     )
 
 

@@ -50,9 +50,9 @@ class Answer(NamedTuple):
 def markdown(eight: pl.DataFrame, sets: pl.DataFrame, scale: pl.DataFrame, trees: int) -> str:
     """The whole file: how it was found, and an answer to each question."""
     how = (
-        f"{sets['set'].n_unique()} sets, {settings(sets, trees)}. Differences are of means over seeds, with "
-        f"Student's 95 % interval over sets. Not worse means: the bad end of the interval is within a margin "
-        f"of {MARGIN:.0%} of the other's mean value. Where a goal is named, the number is a mean over the "
+        f"{sets['set'].n_unique()} sets, {settings(sets, trees)}. Differences are of means over seeds, "
+        f"with Student's 95 % interval over sets. Not worse means: the bad end of the interval is within a "
+        f"margin of {MARGIN:.0%} of the other's mean value. Where a goal is named, the number is a mean over the "
         "sets of the goals, and chance the standard deviation over seeds of that mean (sd)."
     )
     found = [calibrated(sets, eight), modest(sets), cost(eight, scale, trees), loses(sets, eight)]

@@ -180,8 +180,8 @@ def _before() -> str:
         "the goal, other seeds may judge otherwise. The columns forest to prototype were measured "
         "before, on the same kinds of sets with 500 trees and 5 seeds: published is the published code of "
         "the kernel density forest, prototype a draft of the estimator here. Ranges are over sets. Their "
-        "simulations may differ in spread from those here, so that the columns to compare with are those of "
-        "the table above."
+        "simulations may differ in spread from those here, so that the columns to compare with are those "
+        "of the table above."
     )
 
 
