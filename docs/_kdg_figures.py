@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 NUMBERS = Path(__file__).parent / "tables" / "kdg_study.csv"
 MEASURES = {
     "log_loss": "log loss",
-    "log_loss_floor": "log loss, held at 0.001",
+    "log_loss_floor": "log loss held at 0.001",
     "ece": "ECE",
     "brier": "Brier",
     "error": "error",

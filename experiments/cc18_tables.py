@@ -66,8 +66,8 @@ def _how(r: pl.DataFrame, trees: int, source: str) -> str:
         f"one half to learn from, the other to judge on; {settings(r, trees)}, "
         f"networks of two layers of {HIDDEN[0]} units and at most {EPOCHS} epochs. ± is the standard "
         "deviation over seeds of the mean over sets; halves of different seeds overlap, so it is no error "
-        f"of that mean. Log loss held: of posteriors that are held at {FLOOR:g} or more and divided by their "
-        "sum. Rows with 0: test rows of a set, on average, whose true class has a posterior of 0."
+        f"of that mean. Log loss held: of posteriors that are held at {FLOOR:g} or more and divided by "
+        "their sum. Rows with 0: test rows of a set, on average, whose true class has a posterior of 0."
     )
 
 

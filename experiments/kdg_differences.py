@@ -20,7 +20,7 @@ SAME = 1e-12  # differences this near to one another are the same
 class Versus(NamedTuple):
     """A measure of one rival less that of another; where there is no interval, `why` says why.
 
-    `better` of `sets` sets have `one` ahead; `high` means that high values are good.
+    `better` of `sets` sets have `one` ahead; `high` means that high values are good; NaN is no margin.
     """
 
     over: Difference
@@ -125,8 +125,8 @@ def _without(v: Versus, good: str, bad: str) -> str:
 
 
 def interval(v: Versus, digits: int = 4) -> str:
-    """The difference in full: its interval, and on which side of the margin the bad end of it is."""
-    if v.why:
+    """The difference and its interval, and where that is not all better, whether it ends within the margin."""
+    if v.why or isnan(v.margin) or v.worst < 0:
         return cell(v, digits)
     end, sign = ("lower", "-") if v.high else ("upper", "+")
     side = "within" if v.worst <= v.margin else "beyond"

@@ -15,7 +15,7 @@ from experiments.rivals import FAMILIES, RIVALS
 
 MEASURES = {
     "log_loss": "log loss",
-    "log_loss_floor": f"log loss, held at {FLOOR:g}",
+    "log_loss_floor": f"log loss held at {FLOOR:g}",
     "ece": "ECE",
     "brier": "Brier",
     "error": "error",

@@ -84,8 +84,11 @@ def test_four_answers_by_interval_and_margin(low, high, word):
     swapped = {"is lower": "is higher"}.get(word, word.replace("**higher**", "**lower**"))
     assert verdict(turned) == swapped
     side = "beyond" if high > 0.03 else "within"
-    assert interval(v).endswith(f"], upper end {side} the margin of +0.0300")
-    assert interval(turned).endswith(f"], lower end {side} the margin of -0.0300")
+    ends = [
+        f", {end} end {side} the margin of {by}" for end, by in (("upper", "+"), ("lower", "-"))
+    ]
+    for found, end in zip((v, turned), ends, strict=True):
+        assert interval(found) == cell(found, 4) + (f"{end}0.0300" if high > 0 else "")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +148,16 @@ def test_kappa_and_error_against_the_plain_model_have_intervals(gap, word):
     assert [(m, k) for m, k, *_ in plain] == [(m, k) for k in FAMILIES for m in ("Error", "Kappa")]
     assert all(float(mean) == pytest.approx(gap, abs=0.001) for *_, mean in plain)
     assert lost.count(f"it {word}; lower on {12 if gap < 0 else 0} of 12 sets") == 2
+
+
+def test_error_and_kappa_have_no_margin_to_be_worse_by():
+    r = made_up(0.0, noise=0.01)
+    lost = said(kdg_answers.loses(r, r))
+    for measure in ("Error", "Kappa"):
+        assert re.search(rf"{measure} of [^;]*\]; it is not told apart;", lost)
+    assert re.search(
+        r"ECE of [^;]*within the margin of [^;]*; it is not worse within the margin;", lost
+    )
 
 
 def test_sets_do_not_cancel_one_another_far_away():
