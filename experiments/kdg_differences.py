@@ -125,7 +125,7 @@ def _without(v: Versus, good: str, bad: str) -> str:
 
 
 def interval(v: Versus, digits: int = 4) -> str:
-    """The difference and its interval, and where that is not all better, whether it ends within the margin."""
+    """The difference and its interval; where that is not all better, whether it ends within the margin."""
     if v.why or isnan(v.margin) or v.worst < 0:
         return cell(v, digits)
     end, sign = ("lower", "-") if v.high else ("upper", "+")
