@@ -1,7 +1,6 @@
 """The KDG study judges as other packages do, stops and goes on, and gives the same numbers twice."""
 
 import ast
-import doctest
 import re
 import shutil
 import sys
@@ -16,8 +15,7 @@ sklearn = pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.kdg_study")
 
-from experiments import judging, kdg_runs, kdg_scale, rivals  # noqa: E402
-from experiments.judging import away, ece, ece_by_chance, judged  # noqa: E402
+from experiments import kdg_runs, kdg_scale, rivals  # noqa: E402
 from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
 from experiments.kdg_sets import read, smallest, split  # noqa: E402
 from experiments.markdown import wrapped  # noqa: E402
@@ -119,72 +117,19 @@ def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monk
     assert pl.read_csv(out / "kdg_study.csv")["rival"].n_unique() == len(RIVALS) + 1
 
 
-def test_ece_is_that_of_other_packages():
-    torch = pytest.importorskip("torch")
-    theirs = pytest.importorskip("torchmetrics.functional.classification")
-    netcal = pytest.importorskip("netcal.metrics")
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(4) / 2, 500)
-    y = rng.integers(0, 4, 500)
-    both = torch.from_numpy(p), torch.from_numpy(y)
-    expected = theirs.multiclass_calibration_error(*both, num_classes=4, n_bins=15, norm="l1")
-    assert ece(p, y) == pytest.approx(float(expected), abs=1e-6)
-    assert ece(p, y) == pytest.approx(netcal.ECE(15).measure(p, y), abs=1e-9)
-
-
-def test_measures_are_those_of_scikit_learn():
-    from sklearn import metrics
-
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    found = judged(p, y)
-    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p))
-    assert found["error"] == pytest.approx(1 - metrics.accuracy_score(y, p.argmax(axis=1)))
-    assert found["brier"] == pytest.approx(3 * metrics.mean_squared_error(np.eye(3)[y], p))
-
-
-def test_posteriors_of_0_cost_what_the_floor_lets_them():
-    from sklearn import metrics
-
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    p[:4] = np.eye(3)[(y[:4] + 1) % 3]  # sure of another class
-    p[4:9] = np.eye(3)[y[4:9]]  # zeros that cost nothing
-    found = judged(p, y)
-    floor = np.where(p < 0.001, 0.001, p)
-    assert found["log_loss_floor"] == pytest.approx(
-        metrics.log_loss(y, floor / floor.sum(axis=1, keepdims=True))
-    )
-    assert (found["zeros"], found["rows"]) == (4, 200)
-    less = 4 * (-np.log(1e-15) + np.log(0.001)) / 200
-    assert found["log_loss"] - found["log_loss_floor"] == pytest.approx(less, abs=0.001)
-    assert judging.held(p).min() >= 0.001 / 1.002
-    assert doctest.testmod(judging) == (0, 2)
-
-
-def test_how_far_confidence_is_off_has_no_sign(kept):
-    rivals_ = kept[1].filter(pl.col("rival") != kdg_runs.TRUTH)
+def test_how_far_confidence_is_off_has_no_sign(monkeypatch):
+    said = {
+        "unsure": rivals.Rival(lambda x: np.full((len(x), 2), 0.5), 0.0),
+        "sure": rivals.Rival(lambda x: np.tile([0.0, 1.0], (len(x), 1)), 0.0),
+    }
+    monkeypatch.setattr(kdg_runs, "_fitted", lambda s, job: (s.x, s.new, said))
+    job = jobs("cc18", None, ("breast cancer",), 1, 5)[0]
+    unsure, sure = kdg_runs.run(job)
+    largest = split(None, "breast cancer", 0).y.mean()
     for r in kdg_runs.RADII:
-        assert (rivals_[f"off_{r}"] == rivals_[f"far_{r}"].abs()).all()
-    assert (rivals_["far_5"] < 0).any()
-
-
-def test_ece_by_chance_is_that_of_labels_drawn_from_the_posterior():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(3), 300)
-    drawn = [ece(p, [rng.choice(3, p=row) for row in p]) for _ in range(60)]
-    error = np.std(drawn) / np.sqrt(60)
-    assert ece_by_chance(p) == pytest.approx(np.mean(drawn), abs=4 * error)
-
-
-def test_points_away_are_so_many_radii_from_the_mean():
-    x = np.random.default_rng(0).normal(3, [1, 10, 0], (50, 3))
-    x[4, 0] = np.nan
-    full = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
-    z = (away(x, 4) - full.mean(axis=0))[:, :2] / full.std(axis=0)[:2]
-    reach = stats.zscore(full[:, :2])
-    assert np.hypot(*z.T) == pytest.approx(4 * np.hypot(*reach.T).max())
-    assert away(x, 4)[:, 2] == pytest.approx(3)
+        assert unsure[f"far_{r}"] == pytest.approx(0.5 - largest)
+        assert unsure[f"off_{r}"] == pytest.approx(largest - 0.5)
+        assert sure[f"off_{r}"] == sure[f"far_{r}"] == pytest.approx(1 - largest)
 
 
 def test_columns_are_prepared_as_scikit_learn_does():
@@ -303,3 +248,18 @@ def test_no_line_becomes_a_list_by_chance():
     for length in range(80, 110):
         text = wrapped("x" * length + " forest + isotonic", "- ")
         assert not any(line.lstrip().startswith("+") for line in text.splitlines())
+
+
+def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):
+    networks = pytest.importorskip("benchmarks.networks")
+    monkeypatch.setattr(networks, "KNOWN", (60, 120))
+    monkeypatch.setattr(networks, "ASKED", 40)
+    monkeypatch.setattr(networks, "OUT", tmp_path / "networks.md")
+    networks.main()
+    lines = (tmp_path / "networks.md").read_text().splitlines()
+    assert capsys.readouterr().out.splitlines() == lines
+    assert len({line.count("|") for line in lines}) == 1
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["60", "120"]
+    docs = Path(__file__).parents[1] / "docs"
+    for page in ("networks.md", "study-kdg.md"):
+        assert '--8<-- "tables/networks.md"' in (docs / page).read_text()
