@@ -53,7 +53,7 @@ def markdown(eight: pl.DataFrame, sets: pl.DataFrame, scale: pl.DataFrame, trees
     how = (
         f"{sets['set'].n_unique()} sets, {settings(sets, trees)}. Differences are of means over seeds, "
         f"with Student's 95 % interval over sets. Not worse means: the bad end of the interval is within a "
-        f"margin of {MARGIN:.0%} of the other's mean value. Where a goal is named, the number is a "
+        f"margin of {100 * MARGIN:g} % of the other's mean value. Where a goal is named, the number is a "
         "mean over the sets of the goals, and chance the standard deviation over seeds of that mean (sd)."
     )
     found = [calibrated(sets, eight), modest(sets), cost(eight, scale, trees), loses(sets, eight)]
