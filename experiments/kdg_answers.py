@@ -225,7 +225,10 @@ def loses(sets: pl.DataFrame, eight: pl.DataFrame) -> Answer:
             for place in (ISOTONIC, PLAIN)
         ]
     few = "Up to three sets are named, those with the largest differences."
-    clearly = "Clearly: the 95 % interval over seeds, corrected for rows that halves share, leaves out 0. "
+    clearly = (
+        "Clearly: the 95 % interval over seeds leaves out 0; that of real sets is corrected for rows that "
+        "halves share, simulations share none. "
+    )
     said.append(clearly + few if sets["seed"].n_unique() > 1 else few)
     return Answer("Where does it lose?", said)
 
