@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 NUMBERS = Path(__file__).parent / "tables" / "kdg_study.csv"
 MEASURES = {
     "log_loss": "log loss",
+    "log_loss_floor": "log loss held at 0.001",
     "ece": "ECE",
     "brier": "Brier",
     "error": "error",
@@ -54,6 +55,15 @@ def _wide(study: str, column: str, names: Any) -> np.ndarray:
     return table.select(names).to_numpy()
 
 
+def _reach(spread: Any, count: Any) -> Any:
+    """Half of Student's 95 % interval of a mean, none where there is but one number."""
+    from scipy import stats
+
+    count = np.asarray(count)
+    half = stats.t.ppf(0.975, np.maximum(count - 1, 1)) * np.asarray(spread, float)
+    return np.where(count > 1, half / np.sqrt(count), np.nan)
+
+
 def _panels(rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[Any, Any]:
     from matplotlib import pyplot as plt
 
@@ -64,7 +74,7 @@ def ranks() -> Drawn:
     """Critical-difference diagrams: a bar joins what is not told apart."""
     from experiments.ranking import ranking
 
-    figure, axes = _panels(len(MEASURES), 2, (11, 9.5))
+    figure, axes = _panels(len(MEASURES), 2, (11, 11.4))
     for line, (measure, title) in zip(axes, MEASURES.items(), strict=True):
         for ax, (family, names) in zip(line, FAMILIES.items(), strict=True):
             values = _wide("cc18", measure, names)
@@ -112,39 +122,48 @@ def _diagram(ax: Any, found: Any) -> None:
 
 
 def far() -> Drawn:
-    """Confidence less the largest prior, far from the data; bars are intervals over sets."""
-    from scipy import stats
-
+    """How far confidence is from the largest prior, far from the data; bars are intervals over sets."""
     figure, axes = _panels(1, 2, (11, 4.2), sharey=True)
     for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
         for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
-            values = np.column_stack([_wide("cc18", f"far_{k}", [rival])[:, 0] for k in RADII])
-            sets = len(values)
-            reach = stats.t.ppf(0.975, sets - 1) * values.std(axis=0, ddof=1) / np.sqrt(sets)
+            values = np.column_stack([_wide("cc18", f"off_{k}", [rival])[:, 0] for k in RADII])
+            spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(RADII), np.nan)
+            mean, reach = values.mean(axis=0), _reach(spread, len(values))
+            ends = np.minimum(reach, mean), reach  # nothing is less than 0 apart
             at = np.array(RADII) + 0.06 * (i - 1.5)
-            ax.errorbar(
-                at, values.mean(axis=0), reach, lw=1.2, ms=5, elinewidth=1, label=NAMES[i], **look
-            )
+            ax.errorbar(at, mean, ends, lw=1.2, ms=5, elinewidth=1, label=NAMES[i], **look)
         ax.axhline(0, color="black", lw=0.8)
         ax.set_title(family, fontsize="medium")
         ax.set_xlabel("radii of the data from their centre")
         ax.set_xticks(RADII)
         ax.grid(True, alpha=0.3, lw=0.6)
-    axes[0, 0].set_ylabel("mean confidence - largest prior")
+    axes[0, 0].set_ylabel("|mean confidence - largest prior|")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)
 
 
 def hellinger() -> Drawn:
-    """Distance to the true posterior on each simulation."""
-    figure, axes = _panels(1, 2, (11, 3.6), sharex=True, sharey=True)
+    """Distance to the true posterior on each simulation; bars are intervals over seeds."""
+    figure, axes = _panels(1, 2, (11, 4.2), sharex=True, sharey=True)
     known = numbers("eight").filter(pl.col("hellinger").is_not_null())
     sets = known["set"].unique().sort().to_list()
     for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
         for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
-            found = dict(known.filter(pl.col("rival") == rival).select("set", "hellinger").rows())
-            at = np.arange(len(sets)) + 0.12 * (i - 1.5)
-            ax.plot([found[name] for name in sets], at, ls="", ms=6, label=NAMES[i], **look)
+            rows = known.filter(pl.col("rival") == rival).sort("set")
+            reach = _reach(
+                rows["hellinger_sd"].cast(pl.Float64).to_numpy(), rows["seeds"].to_numpy()
+            )
+            at = np.arange(len(sets)) + 0.17 * (i - 1.5)
+            ax.errorbar(
+                rows["hellinger"].to_numpy(),
+                at,
+                xerr=reach,
+                ls="",
+                ms=5,
+                elinewidth=1,
+                label=NAMES[i],
+                **look,
+            )
         ax.set_yticks(np.arange(len(sets)), sets)
         ax.set_title(family, fontsize="medium")
         ax.set_xlabel("mean Hellinger distance to the true posterior")
@@ -157,11 +176,11 @@ def hellinger() -> Drawn:
 
 def differences() -> Drawn:
     """Kernel density less isotonic on each set, ordered by the forest's difference of log loss."""
-    figure, axes = _panels(1, 2, (11, 6), sharey=True)
+    figure, axes = _panels(1, 3, (13, 6), sharey=True)
     sets = np.array(numbers("cc18")["set"].unique().sort().to_list())
     first = FAMILIES["Forest"]
     order = np.argsort(np.diff(_wide("cc18", "log_loss", [first[1], first[3]]))[:, 0])
-    for ax, measure in zip(axes.flat, ("log_loss", "ece"), strict=True):
+    for ax, measure in zip(axes.flat, ("log_loss", "log_loss_floor", "ece"), strict=True):
         for i, (family, names) in enumerate(FAMILIES.items()):
             look = (LOOKS[3], LOOKS[1])[i]
             d = np.diff(_wide("cc18", measure, [names[1], names[3]]))[:, 0]
@@ -172,7 +191,8 @@ def differences() -> Drawn:
             )
         ax.axvline(0, color="black", lw=0.8)
         ax.set_yticks(np.arange(len(sets)), sets[order], fontsize="small")
-        ax.set_xlabel(f"{MEASURES[measure]}: kernel density less isotonic")
+        ax.set_title(MEASURES[measure], fontsize="medium")
+        ax.set_xlabel("kernel density less isotonic")
         ax.grid(True, alpha=0.3, lw=0.6)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)

@@ -10,6 +10,9 @@ from sklearn.metrics import cohen_kappa_score
 
 Array = NDArray[np.float64]
 CLIP = 1e-15  # the least posterior that log loss counts with
+FLOOR = (
+    1e-3  # the least posterior that a class is held at, where log loss is not to rest on a few rows
+)
 
 
 def judged(p: Array, y: NDArray[np.int64]) -> dict[str, float]:
@@ -23,7 +26,20 @@ def judged(p: Array, y: NDArray[np.int64]) -> dict[str, float]:
         "ece_chance": ece_by_chance(p),
         "brier": float(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()),
         "log_loss": float(-np.log(np.maximum(p[rows, y], CLIP)).mean()),
+        "log_loss_floor": float(-np.log(held(p)[rows, y]).mean()),
+        "zeros": int((p[rows, y] <= CLIP).sum()),
+        "rows": len(y),
     }
+
+
+def held(p: Array, floor: float = FLOOR) -> Array:
+    """Posteriors held at `floor` or more, and divided by their sum.
+
+    >>> held(np.array([[1.0, 0.0], [0.6, 0.4]]), 0.25).round(3).tolist()
+    [[0.8, 0.2], [0.6, 0.4]]
+    """
+    at_least = np.maximum(p, floor)
+    return np.asarray(at_least / at_least.sum(axis=1, keepdims=True))
 
 
 def ece(p: Array, y: Any, bins: int = 15) -> float:

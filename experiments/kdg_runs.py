@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +10,7 @@ import polars as pl
 
 from experiments.code_mark import code_mark
 from experiments.judging import away, judged
+from experiments.kdg_pool import tracked
 from experiments.kdg_sets import Split, split
 from experiments.preparing import Prepared
 from experiments.rivals import FAMILIES, Rival, forests, networks, timed, warm_up
@@ -21,6 +18,7 @@ from experiments.simulations import hellinger
 
 RADII = (1, 2, 3, 4, 5)
 TRUTH = "true posterior"  # a rival that nobody can be, on simulations
+USED = ("models", "recalibrating")  # of the library, by the rivals
 MAKERS = ("judging", "kdg_runs", "kdg_sets", "preparing", "rivals", "simulations")
 
 
@@ -67,6 +65,7 @@ def run(job: Job) -> list[dict[str, Any]]:
         seconds = min(timed(lambda made=made: made.predict(new)) for _ in range(3))
         above = made.predict(far).max(axis=1).reshape(len(RADII), -1).mean(axis=1) - largest
         confidence = {f"far_{r}": float(v) for r, v in zip(RADII, above, strict=True)}
+        confidence |= {f"off_{r}": abs(confidence[f"far_{r}"]) for r in RADII}
         near = None if s.posterior is None else hellinger(p, s.posterior)
         times = {"extra_fit": made.extra, "predict": seconds / alone if alone else None}
         rows.append(
@@ -96,28 +95,9 @@ def run_all(todo: list[Job], results: Path, processes: int | None = None) -> pl.
     return pl.concat(frames, how="diagonal_relaxed").sort(keys)
 
 
-def tracked(work: Any, todo: list[Any], processes: int | None, title: str) -> Iterator[Any]:
-    """Each job with what it gives, as they come, with a bar that tells how far all is."""
-    from rich.progress import track
-
-    yield from track(_done(work, todo, processes), title, len(todo), disable=not todo)
-
-
-def _done(work: Any, todo: list[Any], processes: int | None) -> Iterator[tuple[Any, Any]]:
-    if processes == 1 or not todo:
-        yield from ((job, work(job)) for job in todo)
-        return
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"  # the processes are the threads
-    # polars has threads, which do not survive a fork
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        waiting = {pool.submit(work, job): job for job in todo}
-        yield from ((waiting[done], done.result()) for done in as_completed(waiting))
-
-
 def code(makers: tuple[str, ...] = MAKERS) -> str:
     """A mark of all code that makes the numbers."""
-    return code_mark(("models",), makers)
+    return code_mark(USED, makers)
 
 
 def store(path: Path, rows: list[dict[str, Any]], mark: str | None = None) -> None:

@@ -15,7 +15,8 @@ import polars as pl
 from scipy import stats
 
 import scorewise as sw
-from experiments.kdg_runs import MAKERS, code, store, stored, tracked
+from experiments.kdg_pool import tracked
+from experiments.kdg_runs import MAKERS, code, store, stored
 from experiments.markdown import shown, table, wrapped
 from experiments.rivals import forest, timed, warm_up
 from experiments.simulations import SIMULATIONS
@@ -124,13 +125,19 @@ class Slope(NamedTuple):
         >>> Slope.of([1, 2, 4, 8], [3, 6, 12, 24]).value
         1.0
         """
-        line = stats.linregress(np.log(n), np.log(values))
-        reach = float(stats.t.ppf(0.975, len(n) - 2)) * line.stderr if len(n) > 2 else np.inf
-        return cls(
-            round(float(line.slope), 6), float(line.slope - reach), float(line.slope + reach)
-        )
+        known = [(a, b) for a, b in zip(n, values, strict=True) if np.isfinite(b) and b > 0]
+        if len(known) < 2:
+            return cls(np.nan, np.nan, np.nan)
+        line = stats.linregress(*np.log(known).T)
+        reach = stats.t.ppf(0.975, len(known) - 2) * line.stderr if len(known) > 2 else np.nan
+        value = float(line.slope)
+        return cls(round(value, 6), float(value - reach), float(value + reach))
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "not known"
+        if np.isnan(self.low):
+            return f"{self.value:.2f} (two sizes only)"
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 

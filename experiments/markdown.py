@@ -30,11 +30,11 @@ def shown(value: float | None, digits: int = 3) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def give_or_take(value: float | None, error: float | None, digits: int = 3) -> str:
-    """A number with its standard error, where there is one."""
-    if error is None or isnan(error):
+def give_or_take(value: float | None, spread: float | None, digits: int = 3) -> str:
+    """A number with its spread, where there is one."""
+    if spread is None or isnan(spread):
         return shown(value, digits)
-    return f"{shown(value, digits)} ± {shown(error, digits)}"
+    return f"{shown(value, digits)} ± {shown(spread, digits)}"
 
 
 def between(middle: float, low: float, high: float, digits: int = 3) -> str:
@@ -48,5 +48,7 @@ def between(middle: float, low: float, high: float, digits: int = 3) -> str:
 
 
 def probability(p: float) -> str:
-    """A p-value."""
+    """A p-value, or nothing where there is none."""
+    if isnan(p):
+        return ""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,4 +1,4 @@
-"""Several methods on several data sets: mean ranks, and which of them differ (Demsar 2006)."""
+"""Several methods on several data sets: mean ranks, and which of them are told apart (Demsar 2006)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 class Ranking(NamedTuple):
-    """Mean ranks of methods, 1 the best, and how far apart they must be to differ."""
+    """Mean ranks of methods, 1 the best, and how far apart they must be to be told apart."""
 
     mean: Array
     critical: float
@@ -25,18 +25,26 @@ def ranking(values: Array, level: float = 0.95) -> Ranking:
     """Friedman's test, and Nemenyi's critical difference of mean ranks; low values are good.
 
     Rows are data sets, columns methods; ties share their ranks. `joined` are the largest groups of
-    methods of which no two differ.
+    methods that are not told apart. Rows with a value that is no number are left out; where none is left,
+    ranks and p are NaN, as p is for fewer than three methods.
 
     >>> a = np.array([[0.1, 0.2, 0.9], [0.3, 0.4, 0.8], [0.2, 0.1, 0.7], [0.0, 0.1, 0.5]])
     >>> found = ranking(a)
     >>> found.mean.tolist(), round(found.p, 3), found.joined
     ([1.25, 1.75, 3.0], 0.039, ((0, 1), (1, 2)))
     """
+    values = values[np.isfinite(values).all(axis=1)]
     sets, methods = values.shape
+    if not sets:
+        return Ranking(np.full(methods, np.nan), np.nan, np.nan, np.nan, ())
     ranks = stats.rankdata(values, axis=1)
     mean = np.asarray(ranks.mean(axis=0))
-    # rows in which all are equal leave nothing to test
-    test = stats.friedmanchisquare(*values.T) if np.ptp(values, axis=1).any() else (0.0, 1.0)
+    if methods < 3:
+        test = (np.nan, np.nan)
+    elif not np.ptp(values, axis=1).any():
+        test = (0.0, 1.0)  # rows in which all are equal leave nothing to test
+    else:
+        test = stats.friedmanchisquare(*values.T)
     critical = critical_difference(methods, sets, level)
     return Ranking(mean, critical, float(test[0]), float(test[1]), joined(mean, critical))
 

@@ -1,6 +1,8 @@
 """The KDG study judges as other packages do, stops and goes on, and gives the same numbers twice."""
 
 import ast
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,9 +15,8 @@ sklearn = pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 study = pytest.importorskip("experiments.kdg_study")
 
-from experiments import kdg_answers, kdg_eight, kdg_runs, kdg_scale, kdg_summary, rivals  # noqa: E402
+from experiments import code_mark, kdg_runs, kdg_scale, rivals  # noqa: E402
 from experiments.code_mark import bare  # noqa: E402
-from experiments.judging import away, ece, ece_by_chance, judged  # noqa: E402
 from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
 from experiments.kdg_sets import read, smallest, split  # noqa: E402
 from experiments.markdown import wrapped  # noqa: E402
@@ -78,6 +79,19 @@ def test_code_is_told_apart_by_what_it_does():
     assert kdg_runs.code() != kdg_runs.code(("ranking",))
 
 
+@pytest.mark.parametrize("folder", ["models", "recalibrating"])
+def test_code_of_every_rival_counts(folder, tmp_path, monkeypatch):
+    for name in kdg_runs.USED:
+        shutil.copytree(code_mark.LIBRARY / name, tmp_path / name)
+    monkeypatch.setattr(code_mark, "LIBRARY", tmp_path)
+    before = code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS)
+    file = min((tmp_path / folder).glob("*.py"))
+    file.write_text(file.read_text() + "\n# a remark\n")
+    assert code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS) == before
+    file.write_text(file.read_text() + "\nchanged = 1\n")
+    assert code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS) != before
+
+
 def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(study, "SHIPPED", ("iris", "wine"))
     monkeypatch.setattr(study, "FEW", ("ellipse",))
@@ -97,53 +111,26 @@ def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monk
     out = tmp_path / "kdg-small"
     for name in ("kdg.md", "cc18.md", "cc18_sets.md", "kdg_scale.md", "kdg_answers.md"):
         text = (out / name).read_text()
-        assert "nan" not in text
+        assert not re.search(r"\bnan\b|\binf\b", text)
         assert "short run" in text
         tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
         assert all(len({line.count("|") for line in rows}) == 1 for rows in tables)
     assert pl.read_csv(out / "kdg_study.csv")["rival"].n_unique() == len(RIVALS) + 1
 
 
-def test_ece_is_that_of_other_packages():
-    torch = pytest.importorskip("torch")
-    theirs = pytest.importorskip("torchmetrics.functional.classification")
-    netcal = pytest.importorskip("netcal.metrics")
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(4) / 2, 500)
-    y = rng.integers(0, 4, 500)
-    both = torch.from_numpy(p), torch.from_numpy(y)
-    expected = theirs.multiclass_calibration_error(*both, num_classes=4, n_bins=15, norm="l1")
-    assert ece(p, y) == pytest.approx(float(expected), abs=1e-6)
-    assert ece(p, y) == pytest.approx(netcal.ECE(15).measure(p, y), abs=1e-9)
-
-
-def test_measures_are_those_of_scikit_learn():
-    from sklearn import metrics
-
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    found = judged(p, y)
-    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p))
-    assert found["error"] == pytest.approx(1 - metrics.accuracy_score(y, p.argmax(axis=1)))
-    assert found["brier"] == pytest.approx(3 * metrics.mean_squared_error(np.eye(3)[y], p))
-
-
-def test_ece_by_chance_is_that_of_labels_drawn_from_the_posterior():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(3), 300)
-    drawn = [ece(p, [rng.choice(3, p=row) for row in p]) for _ in range(60)]
-    error = np.std(drawn) / np.sqrt(60)
-    assert ece_by_chance(p) == pytest.approx(np.mean(drawn), abs=4 * error)
-
-
-def test_points_away_are_so_many_radii_from_the_mean():
-    x = np.random.default_rng(0).normal(3, [1, 10, 0], (50, 3))
-    x[4, 0] = np.nan
-    full = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
-    z = (away(x, 4) - full.mean(axis=0))[:, :2] / full.std(axis=0)[:2]
-    reach = stats.zscore(full[:, :2])
-    assert np.hypot(*z.T) == pytest.approx(4 * np.hypot(*reach.T).max())
-    assert away(x, 4)[:, 2] == pytest.approx(3)
+def test_how_far_confidence_is_off_has_no_sign(monkeypatch):
+    said = {
+        "unsure": rivals.Rival(lambda x: np.full((len(x), 2), 0.5), 0.0),
+        "sure": rivals.Rival(lambda x: np.tile([0.0, 1.0], (len(x), 1)), 0.0),
+    }
+    monkeypatch.setattr(kdg_runs, "_fitted", lambda s, job: (s.x, s.new, said))
+    job = jobs("cc18", None, ("breast cancer",), 1, 5)[0]
+    unsure, sure = kdg_runs.run(job)
+    largest = split(None, "breast cancer", 0).y.mean()
+    for r in kdg_runs.RADII:
+        assert unsure[f"far_{r}"] == pytest.approx(0.5 - largest)
+        assert unsure[f"off_{r}"] == pytest.approx(largest - 0.5)
+        assert sure[f"off_{r}"] == sure[f"far_{r}"] == pytest.approx(1 - largest)
 
 
 def test_columns_are_prepared_as_scikit_learn_does():
@@ -240,6 +227,14 @@ def test_a_slope_is_the_power_of_n():
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([2, 4], "1.00 (two sizes only)"), ([2, 0], "not known"), ([np.nan, np.nan], "not known")],
+)
+def test_a_slope_of_few_sizes_is_told_in_words(values, said):
+    assert str(kdg_scale.Slope.of([1, 2], values)) == said
+
+
 def test_memory_is_what_work_allocates():
     def work():
         big = np.ones(1_000_000)
@@ -250,45 +245,22 @@ def test_memory_is_what_work_allocates():
     assert left == pytest.approx(2, abs=0.1)
 
 
-def made_up(gap, sets=12, seeds=3):
-    """Runs in which the kernel density models have log loss and ECE beside isotonic's by `gap`."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for name, seed in ((f"s{i:02}", seed) for i in range(sets) for seed in range(seeds)):
-        for rival in RIVALS:
-            value = 0.3 + 0.001 * rng.normal() + gap * rival.startswith("kernel")
-            about = {"study": "cc18", "set": name, "seed": seed, "rival": rival, "hellinger": None}
-            numbers = dict.fromkeys((*kdg_summary.MEASURES, "ece_chance", *kdg_summary.FAR), value)
-            rows.append(about | numbers | {"extra_fit": 1.0, "predict": 1.0})
-    return pl.DataFrame(rows)
-
-
-@pytest.mark.parametrize(("gap", "said"), [(-0.05, "is lower"), (0.05, "is **higher**")])
-def test_answers_follow_the_numbers(gap, said):
-    r = made_up(gap)
-    answer = str(kdg_answers.calibrated(r, r))
-    assert answer.count(f"log loss {said}:") == answer.count(f"ECE {said}:") == 2
-    v = kdg_summary.versus(r, "log_loss", "kernel density forest", "forest + isotonic")
-    assert v.over.mean == pytest.approx(gap, abs=0.002)
-    a, b = kdg_summary.wide(r, "log_loss", ("kernel density forest", "forest + isotonic")).T
-    theirs = stats.ttest_rel(a, b).confidence_interval()
-    assert (v.over.low, v.over.high) == pytest.approx((theirs.low, theirs.high))
-    lost = str(kdg_answers.loses(r))
-    assert lost.count(f"Log loss of {FAMILIES['forest'][3]} is higher") == 1
-    assert (
-        lost.count(f"on {12 if gap > 0 else 0} of 12 sets, clearly on {12 if gap > 0 else 0}") == 6
-    )
-
-
 def test_no_line_becomes_a_list_by_chance():
     for length in range(80, 110):
         text = wrapped("x" * length + " forest + isotonic", "- ")
         assert not any(line.lstrip().startswith("+") for line in text.splitlines())
 
 
-def test_goals_are_reached_or_missed_by_the_numbers():
-    reached = {g.name: g.reached for g in kdg_eight.goals(made_up(-0.295))}
-    assert [k for k, v in reached.items() if not v] == ["extra_fit"]
-    assert not any(
-        g.reached for g in kdg_eight.goals(made_up(0.2)) if g.name in ("ece", "accuracy")
-    )
+def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):
+    networks = pytest.importorskip("benchmarks.networks")
+    monkeypatch.setattr(networks, "KNOWN", (60, 120))
+    monkeypatch.setattr(networks, "ASKED", 40)
+    monkeypatch.setattr(networks, "OUT", tmp_path / "networks.md")
+    networks.main()
+    lines = (tmp_path / "networks.md").read_text().splitlines()
+    assert capsys.readouterr().out.splitlines() == lines
+    assert len({line.count("|") for line in lines}) == 1
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["60", "120"]
+    docs = Path(__file__).parents[1] / "docs"
+    for page in ("networks.md", "study-kdg.md"):
+        assert '--8<-- "tables/networks.md"' in (docs / page).read_text()

@@ -85,5 +85,23 @@ def test_methods_that_are_equal_everywhere_do_not_differ():
     assert len(found.joined[0]) == 3
 
 
+def test_rows_without_numbers_are_left_out():
+    values = np.random.default_rng(0).normal(size=(8, 4))
+    holes = np.vstack([values, [1, np.nan, 2, 3]])
+    found, expected = ranking.ranking(holes), ranking.ranking(values)
+    assert found.mean.tolist() == expected.mean.tolist()
+    assert found[1:] == expected[1:]
+    none = ranking.ranking(np.full((3, 4), np.nan))
+    assert np.isnan([*none.mean, none.p, none.critical]).all()
+    assert none.joined == ()
+
+
+def test_one_row_and_two_methods_have_ranks():
+    assert ranking.ranking(np.array([[3.0, 1.0, 2.0]])).mean.tolist() == [3, 1, 2]
+    two = ranking.ranking(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    assert two.mean.tolist() == [1, 2]
+    assert np.isnan(two.p)
+
+
 def test_examples_run():
     assert doctest.testmod(ranking) == (0, 5)
