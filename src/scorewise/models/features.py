@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +79,8 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
     """The places of the columns that are asked for by name or place."""
     if nominal is None:
         return set()
-    if isinstance(nominal, str) or not hasattr(nominal, "__len__"):
+    flat = getattr(nominal, "ndim", 1) == 1
+    if isinstance(nominal, str) or not hasattr(nominal, "__len__") or not flat:
         raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
     places = set()
     for asked in nominal:
@@ -88,6 +90,11 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
                     f"nominal column {asked!r} is not there; there are {', '.join(names)}"
                 )
             places.add(names.index(asked))
+        elif isinstance(asked, bool) or not isinstance(asked, Integral):
+            raise BadInput(
+                f"nominal holds {asked!r}; pass the names of columns or their places, whole numbers "
+                "from 0 (those of a mask are numpy.flatnonzero(mask))"
+            )
         elif 0 <= asked < len(names):
             places.add(int(asked))
         else:
