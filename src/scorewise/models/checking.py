@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect import signature
 from math import isfinite
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -94,9 +94,10 @@ def is_finite(setting: Any) -> bool:
     >>> [is_finite(value) for value in (1, np.float32(0.5), np.inf, True, "a", None)]
     [True, True, False, False, False, False]
     """
-    return isinstance(setting, Real) and not isinstance(setting, bool) and isfinite(setting)
+    number = isinstance(setting, int | float | np.integer | np.floating)
+    return number and not isinstance(setting, bool) and isfinite(setting)
 
 
 def is_whole(setting: Any) -> bool:
     """Whether a setting is a whole number; yes and no are none."""
-    return isinstance(setting, Integral) and not isinstance(setting, bool)
+    return isinstance(setting, int | np.integer) and not isinstance(setting, bool)

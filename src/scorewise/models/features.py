@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +89,7 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
                     f"nominal column {asked!r} is not there; there are {', '.join(names)}"
                 )
             places.add(names.index(asked))
-        elif isinstance(asked, bool) or not isinstance(asked, Integral):
+        elif isinstance(asked, bool) or not isinstance(asked, int | np.integer):
             raise BadInput(
                 f"nominal holds {asked!r}; pass the names of columns or their places, whole numbers "
                 "from 0 (those of a mask are numpy.flatnonzero(mask))"

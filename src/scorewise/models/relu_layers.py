@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_whole
 from scorewise.models.patterns import Patterns
 
 Array = NDArray[np.float64]
@@ -90,16 +91,31 @@ def mlp_pass(network: Any) -> Pass:
     return passing
 
 
+def check_layers(layers: Any, features: Any) -> None:
+    """Refuse what are no numbers of layers, before any network is there to count them."""
+    listed = layers is None or (hasattr(layers, "__len__") and not isinstance(layers, str))
+    if not listed or not all(is_whole(layer) for layer in (() if layers is None else layers)):
+        raise BadInput(
+            f"layers is {layers!r}; pass a list of numbers of ReLU layers, such as [0, 1], or None for all"
+        )
+    if not (features is None or isinstance(features, str) or is_whole(features)):
+        raise BadInput(f"features is {features!r}; pass the number or the name of a layer, or None")
+
+
 def _chosen(hidden: list[Array], layers: Sequence[int] | None) -> list[Array]:
     if layers is None:
         return hidden
-    bad = [layer for layer in layers if not -len(hidden) <= layer < len(hidden)]
-    if bad or not len(layers):
+    if not len(layers):
+        raise BadInput("layers is empty; pass the numbers of ReLU layers, or None for all")
+    return [_layer(hidden, layer, f"layers is {list(layers)}") for layer in layers]
+
+
+def _layer(hidden: list[Array], layer: int, asked: str) -> Array:
+    if not -len(hidden) <= layer < len(hidden):
         raise BadInput(
-            f"layers is {list(layers)}; the network has {len(hidden)} ReLU layers, "
-            f"counted from 0 to {len(hidden) - 1}"
+            f"{asked}; the network has {len(hidden)} ReLU layers, counted from 0 to {len(hidden) - 1}"
         )
-    return [hidden[layer] for layer in layers]
+    return hidden[layer]
 
 
 def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
@@ -107,4 +123,4 @@ def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
         return batch.reshape(len(batch), -1)
     if isinstance(features, str):
         return passed.named[features]
-    return _chosen(passed.hidden, [features])[0]
+    return _layer(passed.hidden, features, f"features is {features}")
