@@ -117,6 +117,18 @@ def test_half_precision_says_nearly_what_single_does():
     np.testing.assert_allclose(*found, atol=0.1)
 
 
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("features", [None, 0, "0"])
+def test_rows_that_are_no_floats_of_the_module_have_posteriors(kind, features):
+    model = KernelDensityNetwork(module().to(kind), features=features, random_state=0).fit(X, Y)
+    far = [[1e30, 1e30], [-1e38, 1e38], [1e300, -1e300], [-1e300, -1e300]]
+    p = model.predict_proba(far)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    if features is None:  # there are far rows of which no unit of a layer is on
+        np.testing.assert_allclose(p, np.tile(model.prior_, (4, 1)))
+        assert model.novelty(far).tolist() == [1, 1, 1, 1]
+
+
 WORDS = {"x": [1.0, 2.0, 3.0, 4.0], "hue": ["red", "red", "blue", "blue"]}
 DAYS = {"x": [1.0, 2.0, 3.0, 4.0], "day": [date(2020, 1, i) for i in (1, 2, 3, 4)]}
 FRAMES = {
@@ -124,6 +136,8 @@ FRAMES = {
     "categories": (pd.DataFrame(WORDS).astype({"hue": "category"}), "hue holds 'red'"),
     "polars": (pl.DataFrame(WORDS), "hue holds 'red'"),
     "lists": ([[1.0, "red"], [2.0, "red"], [3.0, "blue"], [4.0, "blue"]], "column 1 holds .*red"),
+    "bytes": (np.array([[b"red"]] * 4), "column 0 holds .*red"),
+    "a flat list": (["red", "red", "blue", "blue"], "column 0 holds .*red"),
     "objects": (pd.DataFrame(WORDS).to_numpy(dtype=object), "column 1 holds 'red'"),
     "lazy": (pl.DataFrame(WORDS).lazy(), "lazy frame, .*collect"),
     "pandas dates": (pd.DataFrame(DAYS), "day holds dates or times"),

@@ -71,6 +71,8 @@ def test_one_weight_for_all_rows_is_checked_as_many_are(model):
         model.fit(X, Y, sample_weight=-1)
     with pytest.raises(sw.BadInput, match="sample_weight is zero in every row"):
         model.fit(X, Y, sample_weight=0)
+    with pytest.raises(sw.BadInput, match="sample_weight holds words"):
+        model.fit(X, Y, sample_weight="a")
     with pytest.raises(ValueError, match="sample_weight contains NaN"):
         model.fit(X, Y, sample_weight=float("nan"))
 

@@ -74,6 +74,8 @@ def weights(given: Any, rows: int) -> Floats:
         return np.ones(rows)
     if isinstance(given, Real):
         given = np.full(rows, float(given))
+    if np.asarray(given).dtype.kind in "US":
+        raise BadInput("sample_weight holds words; pass one number for each row")
     found = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if found.shape != (rows,):
         raise BadInput(

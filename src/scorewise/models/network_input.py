@@ -42,7 +42,7 @@ def check_numbers(X: Any) -> None:  # noqa: N803
                 raise BadInput(
                     f"{name} holds dates or times; pass numbers, such as days since the first"
                 )
-            if isinstance(value, str) and not _is_number(value):
+            if isinstance(value, str | bytes) and not _is_number(value):
                 raise BadInput(
                     f"{name} holds {value!r}, and a network takes numbers alone; encode words, as with "
                     "sklearn.preprocessing.OneHotEncoder, or use a KernelDensityForest"
@@ -60,8 +60,8 @@ def _doubtful(x: Any) -> Iterator[tuple[str, list[Any]]]:
                 yield str(column.name), column.to_list()
     elif isinstance(x, list | tuple | np.ndarray):
         array = x if isinstance(x, np.ndarray) else _array(x)
-        if array.dtype.kind in "OUSMm" and array.ndim == 2:
-            for i, values in enumerate(array.T):
+        if array.dtype.kind in "OUSMm" and array.size:
+            for i, values in enumerate(array.reshape(len(array), -1).T):
                 yield f"column {i}", list(values)
 
 
@@ -72,7 +72,7 @@ def _array(x: Any) -> NDArray[Any]:
         return np.empty(0)
 
 
-def _is_number(word: str) -> bool:
+def _is_number(word: str | bytes) -> bool:
     try:
         float(word)
     except ValueError:

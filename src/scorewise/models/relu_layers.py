@@ -16,6 +16,7 @@ from scorewise.models.patterns import Patterns
 
 Array = NDArray[np.float64]
 BATCH = 1024
+_FAR = 1e300  # where activations are that are no floats
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,19 @@ def see(
 
 
 def log_posterior(logits: Array) -> Array:
-    """Log of the class probabilities; one column of logits is that of the second of two classes."""
+    """Log of the class probabilities; one column of logits is that of the second of two classes.
+
+    A row so far away that its logits are no floats leaves all classes as likely.
+
+    >>> np.exp(log_posterior(np.array([[0.0, 0.0], [np.inf, np.inf], [np.nan, 3.0]]))).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
     if logits.shape[1] == 1:
         logits = np.hstack([np.zeros_like(logits), logits])
-    return np.asarray(log_softmax(logits, axis=1))
+    with np.errstate(invalid="ignore"):
+        said = np.asarray(log_softmax(logits, axis=1))
+    said[np.isnan(said).any(axis=1)] = -np.log(logits.shape[1])
+    return said
 
 
 def mlp_pass(network: Any) -> Pass:
@@ -122,5 +132,7 @@ def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
     if features is None:
         return batch.reshape(len(batch), -1)
     if isinstance(features, str):
-        return passed.named[features]
-    return _layer(passed.hidden, features, f"features is {features}")
+        points = passed.named[features]
+    else:
+        points = _layer(passed.hidden, features, f"features is {features}")
+    return np.nan_to_num(points, nan=_FAR, posinf=_FAR, neginf=-_FAR)

@@ -98,7 +98,9 @@ def check_outputs(
 ) -> None:
     """Refuse a network that cannot take the first row, or does not give each class a number."""
     try:
-        said = see(passing_of(network, features), X[:1], layers, features).log_posterior
+        passing = passing_of(network, features)
+        logits = passing(X[:1]).logits
+        said = see(passing, X[:1], layers, features).log_posterior
     except BadInput:
         raise
     except (RuntimeError, TypeError, ValueError, IndexError) as why:
@@ -112,7 +114,7 @@ def check_outputs(
             f"the network tells {said.shape[1]} classes apart, y has {len(classes)} "
             f"({_named(classes)}); give rows of each class"
         )
-    if np.isnan(said).any():
+    if np.isnan(logits).any():
         raise BadInput(
             "the network says NaN of row 0, counting from 0; its weights are NaN, or X is out of their "
             "range: train it again, or scale X"
