@@ -153,7 +153,10 @@ def test_bad_input_is_refused_in_a_sentence():
     x, y = [[1.0], [2.0], [3.0]], [0, 1, 1]
     cases = [
         (lambda: NaiveBayes(alpha=0).fit(x, y), "alpha=0 is not positive"),
-        (lambda: NaiveBayes(var_smoothing=-1).fit(x, y), "var_smoothing=-1 is negative"),
+        (
+            lambda: NaiveBayes(var_smoothing=-1).fit(x, y),
+            "var_smoothing=-1 is not a finite number from 0 up",
+        ),
         (lambda: NaiveBayes(nominal=["b"]).fit(x, y), "nominal column 'b' is not there"),
         (lambda: NaiveBayes(nominal=[3]).fit(x, y), "nominal column 3 is not there"),
         (lambda: NaiveBayes(nominal="hue").fit(x, y), "pass the names or places"),

@@ -2,10 +2,13 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import scorewise as sw
+from scorewise.displays import PosteriorDisplay
 
 mpl.use("Agg")
 
@@ -54,3 +57,79 @@ def test_what_cannot_be_drawn_is_refused(three):
         sw.displays.PosteriorDisplay(x[:, 0], x[:, 1], {}, ["a"])
     with pytest.raises(sw.BadInput, match="7 classes"):
         sw.displays.PosteriorDisplay(x[:, 0], x[:, 1], {"": x}, range(7))
+
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_model_that_knows_names_is_asked_with_them(three, library):
+    x, y, model = three
+    frame = FRAMES[library]({"a": x[:, 0], "b": x[:, 1]})
+    named = LogisticRegression(C=100.0).fit(frame, y)
+    turned = LogisticRegression(C=100.0).fit(frame[["b", "a"]], y)
+    models = {"array": model, "named": named, "turned": turned}
+    for given in (frame, x):  # the array has the features in the order that the model knows
+        chosen = {k: m for k, m in models.items() if k != "turned" or given is frame}
+        d = PosteriorDisplay.from_models(chosen, given, y, points=9)
+        for p in d.posteriors.values():
+            np.testing.assert_allclose(p, d.posteriors["array"], atol=1e-3)
+    with pytest.raises(sw.BadInput, match="model 'named' was fitted to the features a, b, x has "):
+        PosteriorDisplay.from_models({"named": named}, pd.DataFrame(x, columns=["a", "c"]), y)
+
+
+def test_labels_are_matched_by_value_and_else_by_spelling(three):
+    x, y, _ = three
+    codes = np.searchsorted(["a", "b", "c$"], y)
+    model = LogisticRegression().fit(x, codes)
+    for given in (codes, codes.astype(float), codes.astype(str), codes.astype(str).tolist()):
+        d = PosteriorDisplay.from_models(model, x, given, points=9)
+        assert [len(drawn.get_offsets()) for drawn in d.points_] == [30, 30, 30]
+
+
+@pytest.mark.parametrize("value", [0.0, 7.5, 1e15])
+def test_a_feature_of_one_value_gets_a_plane_around_it(three, value):
+    x, y, _ = three
+    x = np.stack([x[:, 0], np.full(90, value)], axis=1)
+    d = PosteriorDisplay.from_models(LogisticRegression().fit(x, y), x, y, points=9)
+    assert d.y[0] < value < d.y[-1]
+    if value < 1e9:
+        assert (d.y[0], d.y[-1]) == (value - 1, value + 1)
+
+
+def test_what_cannot_be_asked_is_refused_in_a_sentence(three):
+    x, y, model = three
+    codes = np.searchsorted(["a", "b", "c$"], y)
+    other = LogisticRegression().fit(x, codes)
+    gap = x.copy()
+    gap[[4, 7], 1] = np.nan
+    unknown = np.where(np.arange(90) < 88, y, "z")
+    missing = y.astype(object)
+    missing[3] = None
+    wide = LogisticRegression().fit(np.hstack([x, x]), y)
+    cases = [
+        ({"one": model, "two": other}, x, y, "'one' and model 'two' know other classes"),
+        (other, x, y, "y is 'a', none of the models' classes .0, 1, 2., in 90 rows"),
+        (model, x, unknown, "y is 'z', none of .* in 2 rows, first at row 88"),
+        (model, x, missing, "y is missing in 1 row, row 3"),
+        (model, x, y[:5], "x has 90 rows and y has 5"),
+        (model, gap, y, "x is NaN .missing. or infinite in 2 rows, first at row 4"),
+        (model, x[:0], y[:0], "there are no rows"),
+        (model, x.astype(str).astype(object) + "m", y, "other than numbers"),
+        (model, pl.DataFrame(x).lazy(), y, "lazy frame"),
+        (RidgeClassifier().fit(x, y), x, y, "a RidgeClassifier, has no predict_proba"),
+        (LogisticRegression(), x, y, "the model is not fitted"),
+        (wide, x, y, "fitted to 4 features"),
+    ]
+    for given, rows, labels, said in cases:
+        with pytest.raises(sw.BadInput, match=said):
+            PosteriorDisplay.from_models(given, rows, labels)
+    for option in (
+        {"reach": "a"},
+        {"reach": np.inf},
+        {"reach": -1},
+        {"points": 1},
+        {"points": 2.5},
+    ):
+        with pytest.raises(sw.BadInput, match=f"{next(iter(option))}=.* is not a"):
+            PosteriorDisplay.from_models(model, x, y, **option)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.displays.canvas import COLOURS, ink, literal, panels
 from scorewise.displays.display import Display
+from scorewise.displays.plane import Plane, check_plane, named_models
 from scorewise.errors import BadInput
 
 Array = NDArray[np.float64]
@@ -57,22 +58,23 @@ class PosteriorDisplay(Display):
         """Draw one fitted model or several by name, for the two features of `x`.
 
         The plane goes beyond the data by `reach` times their range on each side, and is asked for
-        at `points` by `points` places.
+        at `points` by `points` places. Models that know names of features are asked with a frame.
+        Labels are matched to the classes of the models by value, or else by spelling.
         """
-        named = dict(models) if isinstance(models, Mapping) else {"": models}
-        if not named:
-            raise BadInput("no models were given; pass one, or {name: model}")
-        rows = np.asarray(x, dtype=float)
-        if rows.ndim != 2 or rows.shape[1] != 2:
-            raise BadInput(f"the rows have shape {rows.shape}; a plane has two features")
-        first, second = (_line(column, reach, points) for column in rows.T)
-        grid = np.stack(np.meshgrid(first, second), axis=-1)
-        classes = next(iter(named.values())).classes_
+        named = named_models(models)
+        check_plane(reach, points)
+        plane = Plane.of(x)
+        classes = np.asarray(next(iter(named.values())).classes_)
+        labels = plane.labels(y, classes)
+        first, second = (plane.line(column, reach, points) for column in (0, 1))
+        grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
         said = {
-            name: model.predict_proba(grid.reshape(-1, 2)).reshape(points, points, -1)
+            name: np.reshape(
+                model.predict_proba(plane.asked(grid, model, name)), (points, points, -1)
+            )
             for name, model in named.items()
         }
-        return cls(first, second, said, classes, (rows, np.asarray(y))).plot(ax=ax)
+        return cls(first, second, said, classes, (plane.rows, labels)).plot(ax=ax)
 
     def plot(self, ax: Any = None, **scatter: Any) -> Self:
         """Draw a panel for each model; `scatter` goes to matplotlib's `scatter`, such as `s=10`."""
@@ -101,11 +103,6 @@ class PosteriorDisplay(Display):
             look = {"s": 8, "color": colour, "edgecolors": ink(ax), "linewidths": 0.3}
             label = literal(str(label))
             self.points_.append(ax.scatter(own[:, 0], own[:, 1], label=label, **look | given))
-
-
-def _line(column: Array, reach: float, points: int) -> Array:
-    low, high = column.min(), column.max()
-    return np.linspace(low - reach * (high - low), high + reach * (high - low), points)
 
 
 def colours(p: Array) -> Array:

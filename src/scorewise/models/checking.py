@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from inspect import signature
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -50,22 +52,30 @@ def _untouched(x: Any) -> Any:
 
 def labels(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Codes]:
     """The classes in order, and the class of each row."""
-    y = column_or_1d(y, warn=True)
+    y = complete(y)
     check_consistent_length(columns[0][1], y)
-    gone = vector(y, "y").missing()
-    if gone is not None:
-        raise BadInput(f"y is missing (NaN) {Place().rows(gone)}; leave such rows out")
     check_classification_targets(check_array(y, ensure_2d=False, dtype=None))
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int64)
+
+
+def complete(y: Any) -> Any:
+    """Labels as one array, if none is missing."""
+    y = column_or_1d(y, warn=True)
+    gone = vector(y, "y").missing()
+    if gone is not None:
+        raise BadInput(f"y is missing (NaN) {Place().rows(gone)}; leave such rows out")
+    return y
 
 
 def weights(given: Any, rows: int) -> Floats:
     """The weight of each row; 1 where nothing is said. A weight of 2 is worth the row twice."""
     if given is None:
         return np.ones(rows)
-    if isinstance(given, int | float):
-        return np.full(rows, float(given))
+    if isinstance(given, Real):
+        given = np.full(rows, float(given))
+    if np.asarray(given).dtype.kind in "US":
+        raise BadInput("sample_weight holds words; pass one number for each row")
     found = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if found.shape != (rows,):
         raise BadInput(
@@ -78,3 +88,18 @@ def weights(given: Any, rows: int) -> Floats:
     if not found.any():
         raise BadInput("sample_weight is zero in every row; at least one has to count")
     return np.asarray(found, np.float64)
+
+
+def is_finite(setting: Any) -> bool:
+    """Whether a setting is a number and finite.
+
+    >>> [is_finite(value) for value in (1, np.float32(0.5), np.inf, True, "a", None)]
+    [True, True, False, False, False, False]
+    """
+    number = isinstance(setting, int | float | np.integer | np.floating)
+    return number and not isinstance(setting, bool) and isfinite(setting)
+
+
+def is_whole(setting: Any) -> bool:
+    """Whether a setting is a whole number; yes and no are none."""
+    return isinstance(setting, int | np.integer) and not isinstance(setting, bool)

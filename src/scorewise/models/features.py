@@ -78,7 +78,8 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
     """The places of the columns that are asked for by name or place."""
     if nominal is None:
         return set()
-    if isinstance(nominal, str) or not hasattr(nominal, "__len__"):
+    flat = getattr(nominal, "ndim", 1) == 1
+    if isinstance(nominal, str) or not hasattr(nominal, "__len__") or not flat:
         raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
     places = set()
     for asked in nominal:
@@ -88,6 +89,11 @@ def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
                     f"nominal column {asked!r} is not there; there are {', '.join(names)}"
                 )
             places.add(names.index(asked))
+        elif isinstance(asked, bool) or not isinstance(asked, int | np.integer):
+            raise BadInput(
+                f"nominal holds {asked!r}; pass the names of columns or their places, whole numbers "
+                "from 0 (those of a mask are numpy.flatnonzero(mask))"
+            )
         elif 0 <= asked < len(names):
             places.add(int(asked))
         else:

@@ -11,25 +11,26 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_whole, weights
 from scorewise.models.committee import Committee, Group, Heard
 from scorewise.models.held_out import check_folds, splits
 from scorewise.models.kernel_posterior import Array, mixed
 from scorewise.models.neighbourhood import background, far, score
+from scorewise.models.network_input import check_shape, rows_of
 from scorewise.models.pattern_kernel import thinned
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
-from scorewise.models.relu_layers import see
+from scorewise.models.relu_layers import check_layers
 from scorewise.models.relu_networks import (
     check_classes,
     check_network,
     check_outputs,
+    check_width,
     fitted,
     is_ready,
-    passing_of,
     plain,
-    rows_of,
     seeds_of,
     unwrapped,
 )
@@ -86,8 +87,9 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         weight = None
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            X, y, weight = _weighing(X, y, weight)  # noqa: N806
+            weight = weights(sample_weight, len(X))
+            counts = weight > 0  # rows of weight 0 might as well be absent
+            X, y, weight = X[counts], y[counts], weight[counts]  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise BadInput("y has one class only; a classifier needs rows of two classes at least")
@@ -130,8 +132,9 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
     def _checked(self) -> Any:
         """The network that is given, if it and the settings can be used."""
         check_folds(self.folds)
-        if self.max_patterns < 1:
-            raise BadInput(f"max_patterns is {self.max_patterns}; it must be a number from 1 up")
+        if not (is_whole(self.max_patterns) and self.max_patterns >= 1):
+            raise BadInput(f"max_patterns is {self.max_patterns!r}; it must be a number from 1 up")
+        check_layers(self.layers, self.features)
         network = unwrapped(self.network)
         check_network(plain() if network is None else network, self.features)
         return network
@@ -159,9 +162,9 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 
     def _keep(self, network: Any, rows: _Rows) -> None:
         """Take a fitted network as it is, if it knows the classes."""
+        check_width(network, rows.X)
         check_classes(network, self.classes_)
-        first = see(passing_of(network, self.features), rows.X[:1], self.layers, self.features)
-        check_outputs(first.log_posterior, self.classes_)
+        check_outputs(network, rows.X, self.classes_, self.layers, self.features)
         self.networks_ = [network]
         few = len(rows) < 2 * FEWEST
         self.tuned_on_ = f"{NOTHING}: too few rows" if few else "each row given, left out in turn"
@@ -200,6 +203,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
     def _hear(self, X: Any) -> Heard:  # noqa: N803
         check_is_fitted(self)
         X = rows_of(self, X, images=is_torch(self.networks_[0]))  # noqa: N806
+        check_shape(X, self.centre_.shape)
         return self.committee_.hear(self._scaled(X), self.pool_.exponent)
 
     def _learn_scale(self, X: Array, scale: bool) -> None:  # noqa: N803
@@ -240,15 +244,3 @@ class _Rows:
     def __getitem__(self, places: Any) -> _Rows:
         weight = None if self.weight is None else self.weight[places]
         return _Rows(self.X[places], self.y[places], self.codes[places], weight)
-
-
-def _weighing(X: Array, y: Any, weight: Array) -> tuple[Array, Any, Array]:  # noqa: N803
-    """The rows with a weight; those of weight 0 might as well be absent."""
-    if (weight < 0).any():
-        first = int(np.flatnonzero(weight < 0)[0])
-        raise BadInput(
-            f"sample_weight is negative in {(weight < 0).sum():,} rows, first at row {first}; "
-            "weights must be 0 or more"
-        )
-    counts = weight > 0
-    return X[counts], y[counts], weight[counts]

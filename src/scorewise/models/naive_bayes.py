@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from scorewise.errors import BadInput
-from scorewise.models.checking import features, labels, weights
+from scorewise.models.checking import features, is_finite, labels, weights
 from scorewise.models.features import Codes, Floats, Layout
 
 _FAR = 1e100  # squares of more standard deviations than that are no floats
+_WIDEST = 1e300  # the largest variance, in which all rows are as likely
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
@@ -60,7 +61,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         member = (codes[:, None] == np.arange(len(self.classes_))) * weight[:, None]
         self.class_count_ = member.sum(axis=0)
         self.class_prior_ = self.class_count_ / weight.sum()
-        self.theta_, self.var_ = _normals(rows.numbers[used], member[used], self.var_smoothing)
+        self._normals = _Normals.of(rows.numbers[used], member[used], self.var_smoothing)
+        self.theta_, self.var_ = self._normals.in_units()
         counts = [len(found) for found in self.layout_.levels if found is not None]
         self.level_log_prob_ = [
             _shares(column, member, count, self.alpha)
@@ -70,22 +72,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_joint_log_proba(self, X: Any) -> Floats:  # noqa: N803
         """The logarithm of each class's share times the density of what is known of the row."""
-        check_is_fitted(self)
-        rows = self.layout_.read(features(self, X, reset=False))
-        with np.errstate(divide="ignore"):  # a class of no weight is impossible
-            prior = np.log(self.class_prior_)
-        joint = np.tile(prior, (len(rows.numbers), 1))
-        for c, (mean, var) in enumerate(zip(self.theta_, self.var_, strict=True)):
-            joint[:, c] += _log_density(rows.numbers, mean, var)
-        for column, shares in zip(rows.codes.T, self.level_log_prob_, strict=True):
-            known = column >= 0
-            joint[known] += shares[:, column[known]].T
-        return joint
+        log_prior, evidence = self._weigh(X)
+        return log_prior + evidence
 
     def predict_log_proba(self, X: Any) -> Floats:  # noqa: N803
         """The logarithms of the probabilities."""
-        joint = self.predict_joint_log_proba(X)
-        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True), np.float64)
+        log_prior, evidence = self._weigh(X)
+        possible = np.isfinite(log_prior)
+        # far away the evidence is so large that adding the prior to it would lose the prior
+        odds = log_prior + (evidence - evidence[:, possible].max(axis=1, keepdims=True))
+        return np.asarray(odds - logsumexp(odds, axis=1, keepdims=True), np.float64)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The probability of each class, in the order of `classes_`."""
@@ -93,16 +89,29 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The likeliest class of each row; the first of several."""
-        likeliest = self.predict_joint_log_proba(X).argmax(axis=1)
+        likeliest = self.predict_log_proba(X).argmax(axis=1)
         named: NDArray[Any] = self.classes_[likeliest]
         return named
 
+    def _weigh(self, x: Any) -> tuple[Floats, Floats]:
+        """The log shares of the classes, and the log density of what is known of each row in them."""
+        check_is_fitted(self)
+        rows = self.layout_.read(features(self, x, reset=False))
+        with np.errstate(divide="ignore"):  # a class of no weight is impossible
+            log_prior = np.log(self.class_prior_)
+        evidence = self._normals.log_density(rows.numbers)
+        for column, shares in zip(rows.codes.T, self.level_log_prob_, strict=True):
+            known = column >= 0
+            evidence[known] += shares[:, column[known]].T
+        return log_prior, evidence
+
     def _check(self) -> None:
-        if not self.alpha > 0:
-            raise BadInput(f"alpha={self.alpha!r} is not positive; 1 is Laplace's")
-        if self.var_smoothing is not None and not self.var_smoothing >= 0:
+        if not (is_finite(self.alpha) and self.alpha > 0):
+            raise BadInput(f"alpha={self.alpha!r} is not positive and finite; 1 is Laplace's")
+        smoothing = self.var_smoothing
+        if smoothing is not None and not (is_finite(smoothing) and smoothing >= 0):
             raise BadInput(
-                f"var_smoothing={self.var_smoothing!r} is negative; GaussianNB's is 1e-9"
+                f"var_smoothing={smoothing!r} is not a finite number from 0 up; GaussianNB's is 1e-9"
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -131,18 +140,60 @@ def _moments(x: Floats, weight: Floats) -> _Moments:
     return _Moments(total, mean, var)
 
 
-def _normals(x: Floats, member: Floats, smoothing: float | None) -> tuple[Floats, Floats]:
-    """Means and variances by class, the variances kept away from 0."""
-    overall, gaps = _moments(x, member.sum(axis=1)), _gaps(x)
-    own = [_moments(x, c) for c in member.T]
-    mean = np.array([np.where(c.weight > 0, c.mean, overall.mean) for c in own])
-    var = np.array([np.where(c.weight > 0, c.var, overall.var) for c in own])
-    if smoothing is None:
-        var = np.maximum(var, (gaps / 6) ** 2)
-    else:
-        var = np.maximum(var + smoothing * max(overall.var, default=0.0), np.finfo(float).tiny)
-    # a feature with one value has the same density in all classes, which cancels
-    return np.where(gaps > 0, mean, overall.mean), np.where(gaps > 0, var, 1.0)
+class _Normals(NamedTuple):
+    """Means and variances by class, with each column in a unit of its own, 2^power.
+
+    Squares of the smallest and largest floats are none; of values up to 1 they are.
+    """
+
+    power: Codes
+    mean: Floats
+    var: Floats
+
+    @classmethod
+    def of(cls, x: Floats, member: Floats, smoothing: float | None) -> _Normals:
+        """From rows and their weights in each class; variances are kept away from 0."""
+        power = np.frexp(np.nan_to_num(np.abs(x)).max(axis=0))[1].astype(np.int64)
+        x = np.ldexp(x, -power)
+        overall, gaps = _moments(x, member.sum(axis=1)), _gaps(x)
+        own = [_moments(x, c) for c in member.T]
+        mean = np.array([np.where(c.weight > 0, c.mean, overall.mean) for c in own])
+        var = np.array([np.where(c.weight > 0, c.var, overall.var) for c in own])
+        if smoothing is None:
+            var = np.maximum(var, (gaps / 6) ** 2)
+        else:
+            var = np.maximum(var + _added(overall.var, power, smoothing), np.finfo(float).tiny)
+        # a feature with one value has the same density in all classes, which cancels
+        mean = np.where(gaps > 0, mean, overall.mean)
+        one = np.ldexp(1.0, np.clip(-2 * power, -900, 900))
+        return cls(power, mean, np.where(gaps > 0, np.minimum(var, _WIDEST), one))
+
+    def in_units(self) -> tuple[Floats, Floats]:
+        """Means and variances in the units of the columns, as far as floats go."""
+        with np.errstate(over="ignore"):
+            return np.ldexp(self.mean, self.power), np.ldexp(self.var, 2 * self.power)
+
+    def log_density(self, x: Floats) -> Floats:
+        """The sum of the log densities of what is there, rows by classes."""
+        with np.errstate(over="ignore"):  # as far as can be
+            x = np.ldexp(x, -self.power)
+        by_class = [self._log_density(x, m, v) for m, v in zip(self.mean, self.var, strict=True)]
+        return np.stack(by_class, axis=1)
+
+    def _log_density(self, x: Floats, mean: Floats, var: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            away = np.clip((x - mean) / np.sqrt(var), -_FAR, _FAR)
+        log_scale = np.log(2 * np.pi * var) + 2 * np.log(2) * self.power
+        return np.asarray(-0.5 * np.nansum(log_scale + away**2, axis=1), np.float64)
+
+
+def _added(var: Floats, power: Codes, smoothing: float) -> Floats:
+    """That share of the largest variance of any column, in the unit of each."""
+    if not smoothing or not var.any():
+        return np.zeros_like(var)
+    with np.errstate(divide="ignore"):
+        largest = (np.log2(var) + 2 * power).max() + np.log2(smoothing)
+    return np.asarray(np.exp2(np.minimum(largest - 2 * power, np.log2(_WIDEST))), np.float64)
 
 
 def _gaps(x: Floats) -> Floats:
@@ -156,9 +207,3 @@ def _shares(column: Codes, member: Floats, count: int, alpha: float) -> Floats:
     known = column >= 0
     n = np.array([np.bincount(column[known], c[known], count) for c in member.T]) + alpha
     return np.asarray(np.log(n) - np.log(n.sum(axis=1, keepdims=True)), np.float64)
-
-
-def _log_density(x: Floats, mean: Floats, var: Floats) -> Floats:
-    """The sum of the log densities of what is there, for each row."""
-    away = np.clip((x - mean) / np.sqrt(var), -_FAR, _FAR)
-    return np.asarray(-0.5 * np.nansum(np.log(2 * np.pi * var) + away**2, axis=1), np.float64)

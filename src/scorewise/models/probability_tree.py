@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
-from scorewise.models.checking import features, labels, weights
+from scorewise.models.checking import features, is_finite, labels, weights
 from scorewise.models.encoding import Encoding
 from scorewise.models.features import Floats
 
@@ -104,9 +103,12 @@ class ProbabilityTree(ClassifierMixin, BaseEstimator):
         return leaves
 
     def _check(self) -> None:
-        one_of("smoothing", self.smoothing, ("laplace", "m", None))
-        if self.smoothing == "m" and not self.m > 0:
-            raise BadInput(f"m={self.m!r} is not positive; it is worth that many rows")
+        if self.smoothing not in ("laplace", "m", None):
+            raise BadInput(
+                f'smoothing={self.smoothing!r} is not known; pass smoothing="laplace" or "m" or None'
+            )
+        if self.smoothing == "m" and not (is_finite(self.m) and self.m > 0):
+            raise BadInput(f"m={self.m!r} is not positive and finite; it is worth that many rows")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

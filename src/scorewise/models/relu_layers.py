@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_whole
 from scorewise.models.patterns import Patterns
 
 Array = NDArray[np.float64]
 BATCH = 1024
+_FAR = 1e300  # where activations are that are no floats
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,19 @@ def see(
 
 
 def log_posterior(logits: Array) -> Array:
-    """Log of the class probabilities; one column of logits is that of the second of two classes."""
+    """Log of the class probabilities; one column of logits is that of the second of two classes.
+
+    A row so far away that its logits are no floats leaves all classes as likely.
+
+    >>> np.exp(log_posterior(np.array([[0.0, 0.0], [np.inf, np.inf], [np.nan, 3.0]]))).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
     if logits.shape[1] == 1:
         logits = np.hstack([np.zeros_like(logits), logits])
-    return np.asarray(log_softmax(logits, axis=1))
+    with np.errstate(invalid="ignore"):
+        said = np.asarray(log_softmax(logits, axis=1))
+    said[np.isnan(said).any(axis=1)] = -np.log(logits.shape[1])
+    return said
 
 
 def mlp_pass(network: Any) -> Pass:
@@ -90,21 +101,38 @@ def mlp_pass(network: Any) -> Pass:
     return passing
 
 
+def check_layers(layers: Any, features: Any) -> None:
+    """Refuse what are no numbers of layers, before any network is there to count them."""
+    listed = layers is None or (hasattr(layers, "__len__") and not isinstance(layers, str))
+    if not listed or not all(is_whole(layer) for layer in (() if layers is None else layers)):
+        raise BadInput(
+            f"layers is {layers!r}; pass a list of numbers of ReLU layers, such as [0, 1], or None for all"
+        )
+    if not (features is None or isinstance(features, str) or is_whole(features)):
+        raise BadInput(f"features is {features!r}; pass the number or the name of a layer, or None")
+
+
 def _chosen(hidden: list[Array], layers: Sequence[int] | None) -> list[Array]:
     if layers is None:
         return hidden
-    bad = [layer for layer in layers if not -len(hidden) <= layer < len(hidden)]
-    if bad or not len(layers):
+    if not len(layers):
+        raise BadInput("layers is empty; pass the numbers of ReLU layers, or None for all")
+    return [_layer(hidden, layer, f"layers is {list(layers)}") for layer in layers]
+
+
+def _layer(hidden: list[Array], layer: int, asked: str) -> Array:
+    if not -len(hidden) <= layer < len(hidden):
         raise BadInput(
-            f"layers is {list(layers)}; the network has {len(hidden)} ReLU layers, "
-            f"counted from 0 to {len(hidden) - 1}"
+            f"{asked}; the network has {len(hidden)} ReLU layers, counted from 0 to {len(hidden) - 1}"
         )
-    return [hidden[layer] for layer in layers]
+    return hidden[layer]
 
 
 def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
     if features is None:
         return batch.reshape(len(batch), -1)
     if isinstance(features, str):
-        return passed.named[features]
-    return _chosen(passed.hidden, [features])[0]
+        points = passed.named[features]
+    else:
+        points = _layer(passed.hidden, features, f"features is {features}")
+    return np.nan_to_num(points, nan=_FAR, posinf=_FAR, neginf=-_FAR)

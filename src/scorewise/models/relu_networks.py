@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from scorewise.door.place import Place
 from scorewise.errors import BadInput
-from scorewise.models.relu_layers import Array, Pass, mlp_pass
+from scorewise.models.relu_layers import Array, Pass, mlp_pass, see
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
 
 
@@ -41,6 +41,12 @@ def check_network(network: Any, features: int | str | None) -> None:
             f"the network's activation is {network.activation}, which does not cut the space into "
             "polytopes; use activation='relu'"
         )
+    sizes = network.coefs_[1:] if is_ready(network) else np.atleast_1d(network.hidden_layer_sizes)
+    if not len(sizes):
+        raise BadInput(
+            "the network has no hidden layer, so that all rows would be alike; give it "
+            "hidden_layer_sizes, such as (64, 64)"
+        )
     if isinstance(features, str):
         raise BadInput(
             f"features is {features!r}; the layers of an MLPClassifier have numbers, from 0"
@@ -59,32 +65,18 @@ def is_ready(network: Any) -> bool:
     return True
 
 
-def rows_of(model: Any, *given: Any, images: bool) -> Any:
-    """Rows, and labels when fitting, as scikit-learn checks them; images may have more dimensions."""
-    asked: dict[str, Any] = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
-    try:
-        from sklearn.utils.validation import validate_data
-    except ImportError:  # scikit-learn 1.5
-        found = model._validate_data(*given, force_all_finite=False, **asked)
-    else:
-        found = validate_data(model, *given, ensure_all_finite=False, **asked)
-    check_finite(found[0] if len(given) > 1 else found)
-    return found
-
-
-def check_finite(X: Array) -> None:  # noqa: N803
-    """Refuse rows with values that are missing or infinite."""
-    bad = np.asarray(~np.isfinite(X).reshape(len(X), -1).all(axis=1))
-    if bad.any():
-        raise BadInput(
-            f"X has NaN (missing) or inf {Place().rows(bad)}; a network takes neither: fill "
-            "them, as with sklearn.impute.SimpleImputer, or use KernelDensityForest, which takes NaN"
-        )
-
-
 def passing_of(network: Any, features: int | str | None) -> Pass:
     """The forward pass of a fitted network."""
     return torch_pass(network, features) if is_torch(network) else mlp_pass(network)
+
+
+def check_width(network: Any, X: Array) -> None:  # noqa: N803
+    """Refuse rows with another number of columns than a fitted `MLPClassifier` knows."""
+    known = getattr(network, "n_features_in_", X.shape[1])
+    if known != X.shape[1]:
+        raise BadInput(
+            f"the network was fitted to {known} columns and X has {X.shape[1]}; give the same columns"
+        )
 
 
 def check_classes(network: Any, classes: Any) -> None:
@@ -97,12 +89,35 @@ def check_classes(network: Any, classes: Any) -> None:
         )
 
 
-def check_outputs(log_posterior: Array, classes: Any) -> None:
-    """Refuse a network with another number of outputs than there are classes."""
-    if log_posterior.shape[1] != len(classes):
+def check_outputs(
+    network: Any,
+    X: Array,  # noqa: N803
+    classes: Any,
+    layers: Sequence[int] | None,
+    features: int | str | None,
+) -> None:
+    """Refuse a network that cannot take the first row, or does not give each class a number."""
+    try:
+        passing = passing_of(network, features)
+        logits = passing(X[:1]).logits
+        said = see(passing, X[:1], layers, features).log_posterior
+    except BadInput:
+        raise
+    except (RuntimeError, TypeError, ValueError, IndexError) as why:
+        reason = (str(why).splitlines() or [type(why).__name__])[0]
         raise BadInput(
-            f"the network tells {log_posterior.shape[1]} classes apart, y has {len(classes)} "
+            f"the network cannot take rows of shape {X.shape[1:]} ({reason}); give rows of the shape "
+            "that it was trained on"
+        ) from why
+    if said.shape[1] != len(classes):
+        raise BadInput(
+            f"the network tells {said.shape[1]} classes apart, y has {len(classes)} "
             f"({_named(classes)}); give rows of each class"
+        )
+    if np.isnan(logits).any():
+        raise BadInput(
+            "the network says NaN of row 0, counting from 0; its weights are NaN, or X is out of their "
+            "range: train it again, or scale X"
         )
 
 

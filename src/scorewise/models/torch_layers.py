@@ -49,10 +49,10 @@ def torch_pass(module: Any, features: int | str | None) -> Pass:
         named: dict[str, Array] = {}
 
         def watch(_: Any, __: Any, output: Any) -> None:
-            hidden.append(_rows(output))
+            hidden.append(_rows(output, "a ReLU layer"))
 
         def keep(_: Any, __: Any, output: Any) -> None:
-            named[str(features)] = _rows(output)
+            named[str(features)] = _rows(output, f"layer {features!r}")
 
         bent = [part for part in module.modules() if type(part).__name__ in BENT]
         hooks = [part.register_forward_hook(watch) for part in bent]
@@ -63,16 +63,36 @@ def torch_pass(module: Any, features: int | str | None) -> Pass:
         try:
             with torch.no_grad():
                 given = torch.as_tensor(batch, dtype=first.dtype, device=first.device)
-                return Passed(hidden, _rows(module(given)), named)
+                logits = _rows(module(given), "the module")
         finally:
             module.train(training)
             for hook in hooks:
                 hook.remove()
+        _check_seen(hidden, named, features)
+        return Passed(hidden, logits, named)
 
     return passing
 
 
-def _rows(output: Any) -> Array:
+def _check_seen(hidden: list[Array], named: dict[str, Array], features: int | str | None) -> None:
+    """Refuse a module whose ReLU layers, or the layer that is named, are there but not called."""
+    if not hidden:
+        raise BadInput(
+            "the module has ReLU layers but calls none of them; call them in its forward, since "
+            "torch.nn.functional.relu cannot be seen from outside"
+        )
+    if isinstance(features, str) and features not in named:
+        raise BadInput(f"features is {features!r}, which the module does not call; name another")
+
+
+def _rows(output: Any, source: str) -> Array:
     """A tensor as rows of floats; a copy, since later layers may work in place."""
-    values = output.detach().cpu().numpy().astype(np.float64, copy=True)
+    import torch
+
+    if not isinstance(output, torch.Tensor):
+        raise BadInput(
+            f"{source} returns a {type(output).__name__}; wrap the module in one whose layers return "
+            "tensors, the last of them the logits"
+        )
+    values = output.detach().cpu().to(torch.float64, copy=True).numpy()
     return np.asarray(values.reshape(len(values), -1))
