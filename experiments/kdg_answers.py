@@ -202,7 +202,7 @@ def cost(eight: pl.DataFrame, scale: pl.DataFrame, trees: int) -> Answer:
             )
         memory = slope(scale, draw, trees, "fit_mb"), slope(scale, draw, trees, "predict_mb")
         said.append(
-            f"{sizes}, classes {draw}: {'; '.join(told)}. The peak of memory grows to the power "
+            f"{sizes}, {draw}: {'; '.join(told)}. The peak of memory grows to the power "
             f"{memory[0]} in fit and {memory[1]} in predict (1 is linear)."
         )
     return Answer("What does it cost?", said)
