@@ -10,8 +10,8 @@ import polars as pl
 
 from experiments.code_mark import code_mark
 from experiments.judging import away, judged
-from experiments.kdg_pool import tracked
 from experiments.kdg_sets import Split, split
+from experiments.pool import tracked
 from experiments.preparing import Prepared
 from experiments.rivals import FAMILIES, Rival, forests, networks, timed, warm_up
 from experiments.simulations import hellinger

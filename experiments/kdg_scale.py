@@ -17,9 +17,9 @@ from scipy import stats
 from sklearn.datasets import make_classification
 
 import scorewise as sw
-from experiments.kdg_pool import tracked
 from experiments.kdg_runs import MAKERS, code, store, stored
 from experiments.markdown import shown, table, wrapped
+from experiments.pool import tracked
 from experiments.rivals import forest, timed, warm_up
 from experiments.simulations import SIMULATIONS
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -18,6 +16,7 @@ import polars as pl
 import scorewise as sw
 from experiments.code_mark import code_mark
 from experiments.data_sets import DataSet, load
+from experiments.pool import tracked
 
 SCHEMES = {"cv": "10-fold cross-validation", "sub": "40 % subsamples"}
 FOLDS, SHARE = 10, 0.4
@@ -49,7 +48,10 @@ def splits(y: np.ndarray, job: Job) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         cut = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     else:
         cut = StratifiedShuffleSplit(FOLDS, train_size=SHARE, random_state=seed)
-    yield from cut.split(np.zeros((len(y), 1)), y)
+    with warnings.catch_warnings():
+        # the smallest class of a set may have fewer rows than there are folds
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        yield from list(cut.split(np.zeros((len(y), 1)), y))
 
 
 def judged(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
@@ -88,8 +90,6 @@ def run_all(
     folder: Path | None, sets: list[str], repeats: int, results: Path, processes: int | None = None
 ) -> dict[str, pl.DataFrame]:
     """The runs of all sets, those that were stored taken up; each set is stored when it is complete."""
-    from rich.progress import track
-
     results.mkdir(parents=True, exist_ok=True)
     about = {name: settings(folder, name, repeats) for name in sets}
     paths = {name: results / f"{name}.parquet" for name in sets}
@@ -104,28 +104,12 @@ def run_all(
     ]
     parts: dict[str, list[dict[str, Any]]] = {}
     left = {name: len(SCHEMES) * repeats for name in sets}
-    for name, rows in track(_done(jobs, processes), "judging", len(jobs), disable=not jobs):
-        parts.setdefault(name, []).extend(rows)
-        left[name] -= 1
-        if not left[name]:
-            found[name] = store(paths[name], parts.pop(name), about[name])
+    for job, rows in tracked(runs, jobs, processes, "judging"):
+        parts.setdefault(job.name, []).extend(rows)
+        left[job.name] -= 1
+        if not left[job.name]:
+            found[job.name] = store(paths[job.name], parts.pop(job.name), about[job.name])
     return {name: found[name] for name in sets}
-
-
-def _done(jobs: list[Job], processes: int | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The set and the rows of each job, as they come."""
-    if processes == 1:
-        yield from ((job.name, runs(job)) for job in jobs)
-        return
-    # polars has threads, which do not survive a fork
-    with ProcessPoolExecutor(processes, get_context("spawn"), _quiet) as pool:
-        waiting = {pool.submit(runs, job): job.name for job in jobs}
-        yield from ((waiting[done], done.result()) for done in as_completed(waiting))
-
-
-def _quiet() -> None:
-    # the smallest class of a set may have fewer rows than there are folds
-    warnings.filterwarnings("ignore", "The least populated class", UserWarning)
 
 
 def settings(folder: Path | None, name: str, repeats: int) -> dict[str, str]:

@@ -13,12 +13,12 @@ pytest.importorskip("rich")
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments.kdg_pool import done  # noqa: E402
+from experiments.pool import done  # noqa: E402
 
 LONG = """
 import os, sys, time
 from pathlib import Path
-from experiments.kdg_pool import done
+from experiments.pool import done
 
 def work(i):
     (Path(sys.argv[1]) / str(os.getpid())).touch()
