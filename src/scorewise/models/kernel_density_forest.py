@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -36,7 +36,7 @@ from scorewise.models.tuning import SMOOTHINGS, tune
 from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_BLOCK = 8192  # rows that are looked at together
+_BLOCK = 16_384  # rows that are looked at together, at most
 _PART = 1024  # of these, rows whose neighbours are
 _STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
 
@@ -164,7 +164,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
         found = self._leaves.reached(self.forest_, x)
-        order = np.lexsort(found[:3])  # rows that share leaves together: they are read once
+        order = np.lexsort(found[:6])  # rows that share leaves together: they are read once
         w = self._leaves.weights_of(np.ascontiguousarray(found[:, order].T))
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
         sums = class_sums(w, self._classes, self.exponent_)
@@ -179,8 +179,9 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
 
     def _blocks(self, work: Any, x: Array) -> list[Any]:
-        """The work done on blocks of rows, which do not depend on the number of threads."""
-        parts = (x[at : at + _BLOCK] for at in range(0, len(x), _BLOCK))
+        """The work done on blocks of rows, one for each thread at least."""
+        step = min(_BLOCK, -(-len(x) // effective_n_jobs(self.n_jobs)))
+        parts = (x[at : at + step] for at in range(0, len(x), step))
         return list(Parallel(self.n_jobs, require="sharedmem")(delayed(work)(p) for p in parts))
 
     def _grown(self, x: Array, labels: Any, weight: Any, seed: int) -> Any:
