@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
+    load_digits,
     load_iris,
     load_wine,
     make_classification,
@@ -129,6 +130,16 @@ def test_threads_change_nothing():
     assert np.array_equal(a.score_samples(x), b.score_samples(x))
     c = _model(12, n_jobs=2).fit(x, y)
     assert np.array_equal(b.predict_proba(x), c.predict_proba(x))
+
+
+def test_each_row_is_judged_by_itself():
+    x, y = load_digits(return_X_y=True)
+    model = _model(30).fit(x[::2], y[::2])
+    new = 1.5 * x[1:400:2]
+    near = model.score_samples(new)
+    assert np.array_equal(model.score_samples(new[::-1]), near[::-1])
+    for row in range(0, 200, 20):
+        assert model.score_samples(new[[row]])[0] == pytest.approx(near[row], rel=1e-12)
 
 
 def test_a_copy_says_the_same():

@@ -94,6 +94,17 @@ def test_the_nearest_are_those_of_a_sort():
     assert (none == 0).all()
 
 
+def test_of_equally_near_rows_the_same_are_taken_whatever_else_is_asked():
+    rng = np.random.default_rng(0)
+    w = sparse.csr_array(rng.integers(0, 3, (40, 60)) / 4 * (rng.random((40, 60)) < 0.5))
+    places, _ = nearest(w, 5)
+    for row in range(40):
+        alone = nearest(w[[row]], 5)
+        assert set(alone[0][0]) == set(places[row])
+        best = np.lexsort((np.arange(60), -w.toarray()[row]))[:5]
+        assert set(best) == set(places[row])
+
+
 def test_the_density_is_that_of_student_kernels():
     from scipy import stats
 

@@ -36,8 +36,8 @@ from scorewise.models.tuning import SMOOTHINGS, tune
 from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_BLOCK = 16_384  # rows that are looked at together, at most
-_PART = 1024  # of these, rows whose neighbours are
+_BLOCK = 16_384  # rows whose leaves are looked for together, at most
+_PART = 1024  # of these, rows that are weighed together
 _STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
 
 
@@ -164,15 +164,14 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
         found = self._leaves.reached(self.forest_, x)
-        order = np.lexsort(found[:6])  # rows that share leaves together: they are read once
-        w = self._leaves.weights_of(np.ascontiguousarray(found[:, order].T))
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
-        sums = class_sums(w, self._classes, self.exponent_)
-        inside[order] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
+        order = np.lexsort(found[:3])  # rows that share leaves together: they are read once
         for at in range(0, len(x), _PART):
             part = order[at : at + _PART]
-            neighbours = nearest(w[at : at + _PART], self._count)
-            near[part] = self._neighbourhood.nearness(x[part], *neighbours)
+            w = self._leaves.weights_of(np.ascontiguousarray(found[:, part].T))
+            sums = class_sums(w, self._classes, self.exponent_)
+            inside[part] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
+            near[part] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:

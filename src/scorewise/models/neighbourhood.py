@@ -12,24 +12,30 @@ from scipy.special import expit, gammaln
 
 from scorewise.models.kernel_posterior import Array
 
+_HAIR = 1e-9  # of a weight: less than weights differ by unless they are equal
 _NUMBERS = 200_000  # features of neighbours that are looked at together
 
 
 def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
     """Places and weights of the training rows with the largest weights in each row of `w`.
 
-    Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0.
+    Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0. Of equal
+    weights those of the first places count, whatever other rows are asked for.
     """
     starts, sizes = w.indptr[:-1], np.diff(w.indptr)
     width = max(int(sizes.max(initial=0)), count)
     inside = np.arange(width) < sizes[:, None]
     values = np.zeros(inside.shape)
-    values[inside] = w.data
+    values[inside] = w.data * (1 - _HAIR / w.shape[1] * w.indices)
     top = np.argpartition(values, -count, axis=1)[:, -count:]
-    found = np.take_along_axis(values, top, axis=1)
-    place = np.minimum(starts[:, None] + top, max(len(w.indices) - 1, 0))
-    rows = w.indices[place] if len(w.indices) else np.zeros_like(place)
-    return np.where(found > 0, rows, 0).astype(np.int64), found
+    top.sort(axis=1)
+    place = np.minimum(starts[:, None] + top, max(w.nnz - 1, 0))
+    known = np.take_along_axis(inside, top, axis=1)
+    if not w.nnz:
+        return np.zeros(place.shape, np.int64), np.zeros(place.shape)
+    return np.where(known, w.indices[place], 0).astype(np.int64), np.where(
+        known, w.data[place], 0.0
+    )
 
 
 @dataclass(frozen=True)
