@@ -24,9 +24,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import scorewise as sw
 from scorewise.models.forest_input import takes_missing
+from scorewise.models.held_out import some
 from scorewise.models.kernel_posterior import class_sums
 from scorewise.models.leaves import leaves_of
-from scorewise.models.unseen import some
 
 PLAIN = {"exponent": 1.0, "smoothing": 0.0, "temperature": 1.0}
 

@@ -1,42 +1,21 @@
 """The kernel density network: posteriors against what they promise, networks of torch, weights."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_blobs
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
 
 import scorewise as sw
+from network_cases import clouds, one_thread, quietly, small  # noqa: F401
 from scorewise.models import KernelDensityNetwork, at_radius
 from scorewise.models.pooling import EXPONENTS
 from scorewise.models.relu_networks import fitted
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Networks as small as these lose more by waiting for threads than they gain."""
-    with threadpool_limits(1):
-        yield
-
-
-def small(layers=(16,), **options):
-    given = {"max_iter": 60, "tol": 1e-3, "learning_rate_init": 0.01, "random_state": 0}
-    return MLPClassifier(layers, **{**given, **options})
-
-
-def quietly(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y, **options)
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +70,6 @@ def module_of(network):
         layer.weight.data, layer.bias.data = torch.tensor(w.T), torch.tensor(b)
         parts += [layer, torch.nn.ReLU(inplace=True)]
     return torch.nn.Sequential(*parts[:-1])
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    X, y = make_blobs(400, centers=4, cluster_std=1.2, random_state=0)
-    return StandardScaler().fit_transform(X), np.array(list("abcd"))[y]
 
 
 @pytest.mark.parametrize("features", [None, 1])

@@ -1,43 +1,14 @@
 """The kernel density network on hard inputs: sane posteriors, or a refusal that says what to do."""
 
-import warnings
-
 import numpy as np
 import pytest
 import torch
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 import scorewise as sw
+from network_cases import clouds, one_thread, quietly, small  # noqa: F401
 from scorewise.models import KernelDensityNetwork, at_radius
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Networks as small as these lose more by waiting for threads than they gain."""
-    with threadpool_limits(1):
-        yield
-
-
-def small(layers=(16,), **options):
-    given = {"max_iter": 60, "tol": 1e-3, "learning_rate_init": 0.01, "random_state": 0}
-    return MLPClassifier(layers, **{**given, **options})
-
-
-def quietly(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y, **options)
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    X, y = make_blobs(400, centers=4, cluster_std=1.2, random_state=0)
-    return StandardScaler().fit_transform(X), np.array(list("abcd"))[y]
 
 
 @pytest.mark.parametrize("rows", [[0, 50], [0, 50, 100], [0, 1, 50, 51, 100], [0, 1, 2, 3, 50]])

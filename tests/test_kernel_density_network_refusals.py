@@ -9,19 +9,13 @@ import pytest
 import torch
 from sklearn.datasets import make_blobs
 from sklearn.neural_network import MLPClassifier
-from threadpoolctl import threadpool_limits
 from torch import nn
 
 import scorewise as sw
+from network_cases import one_thread  # noqa: F401
 from scorewise.models import KernelDensityNetwork
 
 X, Y = make_blobs(60, centers=2, random_state=0)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def small(layers=(8,)):

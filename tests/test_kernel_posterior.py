@@ -10,7 +10,7 @@ from scorewise.models.neighbourhood import Neighbourhood, background, far, neare
 from scorewise.models.tuning import tune
 
 
-@pytest.mark.parametrize("exponent", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("exponent", [0.25, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.5])
 def test_class_sums_are_those_of_powers(exponent):
     rng = np.random.default_rng(0)
     w = rng.random((5, 8)) * (rng.random((5, 8)) < 0.6)

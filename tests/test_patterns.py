@@ -1,38 +1,16 @@
 """Patterns of networks and their kernel, against plain loops."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
-from threadpoolctl import threadpool_limits
 
+from network_cases import one_thread, quietly, small  # noqa: F401
 from scorewise.models.held_out import splits
-from scorewise.models.pattern_kernel import KnownRows, largest, thinned
+from scorewise.models.pattern_kernel import KnownRows, largest
 from scorewise.models.patterns import Comparison, Patterns, likenesses
 from scorewise.models.relu_layers import mlp_pass, see
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Networks as small as these lose more by waiting for threads than they gain."""
-    with threadpool_limits(1):
-        yield
-
-
-def small(layers=(16,), **options):
-    given = {"max_iter": 60, "tol": 1e-3, "learning_rate_init": 0.01, "random_state": 0}
-    return MLPClassifier(layers, **{**given, **options})
-
-
-def quietly(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y, **options)
 
 
 def looped(network, x):
@@ -160,11 +138,3 @@ def test_folds_hold_rows_out_once_and_leave_some_of_each_class(codes, folds):
         assert len(held) <= -(-len(codes) // folds)
         seen += held.tolist()
     assert len(seen) == len(set(seen)) == sum(n for n in np.bincount(codes) if n > 1)
-
-
-def test_thinning_keeps_the_shares_of_classes():
-    codes = np.repeat([0, 1, 3], [900, 99, 1])
-    places, stand_for = thinned(codes, 100, np.random.default_rng(0))
-    assert len(places) == 100
-    kept = np.bincount(codes[places], stand_for)
-    np.testing.assert_allclose(kept, [900, 99, 0, 1])

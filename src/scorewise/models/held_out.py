@@ -1,13 +1,15 @@
-"""Folds of rows: those that a model is fitted to and those that are held out."""
+"""Folds of rows, those that a model is fitted to and those that are held out; and some rows for all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_whole
 
 Places = NDArray[np.int64]
 
@@ -37,7 +39,32 @@ def splits(
         yield np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def check_folds(folds: object) -> None:
+def some(y: Any, most: int, rng: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places of at most `most` rows, or one of each class, and how many rows each stands for.
+
+    Rare classes stay whole, since little is known of them; common ones give the rows that are left out.
+
+    >>> places, stand_for = some(np.repeat([0, 1], [90, 4]), 10, np.random.default_rng(0))
+    >>> stand_for
+    array([15., 15., 15., 15., 15., 15.,  1.,  1.,  1.,  1.])
+    """
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    kept = np.zeros_like(counts)
+    left, open_classes = most, len(classes)
+    for code in np.argsort(counts, kind="stable"):
+        kept[code] = min(counts[code], max(left // open_classes, 1))
+        left, open_classes = left - kept[code], open_classes - 1
+    drawn = [
+        rng.choice(np.flatnonzero(codes == code), size, replace=False)
+        if size < counts[code]
+        else np.flatnonzero(codes == code)
+        for code, size in enumerate(kept)
+    ]
+    places = np.sort(np.concatenate(drawn))
+    return places, (counts / kept)[codes[places]]
+
+
+def check_folds(folds: Any) -> None:
     """Refuse what is no number of folds."""
-    if not (isinstance(folds, int | np.integer) and folds >= 2):
+    if not (is_whole(folds) and folds >= 2):
         raise BadInput(f"folds is {folds!r}; it must be a number from 2 up, such as 5")

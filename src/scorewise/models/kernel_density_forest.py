@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
@@ -29,15 +28,23 @@ from scorewise.models.forest_input import (
     is_fitted,
     takes_missing,
 )
-from scorewise.models.kernel_posterior import Array, class_sums, mixed, prior_of, smoothed
-from scorewise.models.leaves import Leaves, as_trees_see, leaves_of
+from scorewise.models.held_out import some
+from scorewise.models.kernel_posterior import (
+    Array,
+    class_sums,
+    indicator,
+    mixed,
+    prior_of,
+    smoothed,
+)
+from scorewise.models.leaves import Leaves, as_trees_see, leaves_of, together
 from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import SMOOTHINGS, tune
-from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some
+from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 16_384  # rows whose leaves are looked for together, at most
-_PART = 1024  # of these, rows that are weighed together
+_PART = 2048  # of these, rows that are weighed together
 _STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
 
 
@@ -122,7 +129,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(seed)
         self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
-        self._classes = sparse.csr_array(np.eye(len(self.classes_))[codes])
+        self._classes = indicator(codes, len(self.classes_))
         unseen = self._unseen(x, labels, weight, found, inside, rng)
         self._tune(unseen, x, codes, balance)
         return self
@@ -163,15 +170,18 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return encoded(self, self.encoding_, *given, missing=missing)
 
     def _look_at(self, x: Array) -> tuple[Array, Array]:
-        found = self._leaves.reached(self.forest_, x)
+        order = together(self.forest_, x)
+        x = x[order]
+        own = self._leaves.reached(self.forest_, x)
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
-        order = np.lexsort(found[:3])  # rows that share leaves together: they are read once
         for at in range(0, len(x), _PART):
-            part = order[at : at + _PART]
-            w = self._leaves.weights_of(np.ascontiguousarray(found[:, part].T))
+            part = slice(at, at + _PART)
+            w = self._leaves.weights_of(np.ascontiguousarray(own[:, part].T))
             sums = class_sums(w, self._classes, self.exponent_)
-            inside[part] = smoothed(sums, self.prior_, self.smoothing_, 1 / self.temperature_)
-            near[part] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
+            inside[order[part]] = smoothed(
+                sums, self.prior_, self.smoothing_, 1 / self.temperature_
+            )
+            near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
     def _leaves_of(self, x: Array) -> NDArray[np.int32]:

@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from scorewise.errors import BadInput
 from scorewise.models.checking import is_whole, weights
 from scorewise.models.committee import Committee, Group, Heard
-from scorewise.models.held_out import check_folds, splits
+from scorewise.models.held_out import check_folds, some, splits
 from scorewise.models.kernel_posterior import Array, mixed
 from scorewise.models.neighbourhood import background, far, score
 from scorewise.models.network_input import check_shape, rows_of
-from scorewise.models.pattern_kernel import thinned
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
 from scorewise.models.relu_layers import check_layers
 from scorewise.models.relu_networks import (
@@ -176,19 +175,21 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         groups = []
         most = max(2, self.max_patterns // len(held))  # one is left to compare the other with
         for places in held:
-            kept, stand_for = thinned(rows.codes[places], most, random)
+            kept, stand_for = _by_class(rows.codes[places], most, random)
             part = rows[places[kept]]
             groups.append(Group(part.X, part.codes, rows.weights[places[kept]] * stand_for))
         return groups
 
     def _tune(self, groups: list[Group], random: np.random.Generator) -> None:
         """The pool and the background, each known row left out in turn; of few rows the usual pool."""
-        asked, heard = [], []
+        asked, heard, each = [], [], []
         for member, group in enumerate(groups):
-            own, stand_for = thinned(group.codes, ASKED // len(groups), random)
+            own, stand_for = _by_class(group.codes, ASKED // len(groups), random)
+            each.append(stand_for)
             asked.append(Group(group.X[own], group.codes[own], group.weight[own] * stand_for))
             heard.append(self.committee_.hear_left_out(member, asked[-1].X, own, EXPONENTS))
-        self.background_ = background(np.concatenate([part.nearness for part in heard]))
+        near = np.concatenate([part.nearness for part in heard])
+        self.background_ = background(near, np.concatenate(each))
         self.pool_ = Pool()
         if self.tuned_on_.startswith(NOTHING):
             return
@@ -244,3 +245,12 @@ class _Rows:
     def __getitem__(self, places: Any) -> _Rows:
         weight = None if self.weight is None else self.weight[places]
         return _Rows(self.X[places], self.y[places], self.codes[places], weight)
+
+
+def _by_class(
+    codes: NDArray[np.int64], most: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], Array]:
+    """Places of some rows in the order of their classes, and how many rows each stands for."""
+    places, stand_for = some(codes, most, random)
+    order = np.argsort(codes[places], kind="stable")
+    return places[order], stand_for[order]

@@ -1,12 +1,12 @@
 """From weights of training rows to posteriors that fall back to the prior far from all of them.
 
 A forest or a network says how near each training row i is to a row x: w(x, i) >= 0, a sparse
-matrix with a row for each x. What follows from it is the same for both:
+matrix with a row for each x. What follows from it, here and in tuning.py and neighbourhood.py:
 
     sums = class_sums(w, classes, exponent)            # of w^exponent, for each class
     tuned = tune({1.0: sums, 2.0: ...}, y, prior)      # on rows that the weights do not know
     inside = smoothed(sums, prior, tuned.smoothing, tuned.sharpness)  # the posterior near the data
-    nearness = Neighbourhood.of(X).nearness(X_new, *nearest(w, 20))
+    nearness = Neighbourhood.of(X).nearness(X_new, *nearest(w, 10))
     novelty = far(nearness, background(nearness_of_unknown_rows))
     posterior = mixed(inside, prior, novelty)
 """
@@ -17,14 +17,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Array = NDArray[np.float64]
+_FEW = 8  # classes; more are mostly zeros
 
 
 def prior_of(codes: NDArray[np.int64], weight: Array, classes: int) -> Array:
     """Share of each class in the weight of all rows; above 0 also for those without weight."""
     total = np.maximum(np.bincount(codes, weight, classes), 1e-12 * weight.sum())
     return np.asarray(total / total.sum())
+
+
+def indicator(codes: NDArray[np.int64], classes: int) -> Any:
+    """Whether each row is of each class, 0 or 1; sparse where classes are many."""
+    one = sparse.csr_array(
+        (np.ones(len(codes)), (np.arange(len(codes)), codes)), (len(codes), classes)
+    )
+    return one if classes > _FEW else one.toarray()
 
 
 def class_sums(w: Any, classes: Any, exponent: float) -> Array:

@@ -18,11 +18,25 @@ _LARGE = 16  # times as many members of a class as are kept: all trees keep the 
 
 def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
     """The leaf of each row in each tree (rows by trees)."""
+    return np.ascontiguousarray(_by_tree(forest, x).T)
+
+
+def _by_tree(forest: Any, x: Array) -> NDArray[np.int32]:
+    """The leaf of each row in each tree (trees by rows)."""
     seen = as_trees_see(x)
     found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
     for at, tree in enumerate(forest.estimators_):
         found[at] = tree.tree_.apply(seen)
-    return np.ascontiguousarray(found.T)
+    return found
+
+
+def together(forest: Any, x: Array) -> NDArray[np.int64]:
+    """The order of rows in which those that share leaves follow one another.
+
+    Trees then take the same turns again and again, and what belongs to a leaf is read once.
+    """
+    seen = as_trees_see(x)
+    return np.lexsort([tree.tree_.apply(seen) for tree in forest.estimators_[:3]])
 
 
 def as_trees_see(x: Array) -> NDArray[np.float32]:
@@ -85,10 +99,9 @@ class Leaves:
 
     def reached(self, forest: Any, x: Array) -> NDArray[np.int32]:
         """The row of `members` that each row of x reaches in each tree (trees by rows)."""
-        seen = as_trees_see(x)
-        found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
-        for at, (tree, start) in enumerate(zip(forest.estimators_, self.offsets, strict=True)):
-            found[at] = self.numbers[start:][tree.tree_.apply(seen)]
+        found = _by_tree(forest, x)
+        for at, start in enumerate(self.offsets):
+            found[at] = self.numbers[start:][found[at]]
         return found
 
     def weights(self, leaves: NDArray[np.int32], use: NDArray[np.bool_] | None = None) -> Any:

@@ -12,30 +12,24 @@ from scipy.special import expit, gammaln
 
 from scorewise.models.kernel_posterior import Array
 
-_HAIR = 1e-9  # of a weight: less than weights differ by unless they are equal
-_NUMBERS = 200_000  # features of neighbours that are looked at together
+_NUMBERS = 50_000  # features of neighbours that are looked at together
 
 
 def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
     """Places and weights of the training rows with the largest weights in each row of `w`.
 
     Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0. Of equal
-    weights those of the first places count, whatever other rows are asked for.
+    weights those of the first places count, whatever other rows are asked for: a place is written
+    into the last bits of its weight, which are none that matter, so that one number tells both.
     """
-    starts, sizes = w.indptr[:-1], np.diff(w.indptr)
+    last = (1 << max(w.shape[1] - 1, 1).bit_length()) - 1
+    sizes = np.diff(w.indptr)
     width = max(int(sizes.max(initial=0)), count)
-    inside = np.arange(width) < sizes[:, None]
-    values = np.zeros(inside.shape)
-    values[inside] = w.data * (1 - _HAIR / w.shape[1] * w.indices)
-    top = np.argpartition(values, -count, axis=1)[:, -count:]
-    top.sort(axis=1)
-    place = np.minimum(starts[:, None] + top, max(w.nnz - 1, 0))
-    known = np.take_along_axis(inside, top, axis=1)
-    if not w.nnz:
-        return np.zeros(place.shape, np.int64), np.zeros(place.shape)
-    return np.where(known, w.indices[place], 0).astype(np.int64), np.where(
-        known, w.data[place], 0.0
-    )
+    keys = np.zeros((len(sizes), width), dtype=np.int64)
+    keys[np.arange(width) < sizes[:, None]] = (w.data.view(np.int64) & ~last) | (last - w.indices)
+    keys.partition(width - count, axis=1)
+    top = np.sort(keys[:, width - count :], axis=1)[:, ::-1]
+    return np.where(top > 0, last - (top & last), 0), (top & ~last).view(float)
 
 
 @dataclass(frozen=True)
@@ -83,11 +77,12 @@ class Neighbourhood:
         which the nearest neighbour is farthest, in units of its spread, since amid many features one
         alone moves the density little. A missing value counts as one at the usual distance.
         """
-        x = np.ascontiguousarray(x, dtype=float)
-        found = np.empty((len(x), 2))
-        for part in self._parts(len(x), places.shape[1]):
-            z = (x[part][:, self.used] - self.mean) / self.spread
-            found[part] = self._near(z, self.rows[places[part]], weights[part])
+        z = np.ascontiguousarray(
+            (np.asarray(x, dtype=float)[:, self.used] - self.mean) / self.spread
+        )
+        found = np.empty((len(z), 2))
+        for part in self._parts(len(z), places.shape[1]):
+            found[part] = self._near(z[part], self.rows[places[part].T], weights[part].T)
         return found
 
     def _parts(self, rows: int, neighbours: int) -> Iterator[slice]:
@@ -95,23 +90,24 @@ class Neighbourhood:
         return (slice(at, at + step) for at in range(0, rows, step))
 
     def _near(self, z: Array, near: Array, weights: Array) -> Array:
-        share, pairs = weights, "rn,rnf->rf"
+        """The same for standardised rows and neighbours (neighbours by rows by features)."""
+        share, pairs = weights, "nr,nrf->rf"
         if self.gaps:
-            share, pairs = weights[:, :, None] * ~np.isnan(near), "rnf,rnf->rf"
+            share, pairs = weights[:, :, None] * ~np.isnan(near), "nrf,nrf->rf"
             near = np.nan_to_num(near)
-        total = share.sum(axis=1).reshape(len(z), -1)
+        total = share.sum(axis=0).reshape(len(z), -1)
         none = total == 0  # no neighbour tells: mean and variance of all rows
         total[none] = 1.0
         centre = np.einsum(pairs, share, near) / total
-        apart = np.subtract(near, centre[:, None])
+        apart = near - centre
         variance = np.einsum(pairs, share, np.square(apart, out=apart)) / total
         variance = np.where(none, 1.0, np.maximum(variance, self.floor))
         density = self._log_density(z, centre, variance)
-        away = np.subtract(near, z[:, None], out=apart)
+        away = np.subtract(near, z, out=apart)
         np.square(away, out=away)
         if not share.all():
             away[share == 0] = np.inf
-        gap = np.where(none | np.isnan(z), 0.0, away.min(axis=1))
+        gap = np.where(none | np.isnan(z), 0.0, away.min(axis=0))
         return np.column_stack([density, -self._tail(gap).max(axis=1, initial=0.0)])
 
     def _tail(self, squared: Array) -> Array:

@@ -98,24 +98,3 @@ def largest(values: Floats, count: int) -> tuple[Places, Floats]:
         values[rows, place] = -1
     values[rows[:, None], places] = found
     return places, found
-
-
-def thinned(codes: Places, most: int, random: np.random.Generator) -> tuple[Places, Array]:
-    """Places of at most about `most` rows, drawn within classes, and how many rows each stands for.
-
-    The places are in the order of the classes.
-
-    >>> places, stands_for = thinned(np.repeat([0, 1], [90, 10]), 10, np.random.default_rng(0))
-    >>> len(places), stands_for.sum()
-    (10, np.float64(100.0))
-    """
-    if len(codes) <= most:
-        return np.argsort(codes, kind="stable"), np.ones(len(codes))
-    counts = np.bincount(codes)
-    kept = np.minimum(counts, np.maximum(np.floor(most * counts / len(codes)), 1)).astype(int)
-    drawn = [
-        np.sort(random.choice(np.flatnonzero(codes == code), kept[code], replace=False))
-        for code in np.flatnonzero(counts)
-    ]
-    places = np.concatenate(drawn)
-    return places, (counts / np.maximum(kept, 1))[codes[places]]

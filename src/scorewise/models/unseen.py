@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scorewise.models.held_out import some, splits
 from scorewise.models.leaves import Leaves, leaves_of
 
 MOST = 2000  # training rows on which settings are tuned
@@ -64,12 +65,8 @@ def out_of_bag(
 
 def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> Unseen | None:
     """Rows of each of a few folds, with the weights from a smaller forest of the other folds."""
-    fold = _folds(y, rng)
     parts = []
-    for one in range(FOLDS):
-        asked, rest = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
-        if not len(asked) or not len(rest):
-            continue
+    for rest, asked in splits(np.unique(y, return_inverse=True)[1], FOLDS, rng):
         places, stand_for = some(y[asked], MOST // FOLDS, rng)
         asked = asked[places]
         kept = None if weight is None else weight[rest]
@@ -95,37 +92,3 @@ def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int
     inside = bags(small, len(y), weight)
     leaves = Leaves.of(small, leaves_of(small, x), codes, inside, most, rng)
     return leaves.weights(leaves_of(small, asked)).tocsr()
-
-
-def some(y: Any, most: int, rng: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Places of at most `most` rows, or one of each class, and how many rows each stands for.
-
-    Rare classes stay whole, since little is known of them; common ones give the rows that are left out.
-
-    >>> places, stand_for = some(np.repeat([0, 1], [90, 4]), 10, np.random.default_rng(0))
-    >>> stand_for
-    array([15., 15., 15., 15., 15., 15.,  1.,  1.,  1.,  1.])
-    """
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    kept = np.zeros_like(counts)
-    left, open_classes = most, len(classes)
-    for code in np.argsort(counts, kind="stable"):
-        kept[code] = min(counts[code], max(left // open_classes, 1))
-        left, open_classes = left - kept[code], open_classes - 1
-    drawn = [
-        rng.choice(np.flatnonzero(codes == code), size, replace=False)
-        if size < counts[code]
-        else np.flatnonzero(codes == code)
-        for code, size in enumerate(kept)
-    ]
-    places = np.sort(np.concatenate(drawn))
-    return places, (counts / kept)[codes[places]]
-
-
-def _folds(y: Any, rng: Any) -> NDArray[np.int64]:
-    """A fold for each row, each class spread evenly over them."""
-    order = rng.permutation(len(y))
-    order = order[np.argsort(y[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.int64)
-    fold[order] = np.arange(len(y)) % FOLDS
-    return fold
