@@ -58,17 +58,3 @@ def _gap(top: Array, hit: Any, bins: int) -> float:
     cell = np.minimum((top * bins).astype(int), bins - 1)
     gap = np.bincount(cell, top, bins) - np.bincount(cell, hit, bins)
     return float(np.abs(gap).sum() / len(top))
-
-
-def away(x: Array, radii: float, count: int = 200, seed: int = 0) -> Array:
-    """Points at so many radii of the data in random directions, features in units of their spread.
-
-    The radius is the largest distance of a row from the mean; gaps count as the mean, and features that
-    do not vary stay.
-    """
-    full = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
-    mean, spread = full.mean(axis=0), full.std(axis=0)
-    z = np.divide(full - mean, spread, out=np.zeros_like(full), where=spread > 0)
-    way = np.random.default_rng(seed).normal(size=(count, x.shape[1])) * (spread > 0)
-    way /= np.linalg.norm(way, axis=1, keepdims=True)
-    return np.asarray(mean + radii * np.linalg.norm(z, axis=1).max() * way * spread)

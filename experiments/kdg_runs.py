@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+import scorewise as sw
 from experiments.code_mark import code_mark
-from experiments.judging import away, judged
+from experiments.judging import judged
 from experiments.kdg_sets import Split, split
 from experiments.pool import tracked
 from experiments.preparing import Prepared
@@ -55,7 +56,7 @@ def run(job: Job) -> list[dict[str, Any]]:
     s = split(job.folder, job.name, job.seed)
     x, new, found = _fitted(s, job)
     largest = np.bincount(s.y).max() / len(s.y)
-    far = np.concatenate([away(x, r, seed=job.seed) for r in RADII])
+    far = np.concatenate([sw.models.at_radius(x, r, 200, random_state=job.seed) for r in RADII])
     plain = next(iter(found.values())).predict
     alone = min(timed(lambda: plain(new)) for _ in range(3))
     about = {"study": job.study, "set": job.name, "seed": job.seed}

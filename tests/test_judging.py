@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from experiments import judging
-from experiments.judging import away, ece, ece_by_chance, judged
+from experiments.judging import ece, ece_by_chance, judged
 
 
 def test_ece_is_that_of_other_packages():
@@ -64,13 +63,3 @@ def test_ece_by_chance_is_that_of_labels_drawn_from_the_posterior():
     drawn = [ece(p, [rng.choice(3, p=row) for row in p]) for _ in range(60)]
     error = np.std(drawn) / np.sqrt(60)
     assert ece_by_chance(p) == pytest.approx(np.mean(drawn), abs=4 * error)
-
-
-def test_points_away_are_so_many_radii_from_the_mean():
-    x = np.random.default_rng(0).normal(3, [1, 10, 0], (50, 3))
-    x[4, 0] = np.nan
-    full = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
-    z = (away(x, 4) - full.mean(axis=0))[:, :2] / full.std(axis=0)[:2]
-    reach = stats.zscore(full[:, :2])
-    assert np.hypot(*z.T) == pytest.approx(4 * np.hypot(*reach.T).max())
-    assert away(x, 4)[:, 2] == pytest.approx(3)

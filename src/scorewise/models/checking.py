@@ -9,8 +9,14 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 
 from scorewise.door.place import Place
 from scorewise.door.values import Vector
@@ -18,28 +24,40 @@ from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 from scorewise.models.features import Codes, Floats, columns_of
 
-try:
-    from sklearn.utils.validation import validate_data as _validate
-except ImportError:  # before 1.6
-
-    def _validate(model: Any, *given: Any, skip_check_array: bool, **more: Any) -> Any:
-        return model._validate_data(*given, cast_to_ndarray=not skip_check_array, **more)
-
-
 # the name that the option has had since 1.6, and before
 _FINITE = next(name for name in signature(check_array).parameters if name.endswith("all_finite"))
 
 
-def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
-    """The columns of a frame or array; the model remembers (or with reset=False, holds to) their names."""
+def validated(model: Any, *given: Any, untouched: bool = False, **asked: Any) -> Any:
+    """Rows, and labels when fitting, as scikit-learn checks them; the model remembers their names.
+
+    `finite` among the options says whether values may be missing or infinite. Rows that are to
+    stay `untouched` are not looked at, only their names.
+    """
+    if "finite" in asked:
+        asked[_FINITE] = asked.pop("finite")
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # before 1.6
+        return model._validate_data(*given, cast_to_ndarray=not untouched, **asked)
+    return validate_data(model, *given, skip_check_array=untouched, **asked)
+
+
+def as_frame(x: Any) -> nw.DataFrame[Any] | None:
+    """The frame that the features are, or None; one without rows yet is refused."""
     frame = nw.from_native(x, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
-    if not isinstance(frame, nw.DataFrame):
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
+    """The columns of a frame or array; the model remembers (or with reset=False, holds to) their names."""
+    if as_frame(x) is None:
         x = check_array(_untouched(x), dtype=None, estimator=model, **{_FINITE: False})
     elif not all(x.shape):
         raise BadInput(f"the features have shape {x.shape}; pass at least one row and one column")
-    _validate(model, x, skip_check_array=True, **more)
+    validated(model, x, untouched=True, **more)
     return columns_of(x)
 
 
@@ -103,3 +121,12 @@ def is_finite(setting: Any) -> bool:
 def is_whole(setting: Any) -> bool:
     """Whether a setting is a whole number; yes and no are none."""
     return isinstance(setting, int | np.integer) and not isinstance(setting, bool)
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether a model was fitted."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True

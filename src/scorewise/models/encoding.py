@@ -55,6 +55,10 @@ class Encoding:
 
     def encode(self, columns: Sequence[tuple[str, Vector]]) -> Floats:
         """Other rows in the same way."""
+        return self.read(columns)[0]
+
+    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Mask]:
+        """And which have a level that was not met, of a feature where new levels are not the rule."""
         rows = self.layout.read(columns)
         parts = [rows.numbers]
         for column, levels, gaps in zip(rows.codes.T, self._levels(), self.gaps, strict=True):
@@ -62,12 +66,8 @@ class Encoding:
             part = (code[:, None] == np.arange(len(levels) + gaps)).astype(float)
             part[code < 0] = self.unseen
             parts.append(part)
-        return np.concatenate(parts, axis=1)
-
-    def strange(self, columns: Sequence[tuple[str, Vector]]) -> Mask:
-        """Rows with a level that was not met, of a feature where new levels are not the rule."""
-        new = self.layout.read(columns).codes == UNSEEN
-        return np.asarray(new[:, list(self.settled)].any(axis=1))
+        new = rows.codes[:, list(self.settled)] == UNSEEN
+        return np.concatenate(parts, axis=1), np.asarray(new.any(axis=1))
 
     @property
     def names(self) -> list[str]:

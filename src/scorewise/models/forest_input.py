@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from scorewise.door.place import Place
 from scorewise.errors import BadInput
-from scorewise.models.checking import features, labels
+from scorewise.models.checking import as_frame, features, is_finite, is_whole, labels, validated
 from scorewise.models.encoding import Encoding
+
+Array = NDArray[np.float64]
 
 
 def checked(model: Any, *given: Any, missing: bool) -> Any:
     """Rows as float64, their features as they were in fitting; labels are given when fitting only."""
-    asked = {"dtype": np.float64, "reset": len(given) > 1}
-    finite: Any = "allow-nan" if missing else True
-    try:
-        from sklearn.utils.validation import validate_data
-    except ImportError:  # scikit-learn 1.5
-        return model._validate_data(*given, force_all_finite=finite, **asked)
-    return validate_data(model, *given, ensure_all_finite=finite, **asked)
+    finite = "allow-nan" if missing else True
+    return validated(model, *given, dtype=np.float64, reset=len(given) > 1, finite=finite)
 
 
 def encoding_of(model: Any, x: Any, y: Any, nominal: Any) -> Encoding | None:
@@ -40,7 +33,7 @@ def encoding_of(model: Any, x: Any, y: Any, nominal: Any) -> Encoding | None:
 def encoded(model: Any, encoding: Encoding, *given: Any, missing: bool) -> Any:
     """As `checked`, for frames with words; and which rows hold a word that was not met."""
     columns = features(model, given[0], reset=len(given) > 1)
-    x = encoding.encode(columns)
+    x, strange = encoding.read(columns)
     if not missing and (gone := np.isnan(x)).any():
         at = gone.any(axis=0).argmax()
         raise BadInput(
@@ -48,17 +41,15 @@ def encoded(model: Any, encoding: Encoding, *given: Any, missing: bool) -> Any:
             "for; fill the gaps, or pass a RandomForestClassifier"
         )
     if len(given) == 1:
-        return x, encoding.strange(columns)
+        return x, strange
     classes, codes = labels(given[1], columns)
     return x, classes[codes]
 
 
 def _has_words(x: Any) -> bool:
     """Whether a frame or array holds columns that are no numbers."""
-    frame = nw.from_native(x, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(x)
+    if frame is None:
         array = np.asarray(x) if isinstance(x, list | tuple) else x
         kind = array.dtype.kind if isinstance(array, np.ndarray) else ""
         return kind in "US" or (kind == "O" and any(isinstance(v, str) for v in array.flat))
@@ -75,26 +66,22 @@ def takes_missing(forest: Any) -> bool:
     return bool(get_tags(forest).input_tags.allow_nan)
 
 
-def is_fitted(model: Any) -> bool:
-    """Whether a model was fitted."""
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
-
-
 def check_own_rows(
-    forest: Any, leaves: NDArray[np.int32], codes: NDArray[np.int64], inside: Any
+    forest: Any, x: Array, leaves: NDArray[np.int32], codes: NDArray[np.int64], inside: Any
 ) -> None:
-    """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree."""
+    """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree.
+
+    Rows with gaps may end in other leaves than in training: scikit-learn 1.5 sends some elsewhere.
+    """
+    gaps = np.asarray(np.isnan(x).any(axis=1))
     for at in (0, -1):
         tree, leaf = forest.estimators_[at].tree_, leaves[:, at]
         own = inside(at % len(forest.estimators_)) > 0
         held = np.bincount(leaf[own], minlength=tree.node_count)
         ends = tree.children_left == -1
-        known = tree.value[leaf[own], 0, codes[own]] > 0
-        if (held[ends] != tree.n_node_samples[ends]).any() or not known.all():
+        strays = np.abs(held - tree.n_node_samples)[ends].sum() / 2
+        known = (tree.value[leaf[own], 0, codes[own]] > 0) | gaps[own]
+        if strays > gaps[own].sum() or not known.all():
             raise BadInput(
                 "the forest was fitted on other rows than these, or with other labels; pass its own "
                 "training rows in their order, or an unfitted forest"
@@ -110,7 +97,7 @@ def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
         )
 
 
-def balanced(forest: Any, labels: Any, weight: Any) -> NDArray[np.float64]:
+def balanced(forest: Any, labels: Any, weight: Any) -> Array:
     """Weight of each row, times that of its class in the forest; 1 on average."""
     from sklearn.utils.class_weight import compute_sample_weight
 
@@ -129,12 +116,12 @@ def check_settings(model: Any) -> None:
     for name in ("exponent", "temperature", "smoothing"):
         value = getattr(model, name)
         least = "at least 0" if name == "smoothing" else "above 0"
-        number = isinstance(value, Real) and isfinite(value)
-        if value != "auto" and not (number and (value > 0 or (name == "smoothing" and value == 0))):
+        enough = is_finite(value) and (value >= 0 if name == "smoothing" else value > 0)
+        if value != "auto" and not enough:
             raise BadInput(f"{name} is {value!r}; pass a number {least}, or 'auto'")
     for name in ("neighbours", "members"):
         value = getattr(model, name)
-        if not isinstance(value, Integral) or value < 1:
+        if not is_whole(value) or value < 1:
             raise BadInput(f"{name} is {value!r}; pass a whole number from 1")
 
 
@@ -147,7 +134,7 @@ def _check_forest(forest: Any) -> None:
         )
 
 
-def check_same_shape(forest: Any, x: NDArray[np.float64]) -> None:
+def check_same_shape(forest: Any, x: Array) -> None:
     """Refuse a number of rows or columns on which a fitted forest was not trained."""
     if (wide := forest.n_features_in_) != x.shape[1]:
         raise BadInput(

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.models.checking import weights
+from scorewise.models.checking import is_fitted, weights
 from scorewise.models.encoding import Encoding
 from scorewise.models.forest_input import (
     balanced,
@@ -25,7 +25,6 @@ from scorewise.models.forest_input import (
     checked,
     encoded,
     encoding_of,
-    is_fitted,
     takes_missing,
 )
 from scorewise.models.held_out import some
@@ -125,7 +124,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         found = self._leaves_of(x)
         balance = balanced(self.forest_, labels, weight)
         inside = bags(self.forest_, len(x), weight, balance > 0)
-        check_own_rows(self.forest_, found, codes, inside)
+        check_own_rows(self.forest_, x, found, codes, inside)
         rng = np.random.default_rng(seed)
         self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))

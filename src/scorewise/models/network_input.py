@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scorewise.door.place import Place
 from scorewise.errors import BadInput
-from scorewise.models.checking import complete
+from scorewise.models.checking import as_frame, complete, validated
 
 Array = NDArray[np.float64]
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
@@ -23,13 +23,10 @@ def rows_of(model: Any, *given: Any, images: bool) -> Any:
     X, *labels = given  # noqa: N806
     check_numbers(X)
     labels = [y if y is None else complete(y) for y in labels]
-    asked: dict[str, Any] = {"dtype": np.float64, "allow_nd": images, "reset": len(given) > 1}
-    try:
-        from sklearn.utils.validation import validate_data
-    except ImportError:  # scikit-learn 1.5
-        found = model._validate_data(X, *labels, force_all_finite=False, **asked)
-    else:
-        found = validate_data(model, X, *labels, ensure_all_finite=False, **asked)
+    fitting = len(given) > 1
+    found = validated(
+        model, X, *labels, finite=False, dtype=np.float64, allow_nd=images, reset=fitting
+    )
     check_finite(found[0] if labels else found)
     return found
 
@@ -51,10 +48,8 @@ def check_numbers(X: Any) -> None:  # noqa: N803
 
 def _doubtful(x: Any) -> Iterator[tuple[str, list[Any]]]:
     """The columns that may hold something other than numbers, with their names."""
-    frame = nw.from_native(x, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(x)
+    if frame is not None:
         for column in frame.iter_columns():
             if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
                 yield str(column.name), column.to_list()

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import is_fitted
 from scorewise.models.relu_layers import Array, Pass, mlp_pass, see
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
 
@@ -56,13 +57,7 @@ def check_network(network: Any, features: int | str | None) -> None:
 
 def is_ready(network: Any) -> bool:
     """Whether it has learned already; of a torch module this is taken for granted."""
-    if is_torch(network):
-        return True
-    try:
-        check_is_fitted(network)
-    except NotFittedError:
-        return False
-    return True
+    return is_torch(network) or is_fitted(network)
 
 
 def passing_of(network: Any, features: int | str | None) -> Pass:
