@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import log_loss
 
-from scorewise.models.kernel_posterior import class_sums, mixed, prior_of, smoothed
+from scorewise.models.kernel_posterior import class_sums, indicator, mixed, prior_of, smoothed
 from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import tune
 
@@ -81,6 +81,17 @@ def test_a_temperature_keeps_the_order_of_the_classes_and_the_prior_of_rows_that
         p = smoothed(q, prior, 0.01, sharpness)
         assert p[0].argmax() == 0
         np.testing.assert_allclose(p[1], prior)
+
+
+@pytest.mark.parametrize("classes", [2, 8, 9, 30])
+def test_sums_over_few_or_many_classes_are_those_of_a_loop(classes):
+    rng = np.random.default_rng(classes)
+    codes = rng.integers(0, classes, 50)
+    w = sparse.csr_array(rng.random((7, 50)) * (rng.random((7, 50)) < 0.3))
+    sums = class_sums(w, indicator(codes, classes), 2.0)
+    for row, found in zip(w.toarray(), sums, strict=True):
+        own = [sum(row[i] ** 2 for i in range(50) if codes[i] == k) for k in range(classes)]
+        np.testing.assert_allclose(found, np.array(own) / sum(own))
 
 
 def test_the_nearest_are_those_of_a_sort():
