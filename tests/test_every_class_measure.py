@@ -6,12 +6,13 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import scorewise.measures
 from class_cases import Case, cases, drawn, shards
 from class_oracles import CLASS_ORACLES
+from laws import check_defined_or_explained, check_nested, counts, orders, tries
 from scorewise import ClassTally, Estimate
 from scorewise.registry import CLASS_MEASURES
 
@@ -20,9 +21,6 @@ NEAR = 1e-8
 # measures of calibration, which compare with chance, have tests of their own
 JUDGED = {name: m for name, m in CLASS_MEASURES.items() if m.group != "calibration"}
 every_measure = pytest.mark.parametrize("m", JUDGED.values(), ids=JUDGED)
-tries = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)  # fmt: skip
 
 
 def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
@@ -60,18 +58,7 @@ def test_measure_agrees_with_its_oracle(name):
 @tries
 @given(case=cases())
 def test_defined_or_explained_and_within_bounds(m, case):
-    e = m(case.tally)
-    assert bool(e.why) == (not math.isfinite(e.value))
-    assert e.bound >= 0
-    least, most = m.bounds
-    if not e.defined:
-        assert math.isnan(e.low)
-        return
-    assert least <= e.value <= most
-    assert math.isnan(e.low) == math.isnan(e.high)
-    if not math.isnan(e.low):
-        assert least <= e.low <= e.value <= e.high <= most
-        assert e.method
+    check_defined_or_explained(m, m(case.tally))
 
 
 @every_measure
@@ -86,15 +73,9 @@ def test_no_rows_is_the_reason(m):
 @given(case=cases(least=1))
 def test_wider_level_contains_the_narrower(m, case):
     narrow, usual, wide = (m(case.tally, level=level) for level in (0.8, 0.95, 0.99))
-    assert narrow.value == wide.value or not narrow.defined
-    if math.isnan(usual.low):
-        return
-    hair = 1e-12 * max(1.0, usual.high if math.isfinite(usual.high) else 1.0)
-    assert wide.low <= usual.low + hair
-    assert usual.low <= narrow.low + hair
-    assert narrow.high <= usual.high + hair
-    assert usual.high <= wide.high + hair
-    if usual.method != "no loss at all" and (narrow.low, narrow.high) != m.bounds:
+    check_nested(narrow, usual, wide)
+    told = usual.method != "no loss at all" and not math.isnan(usual.low)
+    if told and (narrow.low, narrow.high) != m.bounds:
         assert (wide.low, wide.high) != (narrow.low, narrow.high)
 
 
@@ -115,7 +96,7 @@ def test_merged_parts_equal_the_whole(m, data):
 @given(data=st.data())
 def test_row_order_does_not_matter(m, data):
     case = data.draw(cases())
-    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    order = data.draw(orders(len(case)))
     assert_same(m(case.tally), m(case.rows(order).tally))
 
 
@@ -125,7 +106,7 @@ def test_row_order_does_not_matter(m, data):
 def test_count_equals_repetition(m, data):
     case = data.draw(cases())
     n = len(case)
-    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    count = data.draw(counts(n))
     again = case.rows(np.repeat(np.arange(n), count))
     if case.weight is not None and not again.weight.any():
         return

@@ -7,10 +7,11 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import scorewise.measures
+from laws import check_defined_or_explained, check_nested, counts, orders, tries
 from rater_cases import RaterCase, rater_case, rater_cases, rater_shards
 from rater_oracles import RATER_ORACLES
 from rater_part_oracles import OF_NUMBERS
@@ -20,7 +21,6 @@ from scorewise.registry import RATER_MEASURES
 assert scorewise.measures
 NEAR = 1e-7
 every_measure = pytest.mark.parametrize("m", RATER_MEASURES.values(), ids=RATER_MEASURES)
-tries = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
@@ -59,18 +59,7 @@ def test_measure_agrees_with_its_oracle(name):
 @tries
 @given(case=rater_cases())
 def test_defined_or_explained_and_within_bounds(m, case):
-    e = m(case.ratings)
-    assert bool(e.why) == (not math.isfinite(e.value))
-    least, most = m.bounds
-    if not e.defined:
-        assert math.isnan(e.low)
-        return
-    assert least <= e.value <= most
-    assert math.isnan(e.low) == math.isnan(e.high)
-    assert e.p is None or 0 <= e.p <= 1
-    if not math.isnan(e.low):
-        assert least <= e.low <= e.value <= e.high <= most
-        assert e.method
+    check_defined_or_explained(m, m(case.ratings))
 
 
 @every_measure
@@ -84,14 +73,7 @@ def test_no_items_is_the_reason(m):
 @tries
 @given(case=rater_cases(least=2))
 def test_wider_level_contains_the_narrower(m, case):
-    narrow, usual, wide = (m(case.ratings, level=level) for level in (0.8, 0.95, 0.99))
-    assert narrow.value == wide.value or not narrow.defined
-    if not math.isnan(usual.low):
-        hair = 1e-12 * max(1.0, abs(usual.low)) if math.isfinite(usual.low) else 0.0
-        assert wide.low <= usual.low + hair
-        assert usual.low <= narrow.low + hair
-        assert narrow.high <= usual.high + hair
-        assert usual.high <= wide.high + hair
+    check_nested(*(m(case.ratings, level=level) for level in (0.8, 0.95, 0.99)))
 
 
 # what must not matter
@@ -111,7 +93,7 @@ def test_merged_parts_equal_the_whole(m, data):
 @given(data=st.data())
 def test_order_of_items_does_not_matter(m, data):
     case = data.draw(rater_cases())
-    order = np.array(data.draw(st.permutations(range(len(case)))), int)
+    order = data.draw(orders(len(case)))
     assert_same(m(case.ratings), m(case.rows(order).ratings))
 
 
@@ -121,7 +103,7 @@ def test_order_of_items_does_not_matter(m, data):
 def test_count_equals_repetition(m, data):
     case = data.draw(rater_cases())
     n = len(case)
-    count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
+    count = data.draw(counts(n))
     again = case.rows(np.repeat(np.arange(n), count))
     assert_same(m(replace(case, count=count).ratings), m(again.ratings))
 
