@@ -10,6 +10,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import scorewise as sw
 from model_cases import frames, mixed
@@ -165,6 +167,18 @@ def test_the_document_conforms_and_is_shown(result):
     assert len(frame) == 2 * (9 + 5)
 
 
+def test_an_infinite_log_loss_is_told_and_can_be_bounded(result):
+    sure = DecisionTreeClassifier(random_state=0).fit(X[::2], Y[::2])
+    r = in_and_out({"sure": sure, "novel": Novel()}, X[1::2], Y[1::2], OUT, points=10)
+    assert "Without a value" not in repr(result)
+    assert "Log loss of 'sure': what happened had probability 0" in repr(r)
+    bounded = in_and_out(sure, X[1::2], Y[1::2], points=10, clip=1e-15)
+    assert bounded.log_loss.value == pytest.approx(
+        log_loss(Y[1::2], np.clip(sure.predict_proba(X[1::2]), 1e-15, 1 - 1e-15))
+    )
+    assert bounded.to_dict()["settings"]["clip"] == 1e-15
+
+
 def test_hints_name_a_model_that_stays_sure(result):
     said = " ".join(result.to_dict()["hints"])
     assert "'bayes' is 1.00 sure at radius 5 on average" in said
@@ -183,7 +197,9 @@ def test_frames_keep_their_names(kind):
     ("call", "said"),
     [
         (lambda: in_and_out({}, X, Y), "there is no model"),
-        (lambda: in_and_out(GaussianNB(), X, Y), "give a fitted classifier"),
+        (lambda: in_and_out(GaussianNB(), X, Y), "without classes_; fit it first"),
+        (lambda: in_and_out(LinearSVC().fit(X, Y), X, Y), "without predict_proba; give"),
+        (lambda: in_and_out(Novel(), X, Y, clip=0.7), "clip is 0.7"),
         (lambda: in_and_out(Novel(), X, Y, level=1), "level is 1"),
         (lambda: at_radius(X, -1), "radius is -1"),
         (lambda: at_radius([1, 2], 1), "must have rows and columns"),
@@ -204,3 +220,5 @@ def test_unknown_measures_are_told(result):
         _ = result.accuracies
     with pytest.raises(KeyError, match="no measure"):
         _ = result["novel"]["accuracies"]
+    with pytest.raises(KeyError, match="no model old; there are novel, bayes"):
+        _ = result["old"]

@@ -29,6 +29,7 @@ def in_and_out(
     *,
     radii: Sequence[float] = RADII,
     points: int = 500,
+    clip: float | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> InAndOut:
@@ -36,7 +37,8 @@ def in_and_out(
 
     `model` is one, or a mapping from names to several. `X` and `y` are rows like those that it learned
     from, but not the same; `X_out` rows of another kind, which have no label. At each of the `radii`,
-    `points` points lie in random directions from the centre (`at_radius`).
+    `points` points lie in random directions from the centre (`at_radius`). Log loss is infinite where
+    something happened that had probability 0, unless `clip=1e-15` (or another) holds it away from 0.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
@@ -55,8 +57,10 @@ def in_and_out(
         check_model(str(name), one)
     if not 0 < level < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    if clip is not None and not 0 < clip < 0.5:
+        raise BadInput(f"clip is {clip:g}; it must lie between 0 and 0.5, such as 1e-15")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
-    sets = Sets(X, y, X_out, at, level, seed)
+    sets = Sets(X, y, X_out, at, level, seed, clip)
     return InAndOut(
         {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
     )
@@ -69,6 +73,8 @@ class InAndOut(Mapping[str, FarAndNear], Shown):
         self._models, self._sets, self._points = dict(models), sets, points
 
     def __getitem__(self, name: str) -> FarAndNear:
+        if name not in self._models:
+            raise KeyError(f"no model {name}; there are {', '.join(self)}")
         return self._models[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -117,7 +123,12 @@ def _document(r: InAndOut, sets: Sets, points: int) -> Document:
     shape = np.shape(sets.X)
     return {
         **head("in-and-out"),
-        "settings": {"points": int(points), "level": float(sets.level), "seed": int(sets.seed)},
+        "settings": {
+            "points": int(points),
+            "clip": None if sets.clip is None else float(sets.clip),
+            "level": float(sets.level),
+            "seed": int(sets.seed),
+        },
         "data": {
             "rows": int(shape[0]),
             "rows_out": None if sets.out is None else len(sets.out),

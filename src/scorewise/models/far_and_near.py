@@ -43,13 +43,14 @@ class Sets(NamedTuple):
     at: dict[float, Array]
     level: float
     seed: int
+    clip: float | None
 
 
 class FarAndNear(Mapping[str, Estimate]):
     """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
 
     def __init__(self, model: Any, sets: Sets) -> None:
-        self._level, self._seed = sets.level, sets.seed
+        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
         self.classes = list(model.classes_)
         self.tally = ClassTally.of(sets.y, p, classes=self.classes)
@@ -90,7 +91,7 @@ class FarAndNear(Mapping[str, Estimate]):
         level = self._level
         return {
             "accuracy": accuracy(self.tally, level=level),
-            "log_loss": log_loss(self.tally, level=level),
+            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
             "ece": ece(self.tally, level=level, seed=self._seed),
             "confidence_in": self._mean(self._sure),
             "confidence_out": self._mean(self._sure_out),
@@ -168,8 +169,12 @@ def _oddness(model: Any, X: Any, out: Any) -> tuple[str | None, tuple[Any, Any]]
 
 def check_model(name: str, model: Any) -> None:
     """Refuse what gives no posteriors of named classes."""
-    if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
-        raise BadInput(
-            f"{name or 'model'} is of type {type(model).__name__}, without predict_proba and classes_; "
-            "give a fitted classifier"
-        )
+    lacking = {
+        "predict_proba": "give a classifier that has chances for its classes",
+        "classes_": "fit it first",
+    }
+    for part, way_out in lacking.items():
+        if not hasattr(model, part):
+            raise BadInput(
+                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
+            )

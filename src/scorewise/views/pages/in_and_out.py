@@ -11,7 +11,7 @@ TITLES = {"in": "In distribution", "out": "Out of distribution"}
 def in_and_out(doc: Document) -> list[Section]:
     """Facts, the measures in and out of distribution, and the confidence at radii of the data."""
     parts = [Section(facts=_facts(doc)), *(_measures(doc, of) for of in TITLES), _radii(doc)]
-    return [part for part in parts if part.facts or part.rows] + hints(doc["hints"])
+    return [part for part in parts if part.facts or part.rows] + _absent(doc) + hints(doc["hints"])
 
 
 def _facts(doc: Document) -> list[tuple[str, str]]:
@@ -36,11 +36,24 @@ def _measures(doc: Document, of: str) -> Section:
     return Section(TITLES[of], head=head, rows=rows, words=frozenset({"Measure", "Model"}))
 
 
+def _absent(doc: Document) -> list[Section]:
+    """What has no value, by the reason, unless it could not have: no rows, or no novelty, to ask for."""
+    absent: dict[str, list[str]] = {}
+    for model in doc["models"]:
+        for m in model["measures"]:
+            asked = m["of"] == "in" or doc["data"]["rows_out"] is not None
+            told = model["novelty"] is not None or not m["name"].endswith("novelty")
+            if m["why"] and asked and told:
+                absent.setdefault(m["why"], []).append(f"{m['title']} of {quoted(model['name'])}")
+    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
+    return [Section("Without a value", lines=lines)] if lines else []
+
+
 def _radii(doc: Document) -> Section:
     """The mean confidence, one row for each radius and a column for each model."""
     models = doc["models"]
     rows = [
-        (f"{at[0]['radius']:g}", *(value(found) for found in at))
+        (f"{at[0]['radius']:g}", *(shown(found["value"]) for found in at))
         for at in zip(*(model["radii"] for model in models), strict=True)
     ]
     return Section(

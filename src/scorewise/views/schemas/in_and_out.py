@@ -24,6 +24,7 @@ def in_and_out() -> Schema:
         settings=an_object(
             "The settings that the numbers depend on.",
             points=count("Points at each radius."),
+            clip=or_null(number("Distance from 0 to which log loss clips; null: no clipping.")),
             level=between("Confidence level of the intervals."),
             seed=count("Seed of the random draws."),
         ),
