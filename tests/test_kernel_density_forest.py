@@ -94,7 +94,9 @@ def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
 
     found = leaves_of(forest, x)
     inside = bags(forest, len(y), None)
-    unseen = out_of_bag(model._leaves, found, y, inside, np.random.default_rng(0))
+    unseen = out_of_bag(
+        model._leaves, found, y, inside, np.ones(len(y), bool), np.random.default_rng(0)
+    )
     sums = class_sums(unseen.weights, np.eye(3)[y], 1.0)
     np.testing.assert_allclose(sums, forest.oob_decision_function_[unseen.rows], atol=1e-12)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from math import isfinite
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -27,6 +27,8 @@ from scorewise.models.features import Codes, Floats, columns_of
 # the name that the option has had since 1.6, and before
 _FINITE = next(name for name in signature(check_array).parameters if name.endswith("all_finite"))
 
+_SIZE = 100  # powers of 2 beyond which weights are extreme
+
 
 def validated(model: Any, *given: Any, untouched: bool = False, **asked: Any) -> Any:
     """Rows, and labels when fitting, as scikit-learn checks them; the model remembers their names.
@@ -44,19 +46,30 @@ def validated(model: Any, *given: Any, untouched: bool = False, **asked: Any) ->
 
 
 def as_frame(x: Any) -> nw.DataFrame[Any] | None:
-    """The frame that the features are, or None; one without rows yet is refused."""
-    frame = nw.from_native(x, pass_through=True)
+    """The frame that the features are, or None; one without rows or columns is refused."""
+    try:
+        frame = nw.from_native(x, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = list(x.columns)
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise BadInput(
+            f"two columns of the features are called {twice}; rename one of them"
+        ) from None
     if isinstance(frame, nw.LazyFrame):
         raise BadInput("the features are a lazy frame, which has no rows yet; pass its .collect()")
-    return frame if isinstance(frame, nw.DataFrame) else None
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if not all(frame.shape):
+        raise BadInput(
+            f"the features have shape {frame.shape}; pass at least one row and one column"
+        )
+    return frame
 
 
 def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
     """The columns of a frame or array; the model remembers (or with reset=False, holds to) their names."""
     if as_frame(x) is None:
         x = check_array(_untouched(x), dtype=None, estimator=model, **{_FINITE: False})
-    elif not all(x.shape):
-        raise BadInput(f"the features have shape {x.shape}; pass at least one row and one column")
     validated(model, x, untouched=True, **more)
     return columns_of(x)
 
@@ -105,7 +118,20 @@ def weights(given: Any, rows: int) -> Floats:
         )
     if not found.any():
         raise BadInput("sample_weight is zero in every row; at least one has to count")
+    with np.errstate(over="ignore"):
+        total = found.sum()
+    if np.isinf(total):
+        raise BadInput("sample_weight adds up to more than a number can hold; divide all weights")
     return np.asarray(found, np.float64)
+
+
+def moderate(weight: Floats) -> Floats:
+    """Weights as they are, unless they are so large or small that trees could not square them.
+
+    Those are divided by a power of 2, which keeps their digits.
+    """
+    size = int(np.frexp(weight.max())[1])
+    return weight if abs(size) < _SIZE else np.asarray(np.ldexp(weight, -size))
 
 
 def is_finite(setting: Any) -> bool:
@@ -115,7 +141,7 @@ def is_finite(setting: Any) -> bool:
     [True, True, False, False, False, False]
     """
     number = isinstance(setting, int | float | np.integer | np.floating)
-    return number and not isinstance(setting, bool) and isfinite(setting)
+    return number and not isinstance(setting, bool) and bool(-inf < setting < inf)
 
 
 def is_whole(setting: Any) -> bool:

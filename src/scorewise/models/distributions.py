@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.models.checking import is_finite
 from scorewise.models.far_and_near import SHOWN, FarAndNear, Sets, check_model
 from scorewise.models.radius import at_radius
 from scorewise.views.documents import estimate_of, finite, head
@@ -55,10 +56,14 @@ def in_and_out(
         )
     for name, one in models.items():
         check_model(str(name), one)
-    if not 0 < level < 1:
-        raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
-    if clip is not None and not 0 < clip < 0.5:
-        raise BadInput(f"clip is {clip:g}; it must lie between 0 and 0.5, such as 1e-15")
+    if len({str(name) for name in models}) < len(models):
+        raise BadInput("two models have the same name; names that look alike are the same")
+    if not (is_finite(level) and 0 < level < 1):
+        raise BadInput(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    if clip is not None and not (is_finite(clip) and 0 < clip < 0.5):
+        raise BadInput(f"clip is {clip!r}; it must lie between 0 and 0.5, such as 1e-15")
+    if not isinstance(radii, Iterable):
+        raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
     sets = Sets(X, y, X_out, at, level, seed, clip)
     return InAndOut(

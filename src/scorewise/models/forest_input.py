@@ -6,21 +6,38 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from scorewise.door.place import Place
 from scorewise.errors import BadInput
-from scorewise.models.checking import as_frame, features, is_finite, is_whole, labels, validated
+from scorewise.models.checking import (
+    as_frame,
+    complete,
+    features,
+    is_finite,
+    is_whole,
+    labels,
+    validated,
+)
 from scorewise.models.encoding import Encoding
+from scorewise.models.numbers_only import check_numbers
 
 Array = NDArray[np.float64]
+_GAPS_STRAY = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 8)
+_EXTREME = 1e6  # what a setting and its inverse may be at most
 
 
 def checked(model: Any, *given: Any, missing: bool) -> Any:
     """Rows as float64, their features as they were in fitting; labels are given when fitting only."""
+    x, *labels = given
+    check_numbers(
+        x, "and the forest was fitted to numbers; pass the columns that it had in fitting"
+    )
     finite = "allow-nan" if missing else True
-    return validated(model, *given, dtype=np.float64, reset=len(given) > 1, finite=finite)
+    labels = [y if y is None else complete(y) for y in labels]
+    return validated(model, x, *labels, dtype=np.float64, reset=len(given) > 1, finite=finite)
 
 
 def encoding_of(model: Any, x: Any, y: Any, nominal: Any) -> Encoding | None:
@@ -71,9 +88,9 @@ def check_own_rows(
 ) -> None:
     """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree.
 
-    Rows with gaps may end in other leaves than in training: scikit-learn 1.5 sends some elsewhere.
+    Before scikit-learn 1.8, rows with gaps may end in other leaves than in training.
     """
-    gaps = np.asarray(np.isnan(x).any(axis=1))
+    gaps = np.asarray(np.isnan(x).any(axis=1)) & _GAPS_STRAY
     for at in (0, -1):
         tree, leaf = forest.estimators_[at].tree_, leaves[:, at]
         own = inside(at % len(forest.estimators_)) > 0
@@ -101,8 +118,7 @@ def balanced(forest: Any, labels: Any, weight: Any) -> Array:
     """Weight of each row, times that of its class in the forest; 1 on average."""
     from sklearn.utils.class_weight import compute_sample_weight
 
-    given = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)
-    given = given / given.max()
+    given = np.ones(len(labels)) if weight is None else weight
     if forest.class_weight is not None:
         wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
         given = given * compute_sample_weight(wish, labels)
@@ -115,10 +131,12 @@ def check_settings(model: Any) -> None:
         _check_forest(model.forest)
     for name in ("exponent", "temperature", "smoothing"):
         value = getattr(model, name)
-        least = "at least 0" if name == "smoothing" else "above 0"
-        enough = is_finite(value) and (value >= 0 if name == "smoothing" else value > 0)
-        if value != "auto" and not enough:
-            raise BadInput(f"{name} is {value!r}; pass a number {least}, or 'auto'")
+        least = 0.0 if name == "smoothing" else 1 / _EXTREME
+        auto = isinstance(value, str) and value == "auto"
+        if not auto and not (is_finite(value) and least <= value <= _EXTREME):
+            raise BadInput(
+                f"{name} is {value!r}; pass a number from {least:g} to {_EXTREME:g}, or 'auto'"
+            )
     for name in ("neighbours", "members"):
         value = getattr(model, name)
         if not is_whole(value) or value < 1:
@@ -131,6 +149,11 @@ def _check_forest(forest: Any) -> None:
     if not (all(hasattr(forest, part) for part in parts) and is_classifier(forest)):
         raise BadInput(
             f"forest is {forest!r}; pass a RandomForestClassifier or an ExtraTreesClassifier"
+        )
+    shares = forest.class_weight.values() if isinstance(forest.class_weight, dict) else ()
+    if not all(is_finite(share) and share >= 0 for share in shares):
+        raise BadInput(
+            f"the forest's class_weight is {forest.class_weight}; weights are numbers from 0 up"
         )
 
 

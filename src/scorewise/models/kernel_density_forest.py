@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.models.checking import is_fitted, weights
+from scorewise.models.checking import is_fitted, moderate, weights
 from scorewise.models.encoding import Encoding
 from scorewise.models.forest_input import (
     balanced,
@@ -27,7 +27,6 @@ from scorewise.models.forest_input import (
     encoding_of,
     takes_missing,
 )
-from scorewise.models.held_out import some
 from scorewise.models.kernel_posterior import (
     Array,
     class_sums,
@@ -39,7 +38,7 @@ from scorewise.models.kernel_posterior import (
 from scorewise.models.leaves import Leaves, as_trees_see, leaves_of, together
 from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import SMOOTHINGS, tune
-from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag
+from scorewise.models.unseen import MOST, Unseen, bags, held_out, out_of_bag, some_of
 
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 16_384  # rows whose leaves are looked for together, at most
@@ -115,7 +114,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         x, labels = self._rows(X, y)
         check_classification_targets(labels)
         as_trees_see(x)
-        weight = None if sample_weight is None else weights(sample_weight, len(x))
+        weight = None if sample_weight is None else moderate(weights(sample_weight, len(x)))
         if weight is not None and not self._is_ready():  # rows of no weight might as well be absent
             x, labels, weight = x[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -129,7 +128,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
         self._classes = indicator(codes, len(self.classes_))
-        unseen = self._unseen(x, labels, weight, found, inside, rng)
+        unseen = self._unseen(x, labels, weight, balance > 0, found, inside, rng)
         self._tune(unseen, x, codes, balance)
         return self
 
@@ -215,15 +214,15 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return takes_missing(self._forest())
 
     def _unseen(
-        self, x: Array, labels: Any, weight: Any, found: Any, inside: Any, rng: Any
+        self, x: Array, labels: Any, weight: Any, counts: Any, found: Any, inside: Any, rng: Any
     ) -> Unseen:
         """Training rows with weights from trees that did not see them, as far as there are any."""
         if self.forest_.bootstrap:
-            unseen = out_of_bag(self._leaves, found, labels, inside, rng)
+            unseen = out_of_bag(self._leaves, found, labels, inside, counts, rng)
         else:
-            unseen = held_out(self.forest_, x, labels, weight, self.members, rng)
+            unseen = held_out(self.forest_, x, labels, weight, counts, self.members, rng)
         if unseen is None:
-            rows, stand_for = some(labels, MOST, rng)
+            rows, stand_for = some_of(counts, labels, MOST, rng)
             return Unseen(rows, stand_for, self._leaves.weights(found[rows]), "training rows")
         return unseen
 

@@ -88,7 +88,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             weight = weights(sample_weight, len(X))
             counts = weight > 0  # rows of weight 0 might as well be absent
-            X, y, weight = X[counts], y[counts], weight[counts]  # noqa: N806
+            X, y, weight = X[counts], y[counts], weight[counts] / weight.max()  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise BadInput("y has one class only; a classifier needs rows of two classes at least")
@@ -212,11 +212,12 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         if not scale:
             self.centre_, self.slope_ = np.zeros(X.shape[1:]), np.ones(X.shape[1:])
             return
-        low = X.min(axis=0)
-        above = X - low  # exactly 0 in a constant column, however large it is
-        self.centre_ = low + above.mean(axis=0)
+        low, high = X.min(axis=0), X.max(axis=0)
+        reach = np.where(high > low, high - low, 1.0)
+        above = (X - low) / reach  # exactly 0 in a constant column, however large it is
+        self.centre_ = low + above.mean(axis=0) * reach
         spread = above.std(axis=0)
-        self.slope_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        self.slope_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0) / reach
 
     def _scaled(self, X: Array) -> Array:  # noqa: N803
         return np.asarray((X - self.centre_) * self.slope_)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
+from scorewise.models.checking import as_frame, is_finite, is_whole
+from scorewise.models.numbers_only import check_numbers
 
 Array = NDArray[np.float64]
 
@@ -25,13 +27,16 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
     array([[ 5.9, -0.5],
            [ 7.6, 24.6]])
     """
-    if not (np.isfinite(radius) and radius >= 0):
-        raise BadInput(f"radius is {radius}; it must be a number from 0 up, such as 5")
+    if not (is_finite(radius) and radius >= 0):
+        raise BadInput(f"radius is {radius!r}; it must be a number from 0 up, such as 5")
+    if not (is_whole(n) and n >= 1):
+        raise BadInput(f"n is {n!r}; it must be a whole number from 1 up, such as 500")
     random = np.random.default_rng(random_state)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(X)
+    if frame is None:
+        check_numbers(X, "and an array must hold numbers; pass words in a frame")
         rows = np.asarray(X, dtype=float)
-        if rows.ndim < 2 or not len(rows):
+        if rows.ndim < 2 or not rows.size:
             raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
         points = _around(rows.reshape(len(rows), -1), radius, n, random)
         return points.reshape(n, *rows.shape[1:])
@@ -42,10 +47,8 @@ def _framed(frame: Any, radius: float, n: int, random: np.random.Generator) -> A
     """The points as a frame of the same columns."""
     columns = list(frame.iter_columns())
     numeric = [column.dtype.is_numeric() for column in columns]
-    if not len(frame) or not any(numeric):
-        raise BadInput(
-            f"X has {len(frame):,} rows and {sum(numeric)} columns of numbers; give some"
-        )
+    if not any(numeric):
+        raise BadInput("X has no column of numbers; give some")
     told = [c.cast(nw.Float64).to_numpy() for c, own in zip(columns, numeric, strict=True) if own]
     points = iter(_around(np.column_stack(told).astype(float), radius, n, random).T)
     drawn = random.integers(len(frame), size=n).tolist()
@@ -79,7 +82,9 @@ def _around(flat: Array, radius: float, n: int, random: np.random.Generator) -> 
     low = np.where(np.isinf(low), 0.0, low)  # of a column without any value
     centre = low + np.where(known, flat - low, 0).sum(axis=0) / count  # exact where it is constant
     away = np.where(known, flat - centre, 0)
-    spread = np.where(varies, np.sqrt((away**2).sum(axis=0) / count), 0.0)
+    most = np.abs(away).max(axis=0)
+    size = np.where(most > 0, most, 1.0)  # what is squared stays near 1
+    spread = np.where(varies, np.sqrt(((away / size) ** 2).sum(axis=0) / count) * size, 0.0)
     unit = np.where(spread > 0, spread, 1.0)
     reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()
     directions = random.normal(size=(n, flat.shape[1])) * (spread > 0)

@@ -46,15 +46,25 @@ def bags(
     return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
 
 
+def some_of(
+    counts: NDArray[np.bool_], y: Any, most: int, rng: Any
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """As `some`, of the rows that count."""
+    own = np.flatnonzero(counts)
+    places, stand_for = some(y[own], most, rng)
+    return own[places], stand_for
+
+
 def out_of_bag(
     leaves: Leaves,
     found: NDArray[np.int32],
     y: Any,
     inside: Callable[[int], Any],
+    counts: NDArray[np.bool_],
     rng: Any,
 ) -> Unseen | None:
     """Rows with the weights from the trees that did not draw them; none where all trees drew all."""
-    rows, stand_for = some(y, MOST, rng)
+    rows, stand_for = some_of(counts, y, MOST, rng)
     use = np.column_stack([inside(tree)[rows] == 0 for tree in range(found.shape[1])])
     told = use.any(axis=1)
     rows, stand_for, use = rows[told], stand_for[told], use[told]
@@ -63,10 +73,14 @@ def out_of_bag(
     return Unseen(rows, stand_for, leaves.weights(found[rows], use), "out of bag")
 
 
-def held_out(forest: Any, x: Any, y: Any, weight: Any, most: int, rng: Any) -> Unseen | None:
+def held_out(
+    forest: Any, x: Any, y: Any, weight: Any, counts: NDArray[np.bool_], most: int, rng: Any
+) -> Unseen | None:
     """Rows of each of a few folds, with the weights from a smaller forest of the other folds."""
     parts = []
-    for rest, asked in splits(np.unique(y, return_inverse=True)[1], FOLDS, rng):
+    own = np.flatnonzero(counts)
+    for others, held in splits(np.unique(y[own], return_inverse=True)[1], FOLDS, rng):
+        rest, asked = own[others], own[held]
         places, stand_for = some(y[asked], MOST // FOLDS, rng)
         asked = asked[places]
         kept = None if weight is None else weight[rest]
