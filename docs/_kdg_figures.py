@@ -193,6 +193,7 @@ def differences() -> Drawn:
         ax.set_yticks(np.arange(len(sets)), sets[order], fontsize="small")
         ax.set_title(MEASURES[measure], fontsize="medium")
         ax.set_xlabel("kernel density less isotonic")
+        ax.locator_params(axis="x", nbins=5)
         ax.grid(True, alpha=0.3, lw=0.6)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return Drawn(figure)

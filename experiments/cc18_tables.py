@@ -120,7 +120,9 @@ def _differences(r: pl.DataFrame) -> str:
     for names in FAMILIES.values():
         for other in names[:KERNEL]:
             found = [versus(r, measure, names[KERNEL], other) for measure in MEASURES]
-            cells = [f"{cell(v)} ({v.better} of {v.sets})" if v.sets else cell(v) for v in found]
+            cells = [
+                f"{cell(v, 4)} ({v.better} of {v.sets})" if v.sets else cell(v, 4) for v in found
+            ]
             lines.append([names[KERNEL], other, *cells])
     return table(["", "less", *MEASURES.values()], 2, lines)
 

@@ -185,27 +185,32 @@ def cost(eight: pl.DataFrame, scale: pl.DataFrame, trees: int) -> Answer:
     said = [
         f"{_capital(MINE)}, in units of the forest's: extra fit {here['extra_fit'].said}. Predict "
         f"{here['predict'].said}.",
-        f"{_capital(net)}: extra fit {shown(extra, 2)} of the network's, since further networks are fitted "
-        f"for tuning; predict {shown(predict, 2)} times the network's.",
+        f"{_capital(net)}: extra fit {shown(extra, 2)} of the network's, since five networks are fitted "
+        f"anew; predict {shown(predict, 2)} times the network's.",
     ]
-    sizes = f"{scale['n'].min():,} to {scale['n'].max():,} rows"
-    for draw in DRAWS:
-        part = scale.filter((pl.col("draw") == draw) & (pl.col("trees") == trees))
-        told = []
-        for column, word in (("extra_fit", "extra fit"), ("predict", "predict")):
-            most = float(part[column].max())
-            reached = "reached" if most <= LIMITS[column] else "**missed**"
-            told.append(
-                f"{word} {shown(float(part[column].min()), 2)} to {shown(most, 2)} (goal of "
-                f"{LIMITS[column]:g} {reached}), growing with the rows to the power "
-                f"{slope(scale, draw, trees, column)}"
-            )
-        memory = slope(scale, draw, trees, "fit_mb"), slope(scale, draw, trees, "predict_mb")
-        said.append(
-            f"{sizes}, {draw}: {'; '.join(told)}. The peak of memory grows to the power "
-            f"{memory[0]} in fit and {memory[1]} in predict (1 is linear)."
-        )
+    said += [_growth(scale, draw, trees) for draw in DRAWS]
+    others = sorted(set(scale["trees"]) - {trees})
+    said += [_growth(scale, draw, few) for few in others for draw in DRAWS]
     return Answer("What does it cost?", said)
+
+
+def _growth(scale: pl.DataFrame, draw: str, trees: int) -> str:
+    """Time and memory of one kind of data by the number of rows."""
+    part = scale.filter((pl.col("draw") == draw) & (pl.col("trees") == trees))
+    told = []
+    for column, word in (("extra_fit", "extra fit"), ("predict", "predict")):
+        most = float(part[column].max())
+        reached = "reached" if most <= LIMITS[column] else "**missed**"
+        told.append(
+            f"{word} {shown(float(part[column].min()), 2)} to {shown(most, 2)} (goal of "
+            f"{LIMITS[column]:g} {reached}), growing with the rows to the power "
+            f"{slope(scale, draw, trees, column)}"
+        )
+    memory = slope(scale, draw, trees, "fit_mb"), slope(scale, draw, trees, "predict_mb")
+    return (
+        f"{part['n'].min():,} to {part['n'].max():,} rows, {trees} trees, {draw}: {'; '.join(told)}. The "
+        f"peak of memory grows to the power {memory[0]} in fit and {memory[1]} in predict (1 is linear)."
+    )
 
 
 def loses(sets: pl.DataFrame, eight: pl.DataFrame) -> Answer:

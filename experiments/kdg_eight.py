@@ -125,8 +125,10 @@ def _how(r: pl.DataFrame, trees: int) -> str:
         f"{FLOOR:g} or more and divided by their sum. Rows with 0: test rows of a set, on average, whose "
         "true class has a posterior of 0, which costs 34.5 in the first log loss and at most 6.9 in the "
         "second, or a little more with many classes. At 5 radii: how far mean confidence is from the "
-        "largest prior, on whichever side. Extra fit: processor time beyond one fit of the plain model, "
-        "and predict, both divided by the plain model's own."
+        "largest prior, on whichever side. Extra fit: processor time that it takes once the plain model is "
+        "fitted, be it upon that model (temperature, kernel density forest) or with five models of its own "
+        "(isotonic, kernel density network; the network's temperature fits five too). Extra fit and "
+        "predict are divided by the plain model's own, which for predict is timed twice."
     )
 
 

@@ -142,7 +142,8 @@ class Slope(NamedTuple):
         if len(known) < 2:
             return cls(np.nan, np.nan, np.nan)
         line = stats.linregress(*np.log(known).T)
-        reach = stats.t.ppf(0.975, len(known) - 2) * line.stderr if len(known) > 2 else np.nan
+        error = np.nan_to_num(line.stderr)  # none where all values are the same
+        reach = stats.t.ppf(0.975, len(known) - 2) * error if len(known) > 2 else np.nan
         value = float(line.slope)
         return cls(round(value, 6), float(value - reach), float(value + reach))
 

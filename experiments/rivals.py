@@ -29,7 +29,7 @@ HIDDEN, EPOCHS = (64, 64), 200
 
 
 class Rival(NamedTuple):
-    """A posterior, and the time of its fit beyond one fit of the plain model, divided by that."""
+    """A posterior, and the time that it takes once the plain model is fitted, divided by that fit's."""
 
     predict: Callable[[Array], Array]
     extra: float

@@ -14,7 +14,7 @@ pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 pytest.importorskip("experiments.kdg_study")
 
-from experiments import cc18_tables, kdg_answers, kdg_differences, kdg_eight, kdg_summary
+from experiments import cc18_tables, kdg_answers, kdg_differences, kdg_eight, kdg_scale, kdg_summary
 from experiments.kdg_differences import Versus, cell, interval, over_seeds, verdict, versus
 from experiments.kdg_runs import TRUTH
 from experiments.paired_tests import Difference
@@ -258,3 +258,24 @@ def test_halves_that_overlap_have_wider_intervals_than_points_drawn_anew():
 
 def test_examples_run():
     assert doctest.testmod(kdg_differences) == (0, 3)
+
+
+def test_the_cost_is_told_for_each_number_of_trees():
+    rows = [
+        {"n": n, "draw": draw, "trees": trees, "extra_fit": 0.1, "predict": predict}
+        | {"fit_mb": n / 100, "predict_mb": 5.0}
+        for n in (1_000, 2_000, 4_000)
+        for draw in kdg_scale.DRAWS
+        for trees, predict in ((100, 2.5), (500, 1.5))
+    ]
+    answer = kdg_answers.cost(made_up(0.0), pl.DataFrame(rows), 500).said
+    told = {trees: [line for line in answer if f" {trees} trees" in line] for trees in (100, 500)}
+    assert [len(lines) for lines in told.values()] == [len(kdg_scale.DRAWS)] * 2
+    for lines, predict in (
+        (told[100], "2.50 (goal of 2 **missed**)"),
+        (told[500], "1.50 (goal of 2 reached)"),
+    ):
+        assert all(f"predict {predict[:4]} to {predict}" in line for line in lines)
+        assert all(
+            "1.00 [1.00, 1.00] in fit and 0.00 [0.00, 0.00] in predict" in line for line in lines
+        )
