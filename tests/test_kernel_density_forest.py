@@ -182,7 +182,7 @@ def test_the_forest_may_be_fitted_already():
         sw.models.KernelDensityForest(forest).fit(x, np.roll(y, 1))
     with pytest.raises(sw.BadInput, match="fitted on 200 rows and 150"):
         sw.models.KernelDensityForest(forest).fit(x[:150], y[:150])
-    with pytest.raises(sw.BadInput, match="knows 3 classes"):
+    with pytest.raises(sw.BadInput, match="fitted to the classes 0, 1, 2, and the labels are"):
         sw.models.KernelDensityForest(forest).fit(x, y + 1)
 
 

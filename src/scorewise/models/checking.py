@@ -156,3 +156,13 @@ def is_fitted(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
+
+
+def named(classes: Any) -> str:
+    """The first classes by name.
+
+    >>> named(["a", "b"]), named(range(9))
+    ("'a', 'b'", '0, 1, 2, 3, 4, ...')
+    """
+    shown = ", ".join(repr(value) for value in np.asarray(classes).tolist()[:5])
+    return shown + (", ..." if len(classes) > 5 else "")

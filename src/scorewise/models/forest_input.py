@@ -19,6 +19,7 @@ from scorewise.models.checking import (
     is_finite,
     is_whole,
     labels,
+    named,
     validated,
 )
 from scorewise.models.encoding import Encoding
@@ -109,8 +110,8 @@ def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
     """Refuse labels whose classes are not those of a fitted forest."""
     if not np.array_equal(forest.classes_, classes):
         raise BadInput(
-            f"the forest knows {len(forest.classes_)} classes and the labels have {len(classes)} "
-            "or others; pass the labels that the forest was fitted on"
+            f"the forest was fitted to the classes {named(forest.classes_)}, and the labels are "
+            f"{named(classes)}; pass the labels that it was fitted to"
         )
 
 

@@ -58,10 +58,11 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         posterior = (1 - novelty) that + novelty prior,   novelty = sigmoid(log b - log density),
 
     with the density of x amid its nearest training rows under w and a background b below that of
-    almost all training rows; a row far from these in one feature alone is new, too. A fitted forest
-    is used as it is and needs its own training rows; of a leaf at most `members` rows of a class are
-    kept, drawn at random, to stand for the others. Words and categories in frames, and columns that
-    `nominal` names or counts, get a column for each level.
+    almost all training rows; a row far from these in one feature alone is new, too. Without `forest`
+    one of `n_estimators` trees is grown; a fitted one is used as it is and needs its own training
+    rows. Of a leaf at most `members` rows of a class are kept, drawn at random, to stand for the
+    others. Words and categories in frames, and columns that `nominal` names or counts, get a column
+    for each level.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)

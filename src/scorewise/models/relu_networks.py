@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from scorewise.errors import BadInput
-from scorewise.models.checking import is_fitted
+from scorewise.models.checking import is_fitted, named
 from scorewise.models.relu_layers import Array, Pass, mlp_pass, see
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
 
@@ -79,7 +79,7 @@ def check_classes(network: Any, classes: Any) -> None:
     known = getattr(network, "classes_", classes)
     if len(known) != len(classes) or (known != classes).any():
         raise BadInput(
-            f"y has the classes {_named(classes)}, the network was fitted to {_named(known)}; "
+            f"y has the classes {named(classes)}, the network was fitted to {named(known)}; "
             "give rows of the same classes"
         )
 
@@ -107,7 +107,7 @@ def check_outputs(
     if said.shape[1] != len(classes):
         raise BadInput(
             f"the network tells {said.shape[1]} classes apart, y has {len(classes)} "
-            f"({_named(classes)}); give rows of each class"
+            f"({named(classes)}); give rows of each class"
         )
     if np.isnan(logits).any():
         raise BadInput(
@@ -137,8 +137,3 @@ def fitted(network: Any, X: Array, y: Any, weight: Array | None, seed: int) -> A
         if network is None:  # its number of iterations is a choice
             warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y, **weights)
-
-
-def _named(classes: Any) -> str:
-    shown = ", ".join(repr(value) for value in np.asarray(classes).tolist()[:5])
-    return shown + (", ..." if len(classes) > 5 else "")
