@@ -5,24 +5,12 @@ import numpy as np
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 from sklearn.metrics import cohen_kappa_score
 
 import scorewise as sw
+from figures import closed  # noqa: F401
 from scorewise import BadInput, Estimate, Ratings, displays
 from scorewise.intervals.bands import BANDS
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    """Every figure is drawn to the end, which is when many mistakes show."""
-    with mpl.rc_context():
-        before = dict(mpl.rcParams)
-        yield
-        assert dict(mpl.rcParams) == before
-    for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
-    plt.close("all")
 
 
 def said(raters=4, n=80, seed=0):

@@ -15,6 +15,7 @@ from sklearn import metrics as sk
 from sklearn.isotonic import IsotonicRegression
 
 import scorewise as sw
+from figures import closed  # noqa: F401
 from scorewise import BadInput, Tally, displays
 from scorewise.curves import roc
 from scorewise.curves.sensitivity import sensitivity
@@ -33,18 +34,6 @@ OF_PREDICTIONS = [
 ]
 WITH_WIDTHS = displays.MidpointDisplay, displays.DensityDisplay  # kernels narrow with more rows
 each = pytest.mark.parametrize("display", OF_PREDICTIONS, ids=lambda d: d.__name__)
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    """Every figure is drawn to the end, which is when many mistakes show."""
-    with mpl.rc_context():
-        before = dict(mpl.rcParams)
-        yield
-        assert dict(mpl.rcParams) == before
-    for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
-    plt.close("all")
 
 
 def rows(n=80, seed=0, shift=1.2):
