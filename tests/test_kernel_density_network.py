@@ -13,7 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 import scorewise as sw
 from network_cases import clouds, one_thread, quietly, small  # noqa: F401
-from scorewise.models import KernelDensityNetwork, at_radius
+from scorewise.models import KernelDensityNetwork, at_radius, kernel_density_network
+from scorewise.models.neighbourhood import background
 from scorewise.models.pooling import EXPONENTS
 from scorewise.models.relu_networks import fitted
 
@@ -210,3 +211,20 @@ def test_layers_may_be_chosen(blobs):
     assert all(known.patterns.widths == (12,) for known in model.committee_.known)
     assert model.committee_.near.used.shape == (40,)  # 8 of each of 5 networks
     assert model.score(X, y) > 0.8
+
+
+def test_the_background_counts_rows_for_those_that_they_stand_for(blobs, monkeypatch):
+    X, y = blobs
+    kept = np.concatenate([np.flatnonzero(y != "d"), np.flatnonzero(y == "d")[:10]])
+    given = []
+
+    def noted(near, stand_for):
+        given.append(stand_for)
+        return background(near, stand_for)
+
+    monkeypatch.setattr(kernel_density_network, "ASKED", 100)
+    monkeypatch.setattr(kernel_density_network, "background", noted)
+    quietly(KernelDensityNetwork(small(), random_state=0), X[kept], y[kept])
+    assert len(given[0]) == 100
+    assert given[0].sum() == pytest.approx(len(kept))
+    assert given[0].min() == 1 < given[0].max()  # the rare class is there as a whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.views.pages.section import Section, hints
+from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import (
     Document,
     amount,
@@ -34,7 +34,7 @@ def agree(doc: Document) -> list[Section]:
         *_raters(doc),
         *_pairs(doc),
         *_items(doc),
-        *_absent(doc),
+        *absent((m["why"], plain(m["title"])) for m in doc["measures"]),
         *hints(doc["hints"]),
     ]
 
@@ -125,15 +125,6 @@ def _in_words(m: Document) -> str:
     if m["band"] is None:
         return ""
     return f"{m['band']} ({whole_percent(m['chances'][m['band']])})"
-
-
-def _absent(doc: Document) -> list[Section]:
-    absent: dict[str, list[str]] = {}
-    for m in doc["measures"]:
-        if m["why"]:
-            absent.setdefault(m["why"], []).append(plain(m["title"]))
-    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [Section("Without a value", lines=lines)] if lines else []
 
 
 PANEL = {

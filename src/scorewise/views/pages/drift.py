@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewise.estimate import number
-from scorewise.views.pages.section import Section, hints
+from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import Document, amount, interval, percent, shown, value
 
 DASH = "—"
@@ -82,11 +82,8 @@ def _changes(window: Document, doc: Document) -> list[Section]:
 
 def _absent(windows: list[Document]) -> list[Section]:
     """What has no value, by the reason."""
-    absent: dict[str, dict[str, None]] = {}
-    for c in (c for window in windows for c in window["changes"] if c["why"]):
-        absent.setdefault(c["why"], {})[c["title"]] = None
-    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [Section("Not defined", lines=lines)] if absent else []
+    changes = (c for window in windows for c in window["changes"])
+    return absent(((c["why"], c["title"]) for c in changes), "Not defined")
 
 
 def _p(p: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scorewise.views.pages.section import Section, hints
+from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import (
     Document,
     amount,
@@ -158,7 +158,8 @@ def _measures(doc: Document) -> list[Section]:
         rows = [lines[m["name"]] for m in group]
         words = frozenset({start[0], start[2]})
         sections.append(Section(title, head=(*start, *last), rows=rows, words=words))
-    return [*_explained(sections), *_absent(doc)]
+    without = absent((m["why"], m["title"]) for m in doc["measures"])
+    return [*_explained(sections), *without]
 
 
 def _explained(sections: list[Section]) -> list[Section]:
@@ -173,15 +174,6 @@ def _explained(sections: list[Section]) -> list[Section]:
 def _title(m: Document) -> str:
     title = plain(m["title"])
     return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
-
-
-def _absent(doc: Document) -> list[Section]:
-    absent: dict[str, list[str]] = {}
-    for m in doc["measures"]:
-        if m["why"]:
-            absent.setdefault(m["why"], []).append(m["title"])
-    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [Section("Without a value", lines=lines)] if lines else []
 
 
 def _skill(m: Document) -> str:

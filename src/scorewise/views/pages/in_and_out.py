@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.views.pages.section import Section, hints
+from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import Document, amount, interval, percent, quoted, shown, value
 
 TITLES = {"in": "In distribution", "out": "Out of distribution"}
@@ -38,15 +38,14 @@ def _measures(doc: Document, of: str) -> Section:
 
 def _absent(doc: Document) -> list[Section]:
     """What has no value, by the reason, unless it could not have: no rows, or no novelty, to ask for."""
-    absent: dict[str, list[str]] = {}
+    found = []
     for model in doc["models"]:
         for m in model["measures"]:
             asked = m["of"] == "in" or doc["data"]["rows_out"] is not None
             told = model["novelty"] is not None or not m["name"].endswith("novelty")
-            if m["why"] and asked and told:
-                absent.setdefault(m["why"], []).append(f"{m['title']} of {quoted(model['name'])}")
-    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [Section("Without a value", lines=lines)] if lines else []
+            if asked and told:
+                found.append((m["why"], f"{m['title']} of {quoted(model['name'])}"))
+    return absent(found)
 
 
 def _radii(doc: Document) -> Section:

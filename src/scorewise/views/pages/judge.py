@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewise.views.pages.judge_parts import cell, grades, prevalence
-from scorewise.views.pages.section import Section, hints
+from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import (
     Document,
     amount,
@@ -230,17 +230,12 @@ def _needed(doc: Document) -> list[Section]:
 
 def _absent(doc: Document) -> list[Section]:
     """What has no value, by the reason."""
-    absent: dict[str, dict[str, None]] = {}
+    found = []
     for j in doc["judges"]:
-        found = [("accuracy", j["accuracy"]), ("kappa", j["kappa"])]
-        found += [("gap to humans", j["ceiling"]["gap"])] if j["ceiling"] else []
-        for title, e in found:
-            if e["why"]:
-                absent.setdefault(e["why"], {})[f"{title} of {quoted(j['name'])}"] = None
+        told = {"accuracy": j["accuracy"], "kappa": j["kappa"]}
+        told |= {"gap to humans": j["ceiling"]["gap"]} if j["ceiling"] else {}
+        found += [(e["why"], f"{title} of {quoted(j['name'])}") for title, e in told.items()]
     for d in doc["differences"]:
-        for of in ("accuracy", "kappa"):
-            if d[of]["why"]:
-                pair = f"{quoted(d['first'])} and {quoted(d['second'])}"
-                absent.setdefault(d[of]["why"], {})[f"difference in {of} of {pair}"] = None
-    lines = [f"{', '.join(titles)}: {why}" for why, titles in absent.items()]
-    return [Section("Not defined", lines=lines)] if absent else []
+        pair = f"{quoted(d['first'])} and {quoted(d['second'])}"
+        found += [(d[of]["why"], f"difference in {of} of {pair}") for of in ("accuracy", "kappa")]
+    return absent(found, "Not defined")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -25,3 +25,17 @@ class Section:
 def hints(said: Sequence[str]) -> list[Section]:
     """The remarks for the reader, as the last section; none where there are none."""
     return [Section("Hints", lines=said)] if said else []
+
+
+def absent(found: Iterable[tuple[str, str]], title: str = "Without a value") -> list[Section]:
+    """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name.
+
+    >>> absent([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])[0].lines
+    ['AUROC, AUPRC: no rows']
+    """
+    by_reason: dict[str, dict[str, None]] = {}
+    for why, name in found:
+        if why:
+            by_reason.setdefault(why, {})[name] = None
+    lines = [f"{', '.join(names)}: {why}" for why, names in by_reason.items()]
+    return [Section(title, lines=lines)] if lines else []
