@@ -17,11 +17,15 @@ class Estimate:
     `baseline` is what the best constant prediction, or chance, would get. Of a measure of calibration,
     `expected` is what calibrated scores would get on average, and `p` the chance that they would get as
     much or more; of a measure of agreement, `p` is that of the test that raters are independent.
+    `caution` says why the interval is unreliable: the data lie outside the range in which simulations
+    found it to hold, such as "3 rows of class 'c'". It is empty where the interval can be relied on.
 
     >>> Estimate(0.8234, 0.7491, 0.8989, method="DeLong, logit", baseline=0.5)
     0.823 [0.749, 0.899]
     >>> Estimate.undefined("no positives")
     undefined: no positives
+    >>> Estimate(0.5, 0.2, 0.8, caution="3 rows of class 'c'")
+    0.500 [0.200, 0.800] (interval unreliable: 3 rows of class 'c')
     """
 
     value: float
@@ -34,6 +38,7 @@ class Estimate:
     baseline: float | None = None
     expected: float | None = None
     p: float | None = None
+    caution: str = ""
 
     @classmethod
     def undefined(cls, why: str, level: float = 0.95, baseline: float | None = None) -> Estimate:
@@ -58,7 +63,8 @@ class Estimate:
         text = number(self.value, digits)
         if math.isfinite(self.low) or math.isfinite(self.high):
             text += f" [{number(self.low, digits)}, {number(self.high, digits)}]"
-        return text + (f" (certified to ±{self.bound:.1g})" if self.bound else "")
+        text += f" (certified to ±{self.bound:.1g})" if self.bound else ""
+        return text + (f" (interval unreliable: {self.caution})" if self.caution else "")
 
     __repr__ = __str__
 

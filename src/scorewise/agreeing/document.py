@@ -14,7 +14,7 @@ from scorewise.agreeing.paradox import COMMON, Paradox
 from scorewise.door.spelling import spelled_alike
 from scorewise.intervals.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
-from scorewise.views.documents import estimate_of, finite, head, measure_row
+from scorewise.views.documents import documented, estimate_of, finite, measure_row
 from scorewise.views.words import Document, counted, named, quoted
 
 if TYPE_CHECKING:
@@ -29,33 +29,35 @@ LIKE_COLUMNS = 10  # times as many raters as items
 def agreement_document(a: Agreement) -> Document:
     """All of it; `items` are listed where rows are known."""
     s = a.settings
-    return {
-        **head("agree"),
-        "settings": {
-            "scale": a.ratings.scale,
-            "weights": weights_named(a.ratings, s.weights),
-            "interval": s.interval,
-            "level": s.level,
-            "seed": s.seed,
-            "top": s.top,
+    return documented(
+        "agree",
+        {
+            "settings": {
+                "scale": a.ratings.scale,
+                "weights": weights_named(a.ratings, s.weights),
+                "interval": s.interval,
+                "level": s.level,
+                "seed": s.seed,
+                "top": s.top,
+            },
+            "data": _data(a),
+            "measures": [_measure(a, name) for name in a],
+            "paradox": _paradox(a.paradox),
+            "baseline": _baseline(a.baseline),
+            "categories": [
+                {"category": c.category, "share": c.share, "agreement": estimate_of(c.agreement)}
+                for c in (a.categories if len(a.ratings.categories) <= MOST else ())
+            ],
+            "pairs": {
+                "number": a.pairs.number,
+                "why": a.pairs.why,
+                "rows": [_pair(p) for p in a.pairs.rows],
+            },
+            "raters": [_rater(r) for r in a.raters],
+            "disputed": [_item(i) for i in a.disputed],
+            "hints": list(_hints(a)),
         },
-        "data": _data(a),
-        "measures": [_measure(a, name) for name in a],
-        "paradox": _paradox(a.paradox),
-        "baseline": _baseline(a.baseline),
-        "categories": [
-            {"category": c.category, "share": c.share, "agreement": estimate_of(c.agreement)}
-            for c in (a.categories if len(a.ratings.categories) <= MOST else ())
-        ],
-        "pairs": {
-            "number": a.pairs.number,
-            "why": a.pairs.why,
-            "rows": [_pair(p) for p in a.pairs.rows],
-        },
-        "raters": [_rater(r) for r in a.raters],
-        "disputed": [_item(i) for i in a.disputed],
-        "hints": list(_hints(a)),
-    }
+    )
 
 
 def _data(a: Agreement) -> Document:

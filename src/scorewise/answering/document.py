@@ -10,7 +10,7 @@ from scorewise.answering.hints import hints
 from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
 from scorewise.answering.sample import thresholds
 from scorewise.errors import BadInput
-from scorewise.views.documents import estimate_of, finite, head
+from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -28,38 +28,40 @@ def document(a: Answers) -> Document:
             f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the {MANY:,} "
             f"that are listed; name columns of fewer words with by="
         )
-    return {
-        **head("answers"),
-        "settings": {
-            "tau": float(s.tau),
-            "bins": int(s.bins),
-            "level": s.level,
-            "seed": int(s.seed),
+    return documented(
+        "answers",
+        {
+            "settings": {
+                "tau": float(s.tau),
+                "bins": int(s.bins),
+                "level": s.level,
+                "seed": int(s.seed),
+            },
+            "data": {
+                "sources": list(a.sources),
+                "answers": len(rows),
+                "dropped": rows.dropped,
+                "quality": rows.rule,
+                "normalise": rows.normalise,
+                "column": rows.names.quality if rows.rule == "own" else None,
+                "weight": None if rows.weight is None else rows.names.weight,
+                "cases": [{"name": name, "answers": n} for name, n in rows.cases.items()],
+                "by": list(rows.groups),
+            },
+            "confidences": [_confidence(name, j, a) for name, j in a.items()],
+            "groups": [
+                {
+                    "words": list(key),
+                    "confidence": name,
+                    "answers": judged.answers,
+                    **_estimates(judged, OF_GROUPS),
+                }
+                for key, part in a.groups.items()
+                for name, judged in part.items()
+            ],
+            "hints": list(hints(a)),
         },
-        "data": {
-            "sources": list(a.sources),
-            "answers": len(rows),
-            "dropped": rows.dropped,
-            "quality": rows.rule,
-            "normalise": rows.normalise,
-            "column": rows.names.quality if rows.rule == "own" else None,
-            "weight": None if rows.weight is None else rows.names.weight,
-            "cases": [{"name": name, "answers": n} for name, n in rows.cases.items()],
-            "by": list(rows.groups),
-        },
-        "confidences": [_confidence(name, j, a) for name, j in a.items()],
-        "groups": [
-            {
-                "words": list(key),
-                "confidence": name,
-                "answers": judged.answers,
-                **_estimates(judged, OF_GROUPS),
-            }
-            for key, part in a.groups.items()
-            for name, judged in part.items()
-        ],
-        "hints": list(hints(a)),
-    }
+    )
 
 
 def _confidence(name: str, j: Judged, a: Answers) -> Document:

@@ -12,7 +12,7 @@ from scorewise.drifting.thinning import MANY
 from scorewise.intervals.placements import area
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.midpoint import midpoint
-from scorewise.views.documents import finite, head
+from scorewise.views.documents import documented, finite
 from scorewise.views.words import Document, named
 
 if TYPE_CHECKING:
@@ -24,31 +24,33 @@ FEW = 50  # rows, below which a sample tells little
 def document(d: Drift) -> Document:
     """The document of the reference and all windows."""
     s = d.settings
-    return {
-        **head("drift"),
-        "settings": {
-            "level": s.level,
-            "seed": s.seed,
-            "replicates": s.replicates,
-            "midpoint": s.midpoint if isinstance(s.midpoint, str) else "fixed",
+    return documented(
+        "drift",
+        {
+            "settings": {
+                "level": s.level,
+                "seed": s.seed,
+                "replicates": s.replicates,
+                "midpoint": s.midpoint if isinstance(s.midpoint, str) else "fixed",
+            },
+            "time": _time(d),
+            "kind": d.reference.tally.kind,
+            "verdict": d.verdict,
+            "drift": d.seen,
+            "reference": _sample(d.reference, s.midpoint),
+            "windows": [
+                {
+                    **_sample(w.sample, s.midpoint),
+                    "drift": w.kind,
+                    "verdict": w.verdict,
+                    "evidence": w.evidence,
+                    "changes": [_row(c) for c in w.values()],
+                }
+                for w in d.windows
+            ],
+            "hints": list(_hints(d)),
         },
-        "time": _time(d),
-        "kind": d.reference.tally.kind,
-        "verdict": d.verdict,
-        "drift": d.seen,
-        "reference": _sample(d.reference, s.midpoint),
-        "windows": [
-            {
-                **_sample(w.sample, s.midpoint),
-                "drift": w.kind,
-                "verdict": w.verdict,
-                "evidence": w.evidence,
-                "changes": [_row(c) for c in w.values()],
-            }
-            for w in d.windows
-        ],
-        "hints": list(_hints(d)),
-    }
+    )
 
 
 def _time(d: Drift) -> Document | None:

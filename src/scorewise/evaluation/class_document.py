@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.tallies import ClassTally, Confusion, Tally
-from scorewise.views.documents import head, measure_row
+from scorewise.views.documents import documented, measure_row
 from scorewise.views.words import Document, counted, named, quoted, whole_percent
 
 if TYPE_CHECKING:
@@ -23,15 +23,17 @@ FEW = 50  # classes of which also the scores are judged one by one
 def class_document(e: ClassEvaluation) -> Document:
     """The document of one model on all its rows."""
     s, t = e.settings, e.tally
-    return {
-        **head("evaluate-classes"),
-        "settings": {"level": s.level, "seed": s.seed, "clip": s.clip},
-        "data": _data(t),
-        "confusion": t.confusion.weight.tolist(),
-        "measures": [measure_row(CLASS_MEASURES[key], estimate) for key, estimate in e.items()],
-        "classes": [_class(e, c) for c in t.classes],
-        "hints": list(_hints(e)),
-    }
+    return documented(
+        "evaluate-classes",
+        {
+            "settings": {"level": s.level, "seed": s.seed, "clip": s.clip},
+            "data": _data(t),
+            "confusion": t.confusion.weight.tolist(),
+            "measures": [measure_row(CLASS_MEASURES[key], estimate) for key, estimate in e.items()],
+            "classes": [_class(e, c) for c in t.classes],
+            "hints": list(_hints(e)),
+        },
+    )
 
 
 def _data(t: ClassTally) -> Document:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scorewise.evaluation.settings import Settings
 from scorewise.registry import MEASURES
 from scorewise.tallies.midpoint import far, midpoint
-from scorewise.views.documents import data_of, finite, head, measure_row
+from scorewise.views.documents import data_of, documented, finite, measure_row
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -19,14 +19,21 @@ def document(
     evaluations: Mapping[str, Evaluation], s: Settings, differences: Sequence[Document] = ()
 ) -> Document:
     """The document of evaluations on the same rows."""
-    return {
-        **head("evaluate"),
-        "settings": {"level": s.level, "seed": s.seed, "threshold": s.threshold, "clip": s.clip},
-        "data": data_of(next(iter(evaluations.values())).tally),
-        "models": [_model(name, e) for name, e in evaluations.items()],
-        "differences": list(differences),
-        "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
-    }
+    return documented(
+        "evaluate",
+        {
+            "settings": {
+                "level": s.level,
+                "seed": s.seed,
+                "threshold": s.threshold,
+                "clip": s.clip,
+            },
+            "data": data_of(next(iter(evaluations.values())).tally),
+            "models": [_model(name, e) for name, e in evaluations.items()],
+            "differences": list(differences),
+            "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
+        },
+    )
 
 
 def _model(name: str, e: Evaluation) -> Document:

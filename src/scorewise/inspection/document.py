@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scorewise.inspection.agreement import Agreement, Instance, Pair, Rater
 from scorewise.tallies import Tally
-from scorewise.views.documents import data_of, finite, head
+from scorewise.views.documents import data_of, documented, finite
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -23,41 +23,45 @@ def inspection(i: Inspection) -> Document:
     s = i.settings
     found = next(iter(i.models.values()))
     rule = "learned" if isinstance(s.midpoint, Tally) else s.midpoint
-    return {
-        **head("inspect"),
-        "settings": {
-            "midpoint": rule if isinstance(rule, str) else str(float(rule)),
-            "top": s.top,
-            "tolerance": s.tolerance,
-            "threshold": s.threshold,
-            "seed": s.seed,
+    return documented(
+        "inspect",
+        {
+            "settings": {
+                "midpoint": rule if isinstance(rule, str) else str(float(rule)),
+                "top": s.top,
+                "tolerance": s.tolerance,
+                "threshold": s.threshold,
+                "seed": s.seed,
+            },
+            "data": data_of(found.tally) | (NAMELESS if not found.tally.origin.sources else {}),
+            "models": [_model(name, model) for name, model in i.models.items()],
+            "agreement": None if i.agreement is None else _agreement(i.agreement),
+            "hints": [
+                *(hint for name, model in i.models.items() for hint in _hints(name, model)),
+                *_scales(i),
+            ],
         },
-        "data": data_of(found.tally) | (NAMELESS if not found.tally.origin.sources else {}),
-        "models": [_model(name, model) for name, model in i.models.items()],
-        "agreement": None if i.agreement is None else _agreement(i.agreement),
-        "hints": [
-            *(hint for name, model in i.models.items() for hint in _hints(name, model)),
-            *_scales(i),
-        ],
-    }
+    )
 
 
 def raters(r: Raters) -> Document:
     """Raters compared on the same rows."""
-    return {
-        **head("raters"),
-        "data": {
-            "sources": list(r.sources),
-            "positive": r.labels.positive,
-            "negative": r.labels.negative,
-            "rule": r.labels.rule,
-            "rows": r.rows,
-            "dropped": r.dropped,
-            "truth": r.truth,
+    return documented(
+        "raters",
+        {
+            "data": {
+                "sources": list(r.sources),
+                "positive": r.labels.positive,
+                "negative": r.labels.negative,
+                "rule": r.labels.rule,
+                "rows": r.rows,
+                "dropped": r.dropped,
+                "truth": r.truth,
+            },
+            "agreement": _agreement(r.agreement),
+            "hints": list(r.hints),
         },
-        "agreement": _agreement(r.agreement),
-        "hints": list(r.hints),
-    }
+    )
 
 
 def _model(name: str, model: Inspected) -> Document:

@@ -14,7 +14,7 @@ from scorewise.estimate import Estimate
 from scorewise.models.checking import is_finite
 from scorewise.models.far_and_near import SHOWN, FarAndNear, Sets, check_model
 from scorewise.models.radius import at_radius
-from scorewise.views.documents import estimate_of, finite, head
+from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
@@ -126,24 +126,26 @@ class InAndOut(Mapping[str, FarAndNear], Shown):
 def _document(r: InAndOut, sets: Sets, points: int) -> Document:
     first = next(iter(r.values()))
     shape = np.shape(sets.X)
-    return {
-        **head("in-and-out"),
-        "settings": {
-            "points": int(points),
-            "clip": None if sets.clip is None else float(sets.clip),
-            "level": float(sets.level),
-            "seed": int(sets.seed),
+    return documented(
+        "in-and-out",
+        {
+            "settings": {
+                "points": int(points),
+                "clip": None if sets.clip is None else float(sets.clip),
+                "level": float(sets.level),
+                "seed": int(sets.seed),
+            },
+            "data": {
+                "rows": int(shape[0]),
+                "rows_out": None if sets.out is None else len(sets.out),
+                "columns": int(np.prod(shape[1:])),
+                "classes": [str(c) for c in first.tally.classes],
+                "largest_share": first.largest_share,
+            },
+            "models": [_model(name, one) for name, one in r.items()],
+            "hints": [hint for name, one in r.items() for hint in _hints(name, one)],
         },
-        "data": {
-            "rows": int(shape[0]),
-            "rows_out": None if sets.out is None else len(sets.out),
-            "columns": int(np.prod(shape[1:])),
-            "classes": [str(c) for c in first.tally.classes],
-            "largest_share": first.largest_share,
-        },
-        "models": [_model(name, one) for name, one in r.items()],
-        "hints": [hint for name, one in r.items() for hint in _hints(name, one)],
-    }
+    )
 
 
 def _model(name: str, one: FarAndNear) -> Document:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scorewise.recalibrating.cells import FEW
 from scorewise.recalibrating.choosing import Judged
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.documents import data_of, estimate_of, head
+from scorewise.views.documents import data_of, documented, estimate_of
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 def document(r: Recalibrator) -> Document:
     """The document of a fitted map, but for its fingerprint."""
     choice = r.choice_
-    return {
-        **head("calibrate"),
-        "settings": r.settings,
-        "data": data_of(r.tally_),
-        "chosen": r.chosen,
-        "meaning": METHODS[r.chosen].meaning,
-        "outside": METHODS[r.chosen].outside,
-        "reason": choice.reason,
-        "table": [_row(row) for row in choice.table if isinstance(row, Judged)],
-        "map": r.map_.to_dict(),
-        "hints": list(_hints(r)),
-    }
+    return documented(
+        "calibrate",
+        {
+            "settings": r.settings,
+            "data": data_of(r.tally_),
+            "chosen": r.chosen,
+            "meaning": METHODS[r.chosen].meaning,
+            "outside": METHODS[r.chosen].outside,
+            "reason": choice.reason,
+            "table": [_row(row) for row in choice.table if isinstance(row, Judged)],
+            "map": r.map_.to_dict(),
+            "hints": list(_hints(r)),
+        },
+    )
 
 
 def _row(row: Judged) -> Document:

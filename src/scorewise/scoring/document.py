@@ -12,7 +12,7 @@ from scorewise.curves.balance import Part
 from scorewise.curves.thresholds import Curve
 from scorewise.intervals.placements import area
 from scorewise.tallies import Confusion
-from scorewise.views.documents import data_of, estimate_of, finite, head
+from scorewise.views.documents import data_of, documented, estimate_of, finite
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -24,17 +24,19 @@ POINTS = 256  # of a curve, at most
 def document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> Document:
     """The document of curves on the same rows."""
     first = next(iter(curves.values()))
-    return {
-        **head("smroc"),
-        "settings": {"level": first.level, "seed": first.seed, "threshold": threshold},
-        "data": data_of(first.tally),
-        "curves": [_curve(name, c, threshold) for name, c in curves.items()],
-        "distances": [
-            {"first": a, "second": b, "distance": curves[a].distance(curves[b])}
-            for a, b in combinations(curves, 2)
-        ],
-        "hints": [f"'{name}': {said}" for name, c in curves.items() for said in c.cautions],
-    }
+    return documented(
+        "smroc",
+        {
+            "settings": {"level": first.level, "seed": first.seed, "threshold": threshold},
+            "data": data_of(first.tally),
+            "curves": [_curve(name, c, threshold) for name, c in curves.items()],
+            "distances": [
+                {"first": a, "second": b, "distance": curves[a].distance(curves[b])}
+                for a, b in combinations(curves, 2)
+            ],
+            "hints": [f"'{name}': {said}" for name, c in curves.items() for said in c.cautions],
+        },
+    )
 
 
 def _curve(name: str, c: SmRoc, threshold: float) -> Document:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 from scorewise import __version__
 from scorewise.estimate import Estimate
 from scorewise.registry import Measure
 from scorewise.tallies import Tally
-from scorewise.views.words import Document
+from scorewise.views.words import Document, named
 
 
-def head(command: str) -> Document:
-    """How each document begins."""
-    return {"schema": 1, "scorewise": __version__, "command": command}
+def documented(command: str, parts: Document) -> Document:
+    """The document of a command: which it is, its parts, and what its hints say of unreliable intervals."""
+    head = {"schema": 1, "scorewise": __version__, "command": command}
+    return with_cautions({**head, **parts})
 
 
 def data_of(t: Tally) -> Document:
@@ -46,6 +49,7 @@ def estimate_of(e: Estimate) -> Document:
         "baseline": None if e.baseline is None else finite(e.baseline),
         "expected": None if e.expected is None else finite(e.expected),
         "p": None if e.p is None else finite(e.p),
+        "caution": e.caution,
     }
 
 
@@ -60,6 +64,35 @@ def measure_row(m: Measure, e: Estimate) -> Document:
         **estimate_of(e),
         "skill": finite(m.skill(e)),
     }
+
+
+def with_cautions(doc: Document) -> Document:
+    """The same document; its hints say of which estimates the interval is unreliable, and why.
+
+    >>> part = {"title": "Macro F1", **estimate_of(Estimate(0.5, 0.2, 0.8, caution="3 rows of class 'c'"))}
+    >>> with_cautions({"measures": [part], "hints": []})["hints"]
+    ["the interval marked † is unreliable: 3 rows of class 'c' (Macro F1)"]
+    """
+    by_reason: dict[str, dict[str, None]] = {}
+    for reason, title in _cautions(doc, ""):
+        by_reason.setdefault(reason, {})[title] = None
+    many = sum(map(len, by_reason.values())) > 1
+    which = "intervals marked † are" if many else "the interval marked † is"
+    said = [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
+    return {**doc, "hints": [*doc["hints"], *said]}
+
+
+def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The reason and the title of each estimate within a part of a document that has a caution."""
+    if isinstance(part, list):
+        for item in part:
+            yield from _cautions(item, name)
+    elif isinstance(part, dict):
+        if part.get("caution"):
+            yield part["caution"], str(part.get("title", name.replace("_", " ")))
+        for key, item in part.items():
+            if isinstance(item, list | dict):
+                yield from _cautions(item, key)
 
 
 def finite(x: float) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 from scorewise.estimate import decimals, number
 
 Document = dict[str, Any]
+UNRELIABLE = "†"  # behind an interval that has a caution
 
 TITLES = {
     "decisions": "Decisions",
@@ -86,11 +87,12 @@ def counted(n: int, noun: str) -> str:
 
 
 def interval(measure: Document) -> str:
-    """The interval of a measure in brackets; nothing where it has none."""
+    """The interval of a measure in brackets, marked where it is unreliable; nothing where it has none."""
     if measure["low"] is None and measure["high"] is None:
         return ""
     digits = _digits(measure)
-    return f"[{shown(measure['low'], digits)}, {shown(measure['high'], digits)}]"
+    mark = UNRELIABLE if measure.get("caution") else ""
+    return f"[{shown(measure['low'], digits)}, {shown(measure['high'], digits)}]{mark}"
 
 
 def bound(measure: Document) -> str:

@@ -17,7 +17,7 @@ from scorewise.agreeing.judges.prevalence import Prevalence
 from scorewise.agreeing.judges.repeating import Repeated
 from scorewise.estimate import Estimate
 from scorewise.tallies import Confusion
-from scorewise.views.documents import estimate_of, finite, head
+from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
@@ -28,24 +28,26 @@ _WIDTHS: tuple[Of, ...] = ("kappa", "accuracy", "difference")
 
 def document(j: Judgement) -> Document:
     """Judges against humans."""
-    return {
-        **head("judge"),
-        "settings": {
-            "scale": j.settings.scale,
-            "weights": j.panel.weights,
-            "no_answer": j.settings.no_answer,
-            "level": j.settings.level,
-            "seed": j.settings.seed,
-            "replicates": j.settings.replicates,
-            "width": j.settings.width,
+    return documented(
+        "judge",
+        {
+            "settings": {
+                "scale": j.settings.scale,
+                "weights": j.panel.weights,
+                "no_answer": j.settings.no_answer,
+                "level": j.settings.level,
+                "seed": j.settings.seed,
+                "replicates": j.settings.replicates,
+                "width": j.settings.width,
+            },
+            "data": _data(j),
+            "ceiling": None if j.ceiling is None else _ceiling(j.ceiling),
+            "judges": [_judge(x) for x in j.judges.values()],
+            "differences": [_difference(d) for d in j.differences],
+            "needed": _needed(j),
+            "hints": list(hints(j)),
         },
-        "data": _data(j),
-        "ceiling": None if j.ceiling is None else _ceiling(j.ceiling),
-        "judges": [_judge(x) for x in j.judges.values()],
-        "differences": [_difference(d) for d in j.differences],
-        "needed": _needed(j),
-        "hints": list(hints(j)),
-    }
+    )
 
 
 def rows(j: Judgement) -> list[Document]:

@@ -10,7 +10,7 @@ import numpy as np
 from scorewise.door.classes import ClassRows
 from scorewise.recalibrating.classes.choosing import ClassJudged
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.views.documents import estimate_of, head
+from scorewise.views.documents import documented, estimate_of
 from scorewise.views.words import Document, amount
 
 if TYPE_CHECKING:
@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 def document(r: Recalibrator) -> Document:
     """The document of a fitted map, but for its fingerprint."""
     choice = r.choice_
-    return {
-        **head("calibrate-classes"),
-        "settings": r.settings,
-        "data": r.data_,
-        "chosen": r.chosen,
-        "meaning": CLASS_METHODS[r.chosen].meaning,
-        "reason": choice.reason,
-        "table": [_row(row) for row in choice.table if isinstance(row, ClassJudged)],
-        "map": r.map_.to_dict(),
-        "hints": list(_hints(r)),
-    }
+    return documented(
+        "calibrate-classes",
+        {
+            "settings": r.settings,
+            "data": r.data_,
+            "chosen": r.chosen,
+            "meaning": CLASS_METHODS[r.chosen].meaning,
+            "reason": choice.reason,
+            "table": [_row(row) for row in choice.table if isinstance(row, ClassJudged)],
+            "map": r.map_.to_dict(),
+            "hints": list(_hints(r)),
+        },
+    )
 
 
 def data_of_classes(rows: ClassRows, columns: Mapping[str, str] | None = None) -> Document:

@@ -115,6 +115,7 @@ def estimate(description: str, **further: Schema) -> Schema:
         p=or_null(
             number("Chance of as much or more, were the scores calibrated.", minimum=0, maximum=1)
         ),
+        caution=text("Why the interval is unreliable; empty when it is not known to be."),
         **further,
     )
     return {

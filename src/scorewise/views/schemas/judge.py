@@ -81,6 +81,7 @@ def _estimate(description: str) -> Schema:
         baseline=or_null(number("What chance, or always saying the same, would get.")),
         expected=or_null(number("Not used here.")),
         p=or_null(_share("p-value of there being no difference; null without a test.")),
+        caution=text("Why the interval is unreliable; empty when it is not known to be."),
     )
 
 
