@@ -151,10 +151,12 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
     return solved
 
 
-def _even(neg: Floats, pos: Floats) -> Fitted:
-    """No feature at all: even odds everywhere."""
-    none = np.empty(0)
-    return Fitted(none, _loss(np.zeros(len(neg)), neg, pos, none, None)[0], np.empty((0, 0)), True)
+def _constant(neg: Floats, pos: Floats, intercept: bool) -> Fitted:
+    """No feature at all: the odds of all rows together, or even odds."""
+    odds = [np.log(pos.sum() / neg.sum())] if intercept else []
+    at = np.full(len(neg), odds[0] if odds else 0.0)
+    coef = np.array(odds)
+    return Fitted(coef, _loss(at, neg, pos, coef, None)[0], np.empty((0, 0)), True)
 
 
 def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:
@@ -167,7 +169,7 @@ def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
     for used in range(len(features), -1, -1):
         for chosen in combinations(range(len(features)), used):
             picked = [*ones, *(features[i] for i in chosen)]
-            fit = logistic(picked, neg, pos) if picked else _even(neg, pos)
+            fit = logistic(picked, neg, pos) if used else _constant(neg, pos, intercept)
             slopes = fit.coef[len(ones) :]
             if not fit.converged or (slopes < 0).any():
                 continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from scorewise.recalibrating.scale import Floats, Points, Scale
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import add_runs, runs
@@ -28,8 +30,10 @@ class Cells:
     def of(cls, t: Tally, scale: Scale) -> Cells:
         """The cells of a tally."""
         total = t.negatives + t.positives
-        row = sum(t.squares) / total if total else 1.0
-        return cls(scale.points(t.score), t.neg.astype(float), t.pos.astype(float), row)
+        # weights have no unit: near 1 their products stay floats; a power of two changes no digit
+        unit = float(np.ldexp(1.0, int(np.frexp(total)[1]) - 1)) if t.weighted and total else 1.0
+        row = sum(x / unit / unit for x in t.squares) / (total / unit) if total else 1.0
+        return cls(scale.points(t.score), t.neg / unit, t.pos / unit, row)
 
     @property
     def x(self) -> Floats:
@@ -45,9 +49,11 @@ class Cells:
     def separable(self) -> bool:
         """Whether a threshold tells the classes apart, so that no slope is steep enough.
 
-        A class without rows counts as apart from the other.
+        A class without rows counts as apart from the other, and weight too small for floats beside the
+        rest as none.
         """
-        neg, pos = self.x[self.neg > 0], self.x[self.pos > 0]
+        least = 1e-12 * float(self.mass.sum())
+        neg, pos = (self.x[w > least] for w in (self.neg, self.pos))
         return not len(neg) or not len(pos) or bool(neg[-1] <= pos[0])
 
     def kept(self) -> Cells:

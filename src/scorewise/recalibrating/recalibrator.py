@@ -33,6 +33,7 @@ from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
+RAREST = 1e-12  # share of the weight that a class needs
 _SETTINGS = ("method", "kind", "folds", "seed", "clip", "level")
 
 
@@ -109,6 +110,12 @@ class Recalibrator(Shown):
     def _fit(self, t: Tally) -> Self:
         if why := t.why_not_ranked:
             raise BadInput(f"no map can be learned: {why}")
+        share = min(t.negatives, t.positives) / (t.negatives + t.positives)
+        if share < RAREST:
+            raise BadInput(
+                f"no map can be learned: a class has {share:.2g} of the weight, below {RAREST:g}; "
+                f"leave out rows of much larger weight, or weigh them less"
+            )
         self._suits(METHODS, "one score a row")
         if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
             fit = [m.name for m in METHODS.values() if t.kind in m.kinds]

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind
+from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
 Floats = NDArray[np.float64]
+LARGEST = 1e100  # the cube of a score must be a float
 
 
 class Points(NamedTuple):
@@ -41,14 +43,24 @@ class Scale:
     @classmethod
     def of(cls, t: Tally, clip: float) -> Scale:
         """The scale that suits a tally: mean and standard deviation, for scores of any scale."""
-        if t.kind != "score":
+        if t.kind == "probability":
+            return cls(t.kind, clip)
+        reach = float(max(map(abs, t.ends)))
+        if reach > LARGEST:
+            raise BadInput(
+                f"{t.origin.score or 'score'} reaches {reach:.3g}, beyond the {LARGEST:g} that maps are "
+                f"fitted to; divide all scores by the same number"
+            )
+        if t.kind == "logit":
             return cls(t.kind, clip)
         weight = (t.neg + t.pos) / (t.negatives + t.positives)
-        score = t.score.astype(np.float64)
+        # in a unit near 1, so that squares do not vanish
+        unit = float(np.ldexp(1.0, int(np.frexp(reach)[1]) - 1)) if reach else 1.0
+        score = t.score.astype(np.float64) / unit
         middle = float(score[len(score) // 2])  # taken off first, so that squares keep their digits
         centre = middle + inner(weight, score - middle)
-        unit = float(np.sqrt(inner(weight, (score - centre) ** 2)))
-        return cls(t.kind, clip, centre, unit if 0 < unit < np.inf else 1.0)
+        spread = float(np.sqrt(inner(weight, (score - centre) ** 2))) * unit
+        return cls(t.kind, clip, centre * unit, spread or 1.0)
 
     def points(self, score: NDArray[np.floating]) -> Points:
         """Scores on both scales."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, mapped
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMethod, mapped
 from scorewise.recalibrating.classes.table import Codes, Table
 from scorewise.recalibrating.scale import Floats
 
 MOST = 10_000  # rows on which methods are compared
+MANY = 30  # classes beyond which strengths are compared on one fold
 ROUGH = 1e-3  # how exact maps need to be to be compared: loss is flat where it is least
 
 
@@ -44,23 +46,39 @@ def candidates(t: Table) -> list[str]:
 
 
 def tried(method: str, t: Table, fold: Codes, clip: float) -> Tried:
-    """The method at the strength, strong ones first, after which a weaker one is no better."""
+    """The method at the strength, strong ones first, after which a weaker one is no better.
+
+    The strength is chosen on all folds; with many classes, whose matrix takes long, on the first alone.
+    """
     m = CLASS_METHODS[method]
     if not m.names:
         return Tried(method, m.strengths[0], t.p)
-    starts = dict.fromkeys(range(int(fold.max()) + 1))
+    folds = range(int(fold.max()) + 1)
+    looked = folds if t.many <= MANY else folds[:1]
+    starts: dict[int, Any] = dict.fromkeys(looked)
+    judged = np.isin(fold, looked)
     best, least = None, np.inf
     for strength in m.strengths:
         p = np.empty_like(t.p)
-        for k in starts:
-            parameters, starts[k] = m.fit(t.at(fold != k), strength, starts[k], exact=ROUGH)
-            p[fold == k] = mapped(parameters, t.x[fold == k])
-        loss = float((t.w * row_losses(p, t, clip)).sum())
+        for k in looked:
+            p[fold == k], starts[k] = _unseen(m, t, fold == k, strength, starts[k])
+        seen = t.at(judged)
+        loss = float((seen.w * row_losses(p[judged], seen, clip)).sum())
         if loss >= least:
             break
-        best, least = Tried(method, strength, p), loss
+        best, least, near = Tried(method, strength, p), loss, starts[0]
     assert best is not None
+    for k in folds[len(looked) :]:
+        best.p[fold == k], near = _unseen(m, t, fold == k, best.strength, near)
     return best
+
+
+def _unseen(
+    m: ClassMethod, t: Table, left_out: NDArray[np.bool_], strength: float, start: Any
+) -> tuple[Floats, Any]:
+    """The probabilities of rows by the map of all others, and the vector it comes from."""
+    parameters, found = m.fit(t.at(~left_out), strength, start, exact=ROUGH)
+    return mapped(parameters, t.x[left_out]), found
 
 
 def row_losses(p: Floats, t: Table, clip: float) -> Floats:

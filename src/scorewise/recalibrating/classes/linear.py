@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +53,12 @@ class Linear:
         """Slope, slopes, mixing and intercepts."""
         slope, slopes, mixing, intercepts = np.split(theta, self.ends)
         return float(slope[0]), slopes, mixing.reshape(self.k, self.k), intercepts
+
+    def narrowed(self, size: type[np.floating]) -> Linear:
+        """The same with log probabilities of that size."""
+        made = copy(self)
+        made.x = self.x.astype(size, copy=False)
+        return made
 
     def ahead(self, theta: Floats) -> Floats:
         """What the vector adds to the log probabilities."""

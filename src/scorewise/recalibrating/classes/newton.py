@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from scorewise.recalibrating.classes.linear import Linear
@@ -87,28 +89,66 @@ def _curvature(x: Floats, p: Floats, w: Floats) -> Floats:
 
 
 def _conjugate(model: Linear, p: Floats, w: Floats, gradient: Floats) -> Floats:
-    """The same by conjugate gradients, more exact as the gradient falls."""
+    """The same by conjugate gradients, more exact as the gradient falls.
+
+    With a matrix the products are of 32 bits: the steps need no more, and where they end does not
+    depend on them.
+    """
+    size_of = np.float32 if model.parts.mixing is not None else np.float64
+    narrow = model.narrowed(size_of)
+    p, w = p.astype(size_of, copy=False), w.astype(size_of, copy=False)
     wp = w[:, None] * p
-    unit = model.diagonal(wp * (1 - p), p, w) + model.precision
-    unit = np.maximum(unit, 1e-12 * max(unit.max(), 1e-300))
+    divided = _divider(model, wp, p, w)
+    least = 1e-26 if size_of is np.float64 else 1e-10
     step = np.zeros_like(gradient)
     left = gradient.copy()
-    towards = scaled = left / unit
+    towards = scaled = divided(left)
     size = begin = inner(left, scaled)
-    enough = begin * min(1e-2, begin / max(inner(w, np.ones(len(w))), 1e-300)) ** 2
+    enough = begin * min(1e-2, begin / max(float(w.sum()), 1e-300)) ** 2
     for _ in range(4 * len(gradient)):
-        if size <= max(enough, 1e-26 * begin, 1e-300):
+        if size <= max(enough, least * begin, 1e-300):
             break
-        dz = model.ahead(towards)
-        dg = wp * dz
+        dg = narrow.ahead(towards.astype(size_of, copy=False))
+        dg *= wp
         dg -= p * dg.sum(1)[:, None]
-        curved = model.back(dg) + np.where(model.free, model.precision * towards, 0.0)
+        curved = narrow.back(dg) + np.where(model.free, model.precision * towards, 0.0)
         bend = inner(towards, curved)
         if bend <= 0:
             break
         step += size / bend * towards
         left -= size / bend * curved
-        scaled = left / unit
+        scaled = divided(left)
         size, old = inner(left, scaled), size
         towards = scaled + size / old * towards
     return step
+
+
+def _divider(model: Linear, wp: Floats, p: Floats, w: Floats) -> Callable[[Floats], Floats]:
+    """Division by what is close to the curvature: its diagonal, and with a matrix whole rows of that.
+
+    The curvature of the weights and the intercept of class j is close to c_j S, where S is that of all
+    classes together and c_j the share of the class in it.
+    """
+    h = wp * (1 - p)
+    unit = model.diagonal(h, p, w) + model.precision
+    unit = np.maximum(unit, 1e-12 * max(unit.max(), 1e-300))
+    if model.parts.mixing is None:
+        return lambda left: left / unit
+    k = model.k
+    _, _, mixing, intercepts = np.split(model.precision, model.ends)
+    root = np.sqrt(np.maximum(np.append(mixing[:k], intercepts[0]), 1e-300))
+    x = np.column_stack((model.x, np.ones(len(w)))) / root
+    size, turn = np.linalg.eigh(x.T @ (h.sum(1)[:, None] * x))
+    each = h.sum(0) / max(float(h.sum()), 1e-300)
+    within = np.maximum(size, 0.0) * each[:, None] + 1.0
+    start = model.ends[1]
+
+    def divided(left: Floats) -> Floats:
+        made = left / unit
+        mixing, intercepts = left[start:-k].reshape(k, k), left[-k:]
+        whole = np.column_stack((mixing, intercepts)) / root
+        whole = ((whole @ turn) / within) @ turn.T / root
+        made[start:-k], made[-k:] = whole[:, :k].ravel(), whole[:, k]
+        return np.where(model.free, made, 0.0)
+
+    return divided

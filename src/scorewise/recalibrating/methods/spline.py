@@ -15,6 +15,7 @@ from scorewise.tallies.losses import expit
 QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)  # Harrell's places for five knots
 _PENALTIES = 10.0 ** np.arange(-3.0, 8.5, 0.5)
 _FINE = 257
+NARROW = 1e-100  # between the outer knots, below which cubes vanish
 
 
 def _features(x: Floats, knots: Floats) -> list[Any]:
@@ -57,7 +58,7 @@ def _knots(cells: Cells) -> Floats:
 def _fit(cells: Cells) -> Parameters:
     """The penalty of the least AIC among those with which the curve rises everywhere."""
     knots = _knots(cells)
-    if len(knots) < 3 or knots[-1] - knots[0] < 1e-9 * np.abs(knots).max():
+    if len(knots) < 3 or knots[-1] - knots[0] < max(1e-9 * np.abs(knots).max(), NARROW):
         return _straight(cells)
     few, rough = cells.pooled(FEW), _roughness(knots)
     features = [np.ones(1), *_features(few.x, knots)]
