@@ -13,7 +13,7 @@ from scorewise.tallies.sorting import inner
 
 TOLERANCE = 1e-8
 _STEPS = 100
-_DENSE = 1100  # numbers up to which the whole curvature is made
+_DENSE = 130  # numbers up to which the whole curvature is made
 _CHUNK = 1 << 12
 
 
