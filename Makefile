@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check bench coverage class-coverage agreement-coverage selective labels
+.PHONY: demo test lint types check bench study coverage class-coverage agreement-coverage selective labels
 .PHONY: drift recalibration calibration class-calibration judges answers networks study-smroc study-kdg docs oldest clean
 
 demo: .venv/installed
@@ -67,6 +67,10 @@ study-smroc: .venv/tested
 
 study-kdg: .venv/tested
 	$(BIN)/python -m experiments.kdg_study
+
+# what is simulated or measured on data: `make study` lists, `make study NAME=coverage` runs one
+study: .venv/tested
+	$(BIN)/python -m studies $(NAME)
 
 docs: .venv/documented
 	$(BIN)/python docs/make.py
