@@ -1,0 +1,193 @@
+"""The JSON document of every command on fixed inputs, held against those in tests/golden.
+
+They are the net under changes of the code's layout: no number, word or field changes unseen. When one is
+meant to change, `python tests/test_golden.py` writes them anew; read the difference and list it in
+CHANGELOG.md.
+"""
+
+import contextlib
+import io
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scorewise.cli import run
+from scorewise.cli.demo_data import screening_csv
+
+GOLDEN = Path(__file__).parent / "golden"
+COLUMNS = ["--label", "outcome", "--score", "risk", "--positive", "ill"]
+COMMANDS = {
+    "evaluate": ["evaluate", "screening.csv", *COLUMNS, "--score", "sharp"],
+    "evaluate-weighted": ["evaluate", "screening.csv", *COLUMNS, "--weight", "age"],
+    "evaluate-classes": ["evaluate", "flowers.csv", "--label", "kind", "--classes", "p_*"],
+    "smroc": ["smroc", "screening.csv", *COLUMNS],
+    "inspect": ["inspect", "screening.csv", *COLUMNS, "--id", "id", "--top", "5"],
+    "raters": [
+        "raters", "films.csv", "--decision", "ann", "--score", "ann_sure",
+        "--decision", "bob", "--score", "bob_sure", "--label", "good",
+    ],
+    "agree": ["agree", "ratings.csv", "--rater", "ann", "--rater", "bob", "--rater", "cid"],
+    "judge": [
+        "judge", "ratings.csv", "--human", "ann", "--human", "bob", "--judge", "gpt",
+        "--judge", "llm", "--replicates", "200",
+    ],
+    "answers": [
+        "answers", "answers.csv", "--gold", "gold", "--predicted", "said",
+        "--confidence", "sure", "--by", "model",
+    ],
+    "drift": [
+        "drift", "screening.csv", "later.csv", *COLUMNS, "--replicates", "99",
+    ],
+    "calibrate": [
+        "calibrate", "fit", "screening.csv", "--label", "outcome", "--score", "sharp",
+        "--positive", "ill",
+    ],
+    "calibrate-classes": ["calibrate", "fit", "flowers.csv", "--label", "kind", "--classes", "p_*"],
+}  # fmt: skip
+
+
+def write_inputs(folder: Path) -> None:
+    (folder / "screening.csv").write_text(screening_csv(300))
+    (folder / "later.csv").write_text(screening_csv(200, seed=5))
+    rng = np.random.default_rng(7)
+    kinds = np.array(["ash", "birch", "cedar"])
+    y = rng.choice(3, 150, p=(0.5, 0.3, 0.2))
+    z = rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y]
+    p = np.exp(2 * z) / np.exp(2 * z).sum(1, keepdims=True)
+    # so that each row adds up to 1 as it is written
+    p = p.round(4)
+    p[:, 2] = 1 - p[:, 0] - p[:, 1]
+    rows = [
+        f"{kinds[k]},{a:.4f},{b:.4f},{max(c, 0):.4f}" for k, (a, b, c) in zip(y, p, strict=True)
+    ]
+    (folder / "flowers.csv").write_text("\n".join(["kind,p_ash,p_birch,p_cedar", *rows]) + "\n")
+    good = rng.random(60) < 0.5
+    lines = ["film,ann,ann_sure,bob,bob_sure,good"]
+    for i, yes in enumerate(good):
+        a, b = np.clip(rng.normal(0.65 if yes else 0.35, 0.2, 2), 0.01, 0.99)
+        said = ("yes" if x >= 0.5 else "no" for x in (a, b))
+        lines.append(f"f{i},{next(said)},{a:.3f},{next(said)},{b:.3f},{'yes' if yes else 'no'}")
+    (folder / "films.csv").write_text("\n".join(lines) + "\n")
+    truth = rng.choice(3, 80, p=(0.5, 0.3, 0.2))
+    words = np.array(["bad", "fair", "good"])
+    columns = [
+        np.where(rng.random(80) < q, truth, rng.integers(0, 3, 80))
+        for q in (0.8, 0.75, 0.6, 0.7, 0.5)
+    ]
+    lines = [",".join(["item", "ann", "bob", "cid", "gpt", "llm"])]
+    lines += [
+        ",".join([f"i{i}", *words[list(row)]]) for i, row in enumerate(zip(*columns, strict=True))
+    ]
+    (folder / "ratings.csv").write_text("\n".join(lines) + "\n")
+    cities = np.array(["Paris", "Rome", "Oslo", "Bern", "Wien"])
+    gold = rng.choice(cities, 90)
+    said = np.where(rng.random(90) < 0.7, gold, rng.choice(cities, 90))
+    sure = (0.5 + 0.5 * rng.random(90)).round(3)
+    model = rng.choice(["small", "large"], 90)
+    rows = [",".join(map(str, row)) for row in zip(gold, said, sure, model, strict=True)]
+    (folder / "answers.csv").write_text("\n".join(["gold,said,sure,model", *rows]) + "\n")
+
+
+def document(name: str) -> dict:
+    """The document that the command writes, in the folder of the inputs."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        code = run([*COMMANDS[name], "--json", f"{name}.json"])
+    assert code == 0, err.getvalue()
+    return json.loads(Path(f"{name}.json").read_text("utf-8"))
+
+
+def differences(new, old, at="") -> list[str]:
+    """Where two documents differ; numbers may differ in their last digits, hashes of them altogether."""
+    if isinstance(new, dict) and isinstance(old, dict):
+        missing = [f"{at}.{key}: only {side}" for side, a, b in (("new", new, old), ("old", old, new))
+                   for key in a if key not in b]  # fmt: skip
+        both = [key for key in new if key in old and key not in ("sha256", "scorewise", "version")]
+        return missing + [d for key in both for d in differences(new[key], old[key], f"{at}.{key}")]
+    if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
+        pairs = zip(new, old, strict=True)
+        return [d for i, (a, b) in enumerate(pairs) for d in differences(a, b, f"{at}[{i}]")]
+    numbers = isinstance(new, int | float) and isinstance(old, int | float)
+    same = math.isclose(new, old, rel_tol=1e-6, abs_tol=1e-9) if numbers else new == old
+    return [] if same else [f"{at}: {new!r}, was {old!r}"]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("golden")
+    write_inputs(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_document_is_as_it_was(name, inputs, monkeypatch):
+    monkeypatch.chdir(inputs)
+    found = differences(document(name), json.loads((GOLDEN / f"{name}.json").read_text("utf-8")))
+    assert not found, "\n".join(found[:20])
+
+
+def test_a_map_applied_gives_the_rows_as_they_were(inputs, monkeypatch, capsys):
+    monkeypatch.chdir(inputs)
+    assert run([*COMMANDS["calibrate"], "-o", "map.json"]) == 0
+    assert (
+        run(
+            ["calibrate", "apply", "map.json", "later.csv", "--score", "sharp", "-o", "applied.csv"]
+        )
+        == 0
+    )
+    found, known = (
+        p.read_text("utf-8").splitlines() for p in (inputs / "applied.csv", GOLDEN / "applied.csv")
+    )
+    assert [line.rpartition(",")[0] for line in found] == [
+        line.rpartition(",")[0] for line in known
+    ]
+    new, old = (
+        np.array([float(x.rpartition(",")[2]) for x in lines[1:]]) for lines in (found, known)
+    )
+    np.testing.assert_allclose(new, old, rtol=1e-6)
+
+
+def test_a_changed_number_word_or_field_is_seen():
+    old = {"a": 1.0, "b": ["x", None], "sha256": "1"}
+    assert differences({"a": 1.0 + 1e-12, "b": ["x", None], "sha256": "2"}, old) == []
+    for new in (
+        {**old, "a": 1.001},
+        {**old, "b": ["y", None]},
+        {**old, "c": 0},
+        {"a": 1.0, "b": ["x"]},
+    ):
+        assert differences(new, old)
+
+
+def write() -> None:
+    GOLDEN.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(Path(folder))
+        os.chdir(folder)
+        for name in COMMANDS:
+            text = json.dumps(document(name), indent=1, ensure_ascii=False)
+            (GOLDEN / f"{name}.json").write_text(text + "\n", "utf-8")
+        run([*COMMANDS["calibrate"], "-o", "map.json"])
+        run(
+            [
+                "calibrate",
+                "apply",
+                "map.json",
+                "later.csv",
+                "--score",
+                "sharp",
+                "-o",
+                str(GOLDEN / "applied.csv"),
+            ]
+        )
+
+
+if __name__ == "__main__":
+    write()
