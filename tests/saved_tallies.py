@@ -1,5 +1,6 @@
 """Saved tallies with other content, under a seal that fits it or under the old one."""
 
+import numpy as np
 import polars as pl
 
 from scorewise.writing import seal
@@ -21,8 +22,6 @@ def edit(path, about=lambda text: text, content=lambda frame: frame, *, resealed
 
 def flipped(path, many, seed=0):
     """The file with one bit turned, at random places, one after the other."""
-    import numpy as np
-
     whole = path.read_bytes()
     for place in np.random.default_rng(seed).choice(8 * len(whole), many, replace=False).tolist():
         damaged = bytearray(whole)
