@@ -50,4 +50,5 @@ def write(frame: pl.LazyFrame, place: Path, ending: str) -> None:
     try:
         writing.write(place, lambda file: sink(file, maintain_order=True))
     except pl.exceptions.PolarsError as error:
-        raise BadInput(f"cannot write {place.name}: {str(error).partition(chr(10))[0]}") from error
+        said = str(error).partition("\n")[0].rpartition("IO error: ")[2]  # what the system said
+        raise BadInput(f"cannot write {place.name}: {said}") from error
