@@ -182,7 +182,7 @@ def test_an_input_matched_by_a_pattern_is_not_overwritten(
     [
         (
             BadInput("score is NaN in 3 rows,\nfirst at row \x1b17"),
-            r"in 3 rows, first at row \x1b17",
+            r"in 3 rows,\nfirst at row \x1b17",
         ),
         (FileNotFoundError(2, "No such file or directory", "a.csv"), "cannot read a.csv: No such"),
     ],

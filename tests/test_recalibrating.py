@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import scorewise as sw
 from recalibration_cases import draw
+from saved_tallies import flipped
 from scorewise.errors import BadInput
 from scorewise.recalibrating.methods import METHODS
 from scorewise.views.schemas import document_schema
@@ -228,3 +229,15 @@ def test_auto_is_hardly_ever_worse_than_nothing():
     for name, (p, y) in sets().items():
         rows = compared(p, y, seed=0, auto_only=True)
         assert rows["auto"] <= 1.005 * rows["identity"], name
+
+
+def test_one_wrong_bit_in_a_saved_map_is_refused_or_changes_nothing(tmp_path):
+    path = tmp_path / "map.json"
+    sw.Recalibrator("platt").fit(*draw(0, 200)).save(path)
+    kept, refused = sw.Recalibrator.load(path).to_dict(), 0
+    for _ in flipped(path, 300):
+        try:
+            assert sw.Recalibrator.load(path).to_dict() == kept
+        except BadInput:
+            refused += 1
+    assert refused > 150

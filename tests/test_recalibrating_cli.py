@@ -1,6 +1,7 @@
 """The commands `calibrate fit` and `calibrate apply`, end to end."""
 
 import json
+import os
 
 import jsonschema
 import numpy as np
@@ -11,7 +12,6 @@ from rich.cells import cell_len
 import scorewise as sw
 from recalibration_cases import draw
 from scorewise.cli import run
-from scorewise.recalibrating import applying
 from scorewise.views.schemas import document_schema
 from view_documents import names
 
@@ -145,7 +145,7 @@ def test_a_write_that_fails_leaves_the_old_file(files, capsys, monkeypatch):
     def fail(*args, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(applying.Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     args = ["map.json", "old.csv", "--score", "p", "-o", "out.csv"]
     assert run(["calibrate", "apply", *args]) == 2
     assert "No space left" in capsys.readouterr().err

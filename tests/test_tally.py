@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scorewise.measures as m
+from saved_tallies import edit, flipped
 from scorewise import BadInput, Confusion, Tally, tally
 from scorewise.tallies.grid import cell_of, probability_edges
 from strategies import cases, shards
@@ -369,46 +370,163 @@ def test_absent_truncated_and_foreign_files_are_refused(tmp_path):
         Tally.load(path)
 
 
-def edit(path, about=None, **columns):
-    meta = pl.read_parquet_metadata(path)["scorewise.tally"]
-    frame = pl.read_parquet(path).with_columns(**{k: pl.Series(v) for k, v in columns.items()})
-    frame.write_parquet(path, metadata={"scorewise.tally": about(meta) if about else meta})
+def test_another_version_is_refused(tmp_path):
+    for version in (1, 3):
+        path = stored(tmp_path)
+        edit(path, lambda meta, v=version: meta.replace('"version": 2', f'"version": {v}'))
+        match = f"is a tally of version {version}, this scorewise reads version 2"
+        with pytest.raises(BadInput, match=match):
+            Tally.load(path)
 
 
-def test_later_version_is_refused(tmp_path):
-    path = stored(tmp_path)
-    edit(path, lambda meta: meta.replace('"version": 1', '"version": 2'))
-    with pytest.raises(BadInput, match="is a tally of version 2, this scorewise reads version 1"):
-        Tally.load(path)
+def changed(**columns):
+    return lambda frame: frame.with_columns(**{k: pl.Series(v) for k, v in columns.items()})
 
 
+@pytest.mark.parametrize("resealed", [True, False])
 @pytest.mark.parametrize(
     "columns",
     [
         {"score": [0.3, 0.2, 0.1]},
         {"score": [0.1, 0.1, 0.3]},
         {"score": [0.1, math.nan, 0.3]},
+        {"score": [0.1, 0.2, 8.0]},
+        {"score": [-0.1, 0.2, 0.3]},
         {"pos": [0, -1, 1]},
+        {"pos": [0, 1, 2]},
         {"neg": [1, None, 0]},
+        {"neg": [1.5, 0.0, 0.0]},
         {"score": ["a", "b", "c"]},
     ],
     ids=str,
 )
-def test_edited_content_is_refused(tmp_path, columns):
+def test_edited_content_is_refused(tmp_path, columns, resealed):
     path = stored(tmp_path)
-    edit(path, **columns)
-    with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
+    edit(path, content=changed(**columns), resealed=resealed)
+    with pytest.raises(BadInput, match=r"t\.parquet (is not a valid tally|is damaged)"):
         Tally.load(path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"pos": [0.0, 1.0, math.inf]},
+        {"pos": [0.0, 1.0, 1e300]},
+        {"pos2": [0.0, 1.0, math.inf]},
+        {"pos2": [0.0, 4.0, 1.0]},
+        {"pos2": [1.0, 1.0, 1.0]},
+        {"pos2": [0.0, 1e-9, 1e-9]},
+    ],
+    ids=str,
+)
+def test_impossible_weights_are_refused(tmp_path, columns):
+    path = stored(tmp_path, Tally.of([0, 1, 1], [0.1, 0.2, 0.3], weight=[1.0, 1.5, 1.0]))
+    edit(path, content=changed(**columns))
+    with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally: .*weights"):
+        Tally.load(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"pos_low": [math.inf, 0.1, 0.3]}, "ends of each cell must lie in it"),
+        ({"pos_low": [math.inf, 0.25, 0.3]}, "lower below the upper"),
+        ({"pos_high": [-math.inf, 0.9, 0.3]}, "ends of each cell must lie in it"),
+        ({"neg_low": [0.1, 0.1, math.inf]}, "lower below the upper"),
+        ({"pos_sum": [0.0, 7.0, 0.3]}, "sum of the scores"),
+        ({"neg_sum": [0.1, 1e30, 0.0]}, "sum of the scores"),
+        ({"cell": [5, 4, 3]}, "lie in it"),
+        ({"cell": [0.5, 1.5, 2.5]}, "known grid"),
+        ({"score": [0.1, 0.2001, 0.3]}, "middle"),
+    ],
+    ids=str,
+)
+def test_impossible_cells_are_refused(tmp_path, columns, why):
+    path = stored(tmp_path, Tally.of([0, 1, 1], [0.1, 0.2, 0.3]).coarsen())
+    edit(path, content=changed(**columns))
+    with pytest.raises(BadInput, match=rf"t\.parquet is not a valid tally: .*{why}"):
+        Tally.load(path)
+
+
+@pytest.mark.parametrize(
+    ("weight", "rows"),
+    # three weights are worth as much as two rows, give or take rounding
+    [
+        (None, 10**30),
+        (None, 2),
+        (None, 0),
+        ([3, 1, 1, 1], 10**30),
+        ([3, 1, 1, 1], 1),
+        ([3, 1, 1, 1], 0),
+    ],
+)
+def test_rows_that_contradict_the_counts_are_refused(tmp_path, rows, weight):
+    t = Tally.of([0, 1, 1, 1], [0.1, 0.2, 0.3, 0.4], weight=weight)
+    path = stored(tmp_path, t)
+    edit(path, lambda meta: meta.replace('"positives": 3', f'"positives": {rows}'))
+    with pytest.raises(BadInput, match="number of rows"):
+        Tally.load(path)
+
+
+@pytest.mark.parametrize("form", ["counts", "weights", "coarse", "logits"])
+def test_one_wrong_bit_is_refused_or_changes_nothing(tmp_path, capfd, form):
+    rng = np.random.default_rng(3)
+    y, p = rng.integers(0, 2, 200), rng.random(200).round(3)
+    weight = rng.random(200) + 0.5 if form == "weights" else None
+    t = Tally.of(y, p, weight=weight, kind="logit" if form == "logits" else None)
+    path = stored(tmp_path, t.coarsen() if form in ("coarse", "logits") else t)
+    kept = Tally.load(path)
+    refused = 0
+    for _ in flipped(path, 300):
+        try:
+            back = Tally.load(path)
+        except BadInput:
+            refused += 1
+            continue
+        assert same(back, kept)
+    capfd.readouterr()  # what a panic of polars prints
+    assert refused > 150
+
+
+def same(a, b):
+    """Whether tallies are the same to the last bit, in all that they hold."""
+    if a.coarse is not None:
+        parts = [getattr(a.coarse, c) for c in ("cell", "low", "high", "sum")]
+        others = [getattr(b.coarse, c) for c in ("cell", "low", "high", "sum")]
+        if not all(x.tobytes() == y.tobytes() for x, y in zip(parts, others, strict=True)):
+            return False
+        if (a.coarse.grid, a.coarse.losses) != (b.coarse.grid, b.coarse.losses):
+            return False
+    columns = ((getattr(a, c), getattr(b, c)) for c in COLUMNS)
+    alike = all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in columns)
+    return alike and (a.kind, a.origin) == (b.kind, b.origin)
+
+
+def test_what_could_not_be_read_again_is_not_saved(tmp_path):
+    one = np.array([1, 0])
+    with pytest.raises(BadInput, match=r"cannot be saved: probabilities must lie in \[0, 1\]"):
+        Tally(np.array([2.0, 8.0]), one, one, one, one, "probability").save(tmp_path / "t.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_loaded_tallies_add_up_as_before(tmp_path):
+    days = [Tally.of([0, 1, d % 2], [0.1, 0.2 + d / 100, 0.3], weight=[1, 2, d]) for d in (1, 2, 3)]
+    for d, day in enumerate(days):
+        day.save(tmp_path / f"{d}.parquet")
+    back = [Tally.load(tmp_path / f"{d}.parquet") for d in range(3)]
+    assert same(sum(back, Tally.empty()), sum(days, Tally.empty()))
+    total = sum(back, Tally.empty())
+    total.save(tmp_path / "total.parquet")
+    assert same(Tally.load(tmp_path / "total.parquet"), total)
 
 
 def test_missing_column_or_origin_is_refused(tmp_path):
     path = stored(tmp_path)
-    meta = pl.read_parquet_metadata(path)["scorewise.tally"]
-    pl.read_parquet(path).drop("pos").write_parquet(path, metadata={"scorewise.tally": meta})
+    edit(path, content=lambda frame: frame.drop("pos"))
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
     path = stored(tmp_path)
-    edit(path, lambda meta: '{"version": 1}')
+    edit(path, lambda meta: '{"version": 2}')
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scorewise import BadInput
-from scorewise.views.write import check, write, write_all
+from scorewise.writing import check, write, write_all
 from view_documents import names
 
 
@@ -32,7 +32,7 @@ def test_interrupted_run_leaves_the_old_file(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "replace", interrupt)
+    monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "a", "new")
     assert names(tmp_path) == ["a"]
@@ -48,7 +48,7 @@ def test_refusal_of_the_system_is_told(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "open", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadInput, match="a: No space left on device"):
         write(tmp_path / "a", "x")
 

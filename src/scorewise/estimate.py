@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from scorewise.errors import plain
+
 NAN = math.nan
 
 
@@ -58,13 +60,13 @@ class Estimate:
 
     def __str__(self) -> str:
         if not self.defined:
-            return f"{'undefined' if math.isnan(self.value) else number(self.value)}: {self.why}"
+            return f"{'undefined' if math.isnan(self.value) else number(self.value)}: {plain(self.why)}"
         digits = decimals(self.low, self.high)
         text = number(self.value, digits)
         if math.isfinite(self.low) or math.isfinite(self.high):
             text += f" [{number(self.low, digits)}, {number(self.high, digits)}]"
         text += f" (certified to ±{self.bound:.1g})" if self.bound else ""
-        return text + (f" (interval unreliable: {self.caution})" if self.caution else "")
+        return text + (f" (interval unreliable: {plain(self.caution)})" if self.caution else "")
 
     __repr__ = __str__
 

@@ -13,7 +13,7 @@ from scorewise.door import Missing
 from scorewise.door.answers import take_answers
 from scorewise.door.matching import Lists
 from scorewise.door.wording import UNANSWERABLE, Normalise
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.sources.load_answers import LoadedAnswers, load_answers
 from scorewise.views.words import Document
 
@@ -61,7 +61,7 @@ def answers(
             groups=_listed(by), **how,
         )  # fmt: skip
         for note in loaded.notes:
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(plain(note), stacklevel=2)
         return Answers(loaded.rows, settings, loaded.sources, loaded.notes)
     if source is not None and gold is not None:
         raise BadInput("gold is given twice; pass it first, or as gold=")

@@ -13,7 +13,7 @@ from scorewise.answering.measures import ALL
 from scorewise.answering.sample import Sample
 from scorewise.answering.settings import Settings
 from scorewise.door.answers import AnswerRows
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 
 Key = tuple[str, ...]
@@ -70,7 +70,9 @@ class Part(Mapping[str, Judged]):
         return next(iter(self._judged.values()))
 
     def __repr__(self) -> str:
-        said = [f"{name}: ECE {j['ece']} of {j.answers:,}" for name, j in self._judged.items()]
+        said = [
+            f"{plain(name)}: ECE {j['ece']} of {j.answers:,}" for name, j in self._judged.items()
+        ]
         return f"<Part: {'; '.join(said)}>"
 
 
@@ -102,7 +104,7 @@ class Groups(Mapping[Key, Part]):
         return len(self._where)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} groups by {', '.join(self.columns) or 'nothing'}>"
+        return f"<{len(self):,} groups by {plain(', '.join(self.columns)) or 'nothing'}>"
 
 
 def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:

@@ -52,7 +52,8 @@ def run(args: Sequence[str]) -> int:
         if os.environ.get("SCOREWISE_DEBUG") == "1":
             import traceback
 
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                sys.stderr.write(f"{plain(line)}\n")
         if isinstance(error, OSError):
             _let_go()
         name = type(error).__name__

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
-from scorewise.cli.work import as_options, busy, reading
-from scorewise.views.words import Document, plain
+from scorewise.cli.work import as_options, busy, reading, tell
+from scorewise.views.words import Document
 
 
 def judged_answers(
@@ -24,7 +22,7 @@ def judged_answers(
         with reading(files):
             loaded = load_answers(files[0] if len(files) == 1 else list(files), **columns)
     for note in loaded.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        tell(f"note: {note}")
     with busy(f"judging {len(loaded.rows):,} answers"):
         doc = judge_answers(loaded, **settings)
     doc["hints"] = [as_options(hint) for hint in doc["hints"]]

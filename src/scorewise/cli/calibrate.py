@@ -122,7 +122,7 @@ def apply(
     Example: scorewise calibrate apply map.json new.parquet --score risk -o out.parquet
     """
     from scorewise.cli import work
-    from scorewise.views.words import amount, plain
+    from scorewise.views.words import amount
 
     work.check_outputs([map_, *files], {"--out": out})
     from scorewise.cli.calibrate_work import apply_map
@@ -130,5 +130,5 @@ def apply(
     named = {"score": score, "classes": work.only("--classes", classes), "name": name}
     done, notes = apply_map(map_, files, out, named, missing.value)
     for note in notes:
-        typer.echo(f"note: {plain(note)}", err=True)
-    typer.echo(f"wrote {plain(out)}: {amount(done.rows)} rows", err=True)
+        work.tell(f"note: {note}")
+    work.tell(f"wrote {out}: {amount(done.rows)} rows")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import typer
-
 from scorewise.cli import work
 from scorewise.errors import BadInput
 from scorewise.recalibrating import Recalibrator
@@ -14,7 +12,7 @@ from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.classes.applying import apply_class_files
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.words import Document, amount, plain
+from scorewise.views.words import Document, amount
 
 
 def fit_one(
@@ -47,7 +45,7 @@ def fit_classes(
         kept = ("label", "weight", "count", "kind", "missing")
         loaded = load_classes(list(files), classes, **{name: columns[name] for name in kept})
     for note in loaded.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        work.tell(f"note: {note}")
     with work.busy(f"fitting {len(loaded.rows):,} rows"):
         made = Recalibrator(method, **options)
         return made.fit_rows(loaded.rows, loaded.columns).to_dict()

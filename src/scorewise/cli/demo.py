@@ -16,7 +16,7 @@ from scorewise.errors import BadInput
 from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
 from scorewise.views.words import plain
-from scorewise.views.write import write, write_all
+from scorewise.writing import write, write_all
 
 DATA, REPORT, RESULT = "screening.csv", "report.md", "evaluation.json"
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
-from scorewise.cli.work import as_options, busy, reading
+from scorewise.cli.work import as_options, busy, reading, tell
 from scorewise.errors import BadInput
-from scorewise.views.words import Document, plain
+from scorewise.views.words import Document
 
 
 def judged_classes(
@@ -33,7 +31,7 @@ def judged_classes(
                 **{**columns, "confidence": columns["confidence"] or "max"},
             )
     for note in loaded.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        tell(f"note: {note}")
     with busy(f"judging {len(loaded.rows):,} rows"):
         doc = judge_classes(loaded, rule, **settings)
     for row in (m for part in (doc, *doc["classes"]) for m in part["measures"]):

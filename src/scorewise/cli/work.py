@@ -18,7 +18,7 @@ from scorewise.errors import BadInput
 from scorewise.views.jsontext import dumps
 from scorewise.views.markdown import markdown
 from scorewise.views.words import Document, plain, quoted
-from scorewise.views.write import check, write_all
+from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
     from scorewise.cli.options import HowMissing, KindOfScore
@@ -140,11 +140,11 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
         with reading(files):
             loaded = load(files[0] if len(files) == 1 else list(files), **chosen)
     for note in loaded.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        tell(f"note: {note}")
     labels = loaded.rows.labels
     if labels.rule == "last in sort order":
         said = f"positive class: {quoted(labels.positive)}, the last in sort order"
-        typer.echo(f"note: {said}; --positive chooses", err=True)
+        tell(f"note: {said}; --positive chooses")
     return loaded
 
 
@@ -171,7 +171,7 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
         with reading(files):
             found = drift(*files, **options)
     for note in dict.fromkeys(found.notes):
-        typer.echo(f"note: {plain(note)}", err=True)
+        tell(f"note: {note}")
     doc = found.to_dict()
     doc["hints"] = [as_options(hint) for hint in doc["hints"]]
     for window in doc["windows"]:
@@ -188,7 +188,7 @@ def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
         with reading(files):
             found = agree(files[0] if len(files) == 1 else list(files), **options)
         for note in found.notes:
-            typer.echo(f"note: {plain(as_options(note))}", err=True)
+            tell(f"note: {as_options(note)}")
         doc = found.to_dict()
     doc["hints"] = [as_options(hint) for hint in doc["hints"]]
     return doc
@@ -241,7 +241,12 @@ def deliver(
     else:
         show(doc)
     for path in whole:
-        typer.echo(f"wrote {plain(path)}", err=True)
+        tell(f"wrote {path}")
+
+
+def tell(sentence: str) -> None:
+    """Say something beside the result, on standard error; no control reaches the terminal."""
+    typer.echo(plain(sentence), err=True)
 
 
 def show(doc: Document) -> None:

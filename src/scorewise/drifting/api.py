@@ -13,7 +13,7 @@ from scorewise.drifting.reading import Columns, is_source, read
 from scorewise.drifting.result import Drift
 from scorewise.drifting.statistics import STATISTICS
 from scorewise.drifting.windows import Cut, read_windows
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.tallies import Tally
 from scorewise.tallies.midpoint import midpoint as midpoint_of
 
@@ -88,7 +88,7 @@ def drift(
         a, later, notes = read_windows(reference, cut, columns, labels == "both")
         made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)
     for note in dict.fromkeys(made.notes):
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(plain(note), stacklevel=2)
     return made
 
 

@@ -13,7 +13,7 @@ from scorewise.drifting.sample import Sample, check_alike
 from scorewise.drifting.statistics import STATISTICS
 from scorewise.drifting.verdict import judge
 from scorewise.drifting.windows import Cut
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.intervals.paired import holm
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
@@ -61,7 +61,7 @@ class Window(Mapping[str, Change]):
         return self._verdict.evidence
 
     def __repr__(self) -> str:
-        return f"<Window {self.name}: {self.kind}>"
+        return f"<Window {plain(self.name)}: {self.kind}>"
 
 
 class Drift(Shown):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.class_document import class_document
 from scorewise.evaluation.one import Evaluation
@@ -127,7 +127,7 @@ class Each(Mapping[str, Evaluation]):
         return len(self._tally.classes) if self._tally.each else 0
 
     def __repr__(self) -> str:
-        return f"<evaluations of {', '.join(self) or 'no class'}, each against the rest>"
+        return f"<evaluations of {plain(', '.join(self)) or 'no class'}, each against the rest>"
 
 
 def _unknown(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from scorewise.door import Kind, Missing
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.settings import Settings
 from scorewise.sources.load_classes import LoadedClasses, Spec, load_classes
@@ -46,7 +46,7 @@ def class_tally(
         confidence=confidence, weight=weight, count=count, kind=kind, missing=missing,
     )  # fmt: skip
     for note in loaded.notes:
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(plain(note), stacklevel=2)
     return tally_of(loaded, rule)
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.door import Kind, Missing
+from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.document import document
 from scorewise.evaluation.settings import Settings
@@ -103,5 +104,5 @@ def tally(
         positive=positive, kind=kind, missing=missing,
     )  # fmt: skip
     for note in loaded.notes:
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(plain(note), stacklevel=2)
     return Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def document(r: Recalibrator) -> Document:
-    """The document of a fitted map, but for its fingerprint."""
+    """The document of a fitted map, but for its seal."""
     choice = r.choice_
     return documented(
         "calibrate",

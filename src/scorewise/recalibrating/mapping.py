@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +13,7 @@ from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods import METHODS, Method, Parameters
 from scorewise.recalibrating.scale import Floats, Scale
 from scorewise.tallies import Tally
+from scorewise.writing import seal
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Map:
         return int(np.count_nonzero((score < self.low) | (score > self.high)))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON values, with a fingerprint."""
+        """All of it as JSON values, with a seal."""
         s = self.scale
         doc = {
             "version": self.version,
@@ -66,7 +65,7 @@ class Map:
             "smoothed": self.smoothed,
             "parameters": self.parameters,
         }
-        return {**doc, "sha256": fingerprint(doc)}
+        return {**doc, "sha256": seal(doc)}
 
 
 def fitted(method: Method, cells: Cells) -> tuple[Parameters, bool]:
@@ -74,10 +73,3 @@ def fitted(method: Method, cells: Cells) -> tuple[Parameters, bool]:
     smooth = method.likely and cells.separable
     used = cells.kept()
     return method.fit(used.smoothed() if smooth else used), smooth
-
-
-def fingerprint(doc: dict[str, Any]) -> str:
-    """SHA-256 of what makes a map, in a fixed form."""
-    kept = {key: value for key, value in doc.items() if key != "sha256"}
-    text = json.dumps(kept, sort_keys=True, allow_nan=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

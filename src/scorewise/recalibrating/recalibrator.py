@@ -24,13 +24,14 @@ from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.recalibrating.classes.table import Table
 from scorewise.recalibrating.classes.taking import scores_of, several
-from scorewise.recalibrating.mapping import Map, fingerprint
+from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.venn_abers import both
 from scorewise.recalibrating.scale import Floats
 from scorewise.tallies import Tally
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
+from scorewise.writing import seal, write
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
 RAREST = 1e-12  # share of the weight that a class needs
@@ -224,13 +225,12 @@ class Recalibrator(Shown):
         self._known()
         if self._loaded is None:
             doc = of_classes(self) if self._several else document(self)
-            return {**doc, "sha256": fingerprint(doc)}
+            return {**doc, "sha256": seal(doc)}
         return self._loaded
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
         from scorewise.views.jsontext import dumps
-        from scorewise.views.write import write
 
         write(path, dumps(self.to_dict()))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scorewise import writing
 from scorewise.errors import BadInput
 from scorewise.views.words import counted
-from scorewise.views.write import check
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +20,7 @@ def place_of(out: str | Path) -> tuple[Path, str]:
     ending = Path(out).suffix.lower()
     if ending not in ENDINGS:
         raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
-    return check(out), ending
+    return writing.check(out), ending
 
 
 def number(score: str) -> Any:
@@ -44,18 +43,12 @@ def where(found: dict[str, int], fault: str, file: str) -> str:
 
 
 def write(frame: pl.LazyFrame, place: Path, ending: str) -> None:
-    """Write beside the place, then move into it."""
+    """Write the rows in batches, and put the file in place when it is whole."""
     import polars as pl
 
-    part = place.with_name(f".{secrets.token_hex(8)}.part")
+    sink = frame.sink_csv if ending == ".csv" else frame.sink_parquet
     try:
-        if ending == ".csv":
-            frame.sink_csv(part, maintain_order=True)
-        else:
-            frame.sink_parquet(part, maintain_order=True)
-        part.replace(place)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        writing.write(place, lambda file: sink(file, maintain_order=True))
+    except pl.exceptions.PolarsError as error:
+        said = str(error).partition("\n")[0].rpartition("IO error: ")[2]  # what the system said
         raise BadInput(f"cannot write {place.name}: {said}") from error
-    finally:
-        part.unlink(missing_ok=True)

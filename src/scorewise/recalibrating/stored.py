@@ -12,10 +12,11 @@ import numpy as np
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.recalibrating.mapping import Map, fingerprint
+from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.scale import Scale
 from scorewise.views.words import Document, plain
+from scorewise.writing import seal
 
 
 def read_map(path: str | Path) -> tuple[Document, Map | ClassMap]:
@@ -32,7 +33,7 @@ def read_map(path: str | Path) -> tuple[Document, Map | ClassMap]:
     if doc.get("schema") != 1:
         raise BadInput(f"{name} has format {doc.get('schema')!r}, but 1 is known here")
     try:
-        whole = doc["sha256"] == fingerprint(doc)
+        whole = doc["sha256"] == seal(doc)
         found = (
             (_map if doc["command"] == "calibrate" else _class_map)(doc["map"]) if whole else None
         )
@@ -44,8 +45,8 @@ def read_map(path: str | Path) -> tuple[Document, Map | ClassMap]:
 
 
 def _map(doc: dict[str, Any]) -> Map | None:
-    """The map, if its fingerprint and its numbers are right."""
-    if doc["sha256"] != fingerprint(doc):
+    """The map, if its seal and its numbers are right."""
+    if doc["sha256"] != seal(doc):
         return None
     method = METHODS[doc["method"]]
     parameters = doc["parameters"]
@@ -66,7 +67,7 @@ def _map(doc: dict[str, Any]) -> Map | None:
 
 def _class_map(doc: dict[str, Any]) -> ClassMap | None:
     """The same for several classes."""
-    if doc["sha256"] != fingerprint(doc):
+    if doc["sha256"] != seal(doc):
         return None
     method, parameters, classes = CLASS_METHODS[doc["method"]], doc["parameters"], doc["classes"]
     k = len(classes)

@@ -276,7 +276,7 @@ class ClassTally:
         """Write one Parquet file; `ClassTally.load` reads it."""
         from scorewise.tallies.class_store import save
 
-        save(self, Path(path))
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> ClassTally:

@@ -267,7 +267,7 @@ class Tally:
         """Write one small Parquet file; `Tally.load` reads it."""
         from scorewise.tallies.store import save
 
-        save(self, Path(path))
+        save(self, path)
 
     @staticmethod
     def load(path: str | Path) -> Tally:

@@ -8,16 +8,25 @@ from typing import Any
 
 
 def dumps(doc: Any) -> str:
-    """JSON with keys in the order of the document, floats at their shortest, non-finite as null.
+    r"""JSON with keys in the order of the document, floats at their shortest, non-finite as null.
 
-    >>> print(dumps({"value": 0.1, "low": float("nan"), "name": "Größe"}), end="")
+    >>> print(dumps({"value": 0.1, "low": float("nan"), "name": "Größe", "bell": "\a"}), end="")
     {
       "value": 0.1,
       "low": null,
-      "name": "Größe"
+      "name": "Größe",
+      "bell": "\u0007"
     }
     """
-    return json.dumps(_strict(doc), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(_strict(doc), indent=2, ensure_ascii=False, allow_nan=False)
+    return "".join(f"{_shown(line)}\n" for line in text.split("\n"))
+
+
+def _shown(line: str) -> str:
+    """The line with escapes of JSON for all that does not print: controls, bidirectional marks."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def _strict(value: Any) -> Any:

@@ -8,13 +8,18 @@ from scorewise.views import words
 from scorewise.views.escaping import code, escape
 from scorewise.views.pages import PAGES
 from scorewise.views.pages.in_markdown import page_parts
-from scorewise.views.words import Document
+from scorewise.views.words import Document, plain
 
 
 def markdown(doc: Document) -> str:
     """Tables for a pull request: the data, the measures by group, hints and conventions."""
-    if doc["command"] in PAGES:
-        return "\n\n".join(page_parts(doc, PAGES[doc["command"]](doc))) + "\n"
+    page = PAGES.get(doc["command"])
+    parts = _evaluated(doc) if page is None else page_parts(doc, page(doc))
+    # whatever made them, no line leaves with a control in it
+    return "\n".join(map(plain, "\n\n".join(parts).split("\n"))) + "\n"
+
+
+def _evaluated(doc: Document) -> list[str]:
     models = doc["models"]
     parts = [f"### scorewise {doc['command']}", "\n".join(_facts(doc))]
     for title, measures in words.grouped(models):
@@ -26,8 +31,7 @@ def markdown(doc: Document) -> str:
         parts.append("\n".join(["**Differences, on the same rows**", "", *said]))
     if doc["hints"]:
         parts.append("\n".join(["**Hints**", "", *(f"- {escape(hint)}" for hint in doc["hints"])]))
-    parts.append(_footnote(doc))
-    return "\n\n".join(parts) + "\n"
+    return [*parts, _footnote(doc)]
 
 
 def _facts(doc: Document) -> list[str]:

@@ -50,12 +50,18 @@ def table(doc: Document, width: int | None = None) -> Group:
     """The document as lines that fit the width (80 unless told): data, measures, hints."""
     width = width or WIDTH
     if doc["command"] in PAGES:
-        return Group(*page_lines(doc, PAGES[doc["command"]](doc), width))
-    models = doc["models"]
-    body = _single(doc, width) if len(models) == 1 else _several(doc, width)
-    return Group(
-        *_header(doc, width), Text(), *body, *_differences(doc, width), *_hints(doc, width)
-    )
+        lines = page_lines(doc, PAGES[doc["command"]](doc), width)
+    else:
+        body = _single(doc, width) if len(doc["models"]) == 1 else _several(doc, width)
+        lines = [
+            *_header(doc, width),
+            Text(),
+            *body,
+            *_differences(doc, width),
+            *_hints(doc, width),
+        ]
+    # whatever made them, no line leaves with a control in it
+    return Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines))
 
 
 def _header(doc: Document, width: int) -> list[Text]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from scorewise.errors import plain as plain
 from scorewise.estimate import decimals, number
 
 Document = dict[str, Any]
@@ -19,15 +20,6 @@ TITLES = {
     "probability": "Probabilities",
     "calibration": "Calibration",
 }
-
-
-def plain(text: object) -> str:
-    r"""Text on one line, with everything that does not print shown as an escape.
-
-    >>> plain("a\nb\x1b[31m")
-    'a\\nb\\x1b[31m'
-    """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
 def quoted(text: object) -> str:

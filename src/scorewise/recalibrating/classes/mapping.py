@@ -9,9 +9,9 @@ from scorewise import __version__
 from scorewise.door.classes import ClassKind
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassParameters, mapped
 from scorewise.recalibrating.classes.table import Table, log_probabilities
-from scorewise.recalibrating.mapping import fingerprint
 from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.losses_of_classes import softmax
+from scorewise.writing import seal
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ClassMap:
         return t.p if self.method == "identity" else mapped(self.parameters, t.x)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON values, with a fingerprint."""
+        """All of it as JSON values, with a seal."""
         doc = {
             "version": self.version,
             "method": self.method,
@@ -73,4 +73,4 @@ class ClassMap:
             "absent": list(self.absent),
             "parameters": self.parameters,
         }
-        return {**doc, "sha256": fingerprint(doc)}
+        return {**doc, "sha256": seal(doc)}

@@ -12,10 +12,10 @@ from scorewise.views.words import Document
 def page_parts(doc: Document, sections: Sequence[Section]) -> list[str]:
     """The paragraphs of a page."""
     parts = [f"### scorewise {doc['command']}"]
-    for section in sections:
-        parts += [f"**{escape(section.title)}**"] if section.title else []
-        facts = [f"- {escape(key)}: {escape(sentence)}" for key, sentence in section.facts]
-        said = [f"- {escape(line)}" for line in section.lines]
+    for section in (s.mapped(escape) for s in sections):
+        parts += [f"**{section.title}**"] if section.title else []
+        facts = [f"- {key}: {sentence}" for key, sentence in section.facts]
+        said = [f"- {line}" for line in section.lines]
         parts += ["\n".join(lines) for lines in (facts, _table(section), said) if lines]
     return [*parts, f"<sub>scorewise {escape(doc['scorewise'])}</sub>"]
 
@@ -24,6 +24,4 @@ def _table(section: Section) -> list[str]:
     if not section.rows:
         return []
     sides = ["---" if head in section.words else "--:" for head in section.head]
-    lines = [[escape(x) for x in section.head], sides]
-    lines += [[escape(x) for x in row] for row in section.rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return [f"| {' | '.join(line)} |" for line in (section.head, sides, *section.rows)]

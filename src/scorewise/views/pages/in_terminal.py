@@ -16,18 +16,17 @@ def page_lines(doc: Document, sections: Sequence[Section], width: int) -> list[T
     """The sections below each other, at most so wide."""
     title = Text.assemble(("scorewise", "bold"), f" {plain(doc['scorewise'])} {doc['command']}")
     lines = [title]
-    for section in sections:
-        lines += [Text(), *([rule(plain(section.title), width)] if section.title else [])]
-        lines += pairs([(plain(k), plain(v)) for k, v in section.facts], width)
+    for section in (s.mapped(plain) for s in sections):
+        lines += [Text(), *([rule(section.title, width)] if section.title else [])]
+        lines += pairs(section.facts, width)
         lines += _table(section, width) if section.rows else []
-        lines += pairs([("•", plain(line)) for line in section.lines], width, "yellow")
+        lines += pairs([("•", line) for line in section.lines], width, "yellow")
     return lines
 
 
 def _table(section: Section, width: int) -> list[Text]:
     """The table; a row with words in its first column alone heads those below, across all columns."""
-    texts = [[plain(cell) for cell in line] for line in section.rows]
-    body = [line for line in texts if any(line[1:]) or len(line) == 1]
+    body = [line for line in section.rows if any(line[1:]) or len(line) == 1]
     columns = [
         Column([head], cells([line[i] for line in body]), right=head not in section.words)
         for i, head in enumerate(section.head)
@@ -40,7 +39,7 @@ def _table(section: Section, width: int) -> list[Text]:
     else:
         top, blocks = _folded(columns, long, max(columns[long].width - over, 12))
     lines, rest = top, iter(blocks)
-    for line in texts:
+    for line in section.rows:
         headed = not any(line[1:]) and len(line) > 1
         lines += [Text(part) for part in fold(line[0], width)] if headed else next(rest)
     return lines

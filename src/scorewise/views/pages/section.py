@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -20,6 +20,17 @@ class Section:
     rows: Sequence[Sequence[str]] = ()
     words: frozenset[str] = field(default_factory=frozenset)
     lines: Sequence[str] = ()
+
+    def mapped(self, change: Callable[[object], str]) -> Section:
+        """The same with every text changed: how a view makes all words of a page its own at once."""
+        return Section(
+            change(self.title),
+            [(change(key), change(sentence)) for key, sentence in self.facts],
+            [change(head) for head in self.head],
+            [[change(cell) for cell in row] for row in self.rows],
+            frozenset(change(word) for word in self.words),
+            [change(line) for line in self.lines],
+        )
 
 
 def hints(said: Sequence[str]) -> list[Section]:

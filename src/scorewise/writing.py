@@ -1,0 +1,244 @@
+"""Files that are written whole or not at all, and the seal that shows whether one was changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from scorewise.errors import BadInput, plain
+
+Content = str | bytes | memoryview | Callable[[IO[bytes]], object]
+
+
+def write(path: str | Path, content: Content) -> None:
+    """Put the content in place in one step: a killed run leaves the old file whole."""
+    write_all({path: content})
+
+
+def write_all(contents: Mapping[str | Path, Content]) -> None:
+    """Put several contents in place, after each of them has been stored whole.
+
+    Content is text, bytes, or a function that writes into an open file. Links are followed; pipes and
+    devices are written into. A file that is replaced hands on its mode, and its owner where that is
+    allowed.
+    """
+    with ExitStack() as stack:
+        parts: list[_Part] = []
+        for path, content in contents.items():
+            target = check(path)
+            with _refusals(target):
+                if target.exists() and not target.is_file():
+                    with target.open("wb") as file:
+                        _fill(file, content)
+                else:
+                    parts.append(stack.enter_context(_staged(target)))
+                    parts[-1].store(content)
+        for part in parts:
+            with _refusals(part.target):
+                part.place()
+
+
+def check(path: str | Path) -> Path:
+    """The place behind the path, links followed, or the reason why it cannot be written."""
+    try:
+        return _checked(path)
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(_refused(path, error)) from None
+
+
+def seal(doc: Mapping[str, Any], columns: Mapping[str, Any] | None = None) -> str:
+    """SHA-256 of a document, apart from its own "sha256", and of arrays that belong to it.
+
+    >>> seal({"a": 1, "b": 2}) == seal({"b": 2, "a": 1, "sha256": "..."}) != seal({"a": 1, "b": 3})
+    True
+    """
+    kept = {key: value for key, value in doc.items() if key != "sha256"}
+    text = json.dumps(kept, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    made = hashlib.sha256(text.encode())
+    for name, column in (columns or {}).items():
+        made.update(f"\n{name}: {column.dtype.str}, {column.shape}\n".encode())
+        made.update(column)
+    return made.hexdigest()
+
+
+def _checked(path: str | Path) -> Path:
+    if not os.fspath(path):
+        raise BadInput("cannot write: the path is empty; name a file")
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        Path(path).lstat()
+    target = Path(path)
+    if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
+        target = Path(os.path.realpath(path))
+    name, folder = plain(path), plain(Path(path).parent)
+    if target.is_symlink():
+        raise BadInput(f"cannot write {name}: it is a link to itself; name another file")
+    if target.is_dir():
+        raise BadInput(f"cannot write {name}: it is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise BadInput(f"cannot write {name}: there is no folder {folder}; make it first")
+    if not os.access(target.parent if not target.exists() else target, os.W_OK):
+        raise BadInput(f"cannot write {name}: no permission; name another place")
+    return target
+
+
+@contextmanager
+def _refusals(target: Path) -> Iterator[None]:
+    """What the system says against a file, as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(_refused(target, error)) from error
+
+
+def _refused(target: str | Path, error: OSError | ValueError) -> str:
+    shown = plain(target)
+    if len(shown) > 80:
+        shown = f"{shown[:77]}..."
+    return f"cannot write {shown}: {getattr(error, 'strerror', None) or error}"
+
+
+def _fill(file: IO[bytes], content: Content) -> None:
+    if callable(content):
+        content(file)
+    else:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+class _Part:
+    """A file that is not in place yet: without a name where the system can do that, else hidden.
+
+    Without a name it vanishes with its writer, whatever ends that. The lock on it says that its writer
+    lives; a hidden file without one was left behind, and is removed by the next who writes the target.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.old = target.stat() if target.exists() else None
+        mark = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+        for left in target.parent.glob(f".{mark}.*.part"):
+            _remove_if_left(left)
+        self.hidden = target.with_name(f".{mark}.{secrets.token_hex(6)}.part")
+        # nobody else may read what was private before
+        self.file, self.named = _opened(self.hidden, 0o666 if self.old is None else 0o600)
+
+    def store(self, content: Content) -> None:
+        """Write all of it to the disk."""
+        _fill(self.file, content)
+        self.file.flush()
+        self._hand_on()
+        os.fsync(self.file.fileno())
+
+    def _hand_on(self) -> None:
+        """Give the file the owner and the mode of the one that it replaces."""
+        if self.old is None or sys.platform == "win32":
+            return
+        fd = self.file.fileno()
+        for owner in (self.old.st_uid, -1):
+            with suppress(OSError):
+                os.fchown(fd, owner, self.old.st_gid)
+                break
+        os.fchmod(fd, stat.S_IMODE(self.old.st_mode) & 0o777)
+
+    def place(self) -> None:
+        """Put it where it belongs."""
+        if not self.named:
+            _name(self.file.fileno(), self.hidden)
+        if sys.platform == "win32":
+            self.file.close()  # files in use cannot be moved there
+        os.replace(self.hidden, self.target)  # noqa: PTH105 (one step, also over a file)
+
+    def drop(self) -> None:
+        """Leave nothing but what is in place."""
+        with suppress(OSError):  # what could not be written cannot be flushed either
+            self.file.close()
+        self.hidden.unlink(missing_ok=True)
+
+
+@contextmanager
+def _staged(target: Path) -> Iterator[_Part]:
+    part = _Part(target)
+    with _stopped_in_order() if part.named else nullcontext():
+        try:
+            yield part
+        finally:
+            part.drop()
+
+
+def _opened(hidden: Path, mode: int) -> tuple[IO[bytes], bool]:
+    """A new file open for writing, locked, and whether it has a name."""
+    with suppress(AttributeError, OSError):  # not Linux, or a file system that has no such files
+        fd = os.open(hidden.parent, os.O_TMPFILE | os.O_WRONLY, mode)
+        if Path(f"/proc/self/fd/{fd}").exists():
+            _lock(fd)
+            return os.fdopen(fd, "wb"), False
+        os.close(fd)
+    while True:
+        fd = os.open(
+            hidden, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), mode
+        )
+        _lock(fd)
+        if os.fstat(fd).st_nlink:
+            return os.fdopen(fd, "wb"), True
+        os.close(fd)  # taken for left behind, before it was locked
+
+
+def _name(fd: int, hidden: Path) -> None:
+    folder = os.open(hidden.parent, os.O_RDONLY)
+    try:  # the number of a folder makes Python follow the link in /proc
+        os.link(f"/proc/self/fd/{fd}", hidden.name, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _lock(fd: int) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        with suppress(OSError):  # where there are no locks, nothing is removed either
+            fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+def _remove_if_left(hidden: Path) -> None:
+    """Remove a hidden file whose writer is gone."""
+    with suppress(OSError):
+        if sys.platform == "win32":
+            hidden.unlink()  # refused as long as the file is in use
+            return
+        import fcntl
+
+        fd = os.open(hidden, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hidden.unlink()
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def _stopped_in_order() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, so that hidden files are removed; unless somebody else listens."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
