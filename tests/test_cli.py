@@ -88,6 +88,7 @@ def test_table_is_printed_with_the_defaults(core, capsys):
         "positive": None,
         "kind": None,
         "missing": "refuse",
+        "encoding": None,
         "threshold": 0.5,
         "level": 0.95,
         "seed": 0,
@@ -98,7 +99,7 @@ def test_table_is_printed_with_the_defaults(core, capsys):
 def test_every_option_arrives(core, capsys):
     line = (
         "evaluate a.csv b.csv --label y --score p --score q --positive yes --weight w --count n"
-        " --threshold -0.2 --level 0.9 --seed 7 --kind logit --missing drop --clip 1e-9"
+        " --threshold -0.2 --level 0.9 --seed 7 --kind logit --missing drop --encoding latin-1 --clip 1e-9"
     )
     assert run(line.split()) == 0
     assert core.asked == {
@@ -110,6 +111,7 @@ def test_every_option_arrives(core, capsys):
         "positive": "yes",
         "kind": "logit",
         "missing": "drop",
+        "encoding": "latin-1",
         "threshold": -0.2,
         "level": 0.9,
         "seed": 7,

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from scorewise import BadInput
 from scorewise.sources import load
 from scorewise.sources.columns import pick
-from scorewise.sources.formats import numbers
+from scorewise.sources.csv_tables import numbers
 
 FRAME = pl.DataFrame({"id": [7, 8, 9], "y": [1, 0, 1], "p": [0.5, 0.25, 0.75], "w": [1, 2, 3]})
 
@@ -75,6 +75,7 @@ CONTENTS = {
     "semicolons.csv": CSV.replace(b",", b";"),
     "spaces.csv": CSV.replace(b",0", b", 0"),
     "latin.csv": b"y,p,note\n1,0.5,caf\xe9\n0,0.25,\n1,0.75,x\n",
+    "utf-16.csv": CSV.decode().encode("utf-16"),
     "blank end.csv": CSV + b"\n\n",
     "no end.csv": CSV[:-1],
     "quoted.csv": b'"y","p","note"\n"1","0.5","a,b"\n"0","0.25","two\nlines"\n"1","0.75",""\n',
@@ -263,10 +264,10 @@ REFUSED = [
     ("g.csv.gz", b"y,p\n1,2\n", "g.csv.gz " + DAMAGED.format("gzip")),
     ("b.csv", bytes(range(256)),
      "b.csv is not text in UTF-8; save it as csv in UTF-8, or as parquet"),
-    ("u.csv", CSV.decode().encode("utf-16"),
-     "u.csv is not text in UTF-8; save it as csv in UTF-8, or as parquet"),
     ("r.csv", b"y,p\n1,0.5\n0,1,2\n",
      "r.csv has 3 fields in row 2 but 2 in its header; quote the fields that contain ','"),
+    ("r.csv", b"y,p,note\n1,0.5,a\n0,0,5,b\n",  # in columns that are not read, too
+     "r.csv has 4 fields in row 2 but 3 in its header; quote the fields that contain ','"),
     ("c.csv", b"y,p\r1,0.5\r0,1\r",
      "c.csv ends its lines with CR alone; save it with lines that end with LF or CRLF"),
     ("s.csv", b"y,p\n1,0.5\n0,n/a\n1,?\n",
@@ -282,7 +283,8 @@ REFUSED = [
      "b.jsonl is not JSON in line 2; one object per line is wanted"),
     ("l.jsonl", b'{"y":1,"p":0.5}\n[0, 1]\n',
      "l.jsonl has a list in line 2; one object per line is wanted"),
-    ("b.jsonl", b"\xff\xfe\n", "b.jsonl is not JSON in line 1; one object per line is wanted"),
+    ("b.jsonl", b"\xff\xfe\n", "b.jsonl is not text in UTF-16, as its first bytes say: byte 0x0a in line 1 "
+     "(byte 3); save it in UTF-8"),
     ("s.jsonl", b'{"y":1,"p":0.5}\n{"y":0,"p":"n/a"}\n',
      "p is not a number in 1 row, row 2 of s.jsonl ('n/a'); correct it or leave such rows out"),
     ("n.jsonl", b'{"y":1,"p":{"a":1}}\n',

@@ -183,6 +183,7 @@ def agree(
     level: float = 0.95,
     seed: int = 0,
     top: int = 10,
+    encoding: str | None = None,
 ) -> Agreement:
     """How far raters agree beyond chance, in numbers and words, and where they do not.
 
@@ -191,7 +192,7 @@ def agree(
     categories with form="counts", or `Ratings`. Of frames and files, `raters=` names the columns of
     raters, or `item=`, `rater=`, `rating=` those of one rating in each row, or `counts=` those of counts.
     What is missing was not rated. `weights` say how much near misses count: "linear", "quadratic", ... or
-    a matrix; by default what suits the scale.
+    a matrix; by default what suits the scale. Files of text are in UTF-8, or in `encoding`.
 
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
@@ -219,8 +220,9 @@ def agree(
         k: v for k, v in (("weight", weight), ("count", count), ("items", items)) if v is not None
     }
     read = read_ratings(
-        ratings, layout, form=form, scale=scale, categories=categories, amounts=amounts
-    )
+        ratings, layout, form=form, scale=scale, categories=categories, amounts=amounts,
+        encoding=encoding,
+    )  # fmt: skip
     return Agreement(Ratings.of_rows(read.rows), settings, read.rows, read.notes, read.sources)
 
 

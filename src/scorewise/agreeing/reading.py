@@ -25,6 +25,7 @@ def read_ratings(
     scale: Scale,
     categories: Sequence[Any] | None,
     amounts: Mapping[str, Any],
+    encoding: str | None = None,
 ) -> LoadedRatings:
     """Ratings in any of the forms that `agree` takes.
 
@@ -49,7 +50,7 @@ def read_ratings(
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
             raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
         layout = Layout(**chosen, table=form == "table")
-        return load_ratings(ratings, layout, scale=scale, categories=categories)
+        return load_ratings(ratings, layout, scale=scale, categories=categories, encoding=encoding)
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"

@@ -35,6 +35,7 @@ def answers(
     bins: int = 15,
     level: float = 0.95,
     seed: int = 0,
+    encoding: str | None = None,
 ) -> Answers:
     """Judge the confidence in answers: `answers(gold, predicted, confidence)`, or a file or frame.
 
@@ -42,7 +43,8 @@ def answers(
     from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
     several by name; `by` are columns of groups, by name. Of a file, a list of files or a frame, all of
     them are names of columns: `answers("file.jsonl", gold="answer", predicted="said", confidence="p")`.
-    See `take_answers` for `missing`, `normalise`, `lists` and `unanswerable`.
+    Files of text are in UTF-8, or in `encoding`. See `take_answers` for `missing`, `normalise`, `lists` and
+    `unanswerable`.
 
     >>> a = answers(["Paris", "Rome", "Oslo"], ["paris", "Rom", "Bergen"], [0.9, 0.8, 0.7])
     >>> a.accuracy, a.mean_quality.value
@@ -58,7 +60,7 @@ def answers(
     if source is not None and _names(confidence) and isinstance(predicted, str | None):
         loaded = load_answers(
             source, gold=gold, predicted=predicted, confidence=_listed(confidence),
-            groups=_listed(by), **how,
+            groups=_listed(by), encoding=encoding, **how,
         )  # fmt: skip
         for note in loaded.notes:
             warnings.warn(plain(note), stacklevel=2)

@@ -62,6 +62,7 @@ def agree(
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     top: Annotated[int, typer.Option(metavar="NUMBER", help="Items to list at most.")] = 10,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -100,6 +101,7 @@ def agree(
         "level": level,
         "seed": seed,
         "top": top,
+        "encoding": encoding,
     }
     doc = work.agreed(files, options)
     work.deliver(doc, json=json, md=md)

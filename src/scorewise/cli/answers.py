@@ -73,6 +73,7 @@ def answers(
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     missing: o.Missing = o.HowMissing.refuse,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -96,6 +97,7 @@ def answers(
         "missing": missing.value,
         "normalise": normalise,
         "lists": lists,
+        "encoding": encoding,
         **({"unanswerable": tuple(unanswerable)} if unanswerable else {}),
     }
     settings = {"tau": tau, "bins": bins, "level": level, "seed": seed}

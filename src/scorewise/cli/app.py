@@ -64,6 +64,7 @@ def evaluate(
     kind: o.Kind = None,
     missing: o.Missing = o.HowMissing.refuse,
     clip: o.Clip = None,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -85,12 +86,12 @@ def evaluate(
         options = {
             "label": label, "score": score, "classes": spec, "predicted": predicted,
             "confidence": confidence, "positive": positive, "weight": weight, "count": count,
-            "kind": kind, "missing": missing,
+            "kind": kind, "missing": missing, "encoding": encoding,
         }  # fmt: skip
         doc = evaluate_classes.judged_classes(files, options, settings)
     else:
         work.refuse_confidence(confidence)
-        columns = work.columns(label, score, positive, weight, count, kind, missing)
+        columns = work.columns(label, score, positive, weight, count, kind, missing, encoding)
         doc = work.judged(work.read(files, columns), settings)
     work.deliver(doc, json=json, md=md)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,6 +67,7 @@ def fit(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="PATH", help="Write the map (.json).")
     ] = None,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -82,7 +83,7 @@ def fit(
     work.check_settings(threshold=0.5, level=level, seed=seed, clip=clip)
     work.check_outputs(files, {"--out": out, "--json": json, "--md": md})
     scores = [score] if score is not None else None
-    columns = work.columns(label, scores, positive, weight, count, kind, missing)
+    columns = work.columns(label, scores, positive, weight, count, kind, missing, encoding)
     options = {"folds": folds, "seed": seed, "clip": clip, "level": level}
     from scorewise.cli.calibrate_work import fit_classes, fit_one
     from scorewise.views.jsontext import dumps
@@ -114,6 +115,7 @@ def apply(
         ),
     ] = None,
     missing: o.Missing = o.HowMissing.refuse,
+    encoding: o.Encoding = None,
 ) -> None:
     """Write the rows of FILE with the probabilities that the map gives, one column or one a class.
 
@@ -128,7 +130,8 @@ def apply(
     from scorewise.cli.calibrate_work import apply_map
 
     named = {"score": score, "classes": work.only("--classes", classes), "name": name}
-    done, notes = apply_map(map_, files, out, named, missing.value)
+    reading: dict[str, Any] = {"missing": missing.value, "encoding": encoding}
+    done, notes = apply_map(map_, files, out, named, reading)
     for note in notes:
         work.tell(f"note: {note}")
     work.tell(f"wrote {out}: {amount(done.rows)} rows")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from scorewise.cli import work
 from scorewise.errors import BadInput
 from scorewise.recalibrating import Recalibrator
-from scorewise.recalibrating.applying import Applied, apply_files
+from scorewise.recalibrating.applying import apply_files
 from scorewise.recalibrating.classes.applying import apply_class_files
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.scanning import Applied
 from scorewise.views.words import Document, amount
 
 
@@ -42,7 +43,7 @@ def fit_classes(
     with work.busy("reading"):
         from scorewise.sources.load_classes import load_classes
 
-        kept = ("label", "weight", "count", "kind", "missing")
+        kept = ("label", "weight", "count", "kind", "missing", "encoding")
         loaded = load_classes(list(files), classes, **{name: columns[name] for name in kept})
     for note in loaded.notes:
         work.tell(f"note: {note}")
@@ -56,7 +57,7 @@ def apply_map(
     files: Sequence[str],
     out: str,
     named: Mapping[str, str | None],
-    missing: Literal["refuse", "drop"],
+    reading: Mapping[str, Any],
 ) -> tuple[Applied, list[str]]:
     """Apply a stored map to files; gives the counts and what is to be told."""
     with work.busy("applying"):
@@ -70,12 +71,10 @@ def apply_map(
         name = named["name"]
         if several:
             data, spec = r.to_dict()["data"], named["classes"]
-            done = apply_class_files(m, data, files, out, classes=spec, name=name, missing=missing)
+            done = apply_class_files(m, data, files, out, classes=spec, name=name, **reading)
             notes: list[str] = []
         else:
-            done, notes = apply_files(
-                m, files, out, score=named["score"], name=name, missing=missing
-            )
+            done, notes = apply_files(m, files, out, score=named["score"], name=name, **reading)
     if done.dropped:
         notes = [*notes, f"{amount(done.dropped)} rows without a score were left out"]
     if done.outside:

@@ -80,6 +80,7 @@ def drift(
     ] = None,
     kind: o.Kind = None,
     missing: o.Missing = o.HowMissing.refuse,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -120,6 +121,7 @@ def drift(
             "replicates": replicates,
             "kind": kind.value if kind else None,
             "missing": missing.value,
+            "encoding": encoding,
         },
     )
     work.deliver(doc, json=json, md=md)

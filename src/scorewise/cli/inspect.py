@@ -29,6 +29,7 @@ def inspect(
     seed: o.Seed = 0,
     kind: o.Kind = None,
     missing: o.Missing = o.HowMissing.refuse,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -52,7 +53,7 @@ def inspect(
     settings["midpoint"] = work.midpoint_rule(midpoint)
     loaded = work.read(
         files,
-        work.columns(label, score, positive, weight, count, kind, missing) | {"ids": id_},
+        work.columns(label, score, positive, weight, count, kind, missing, encoding) | {"ids": id_},
     )
     work.deliver(_looked(loaded, settings), json=json, md=md)
 

@@ -66,6 +66,7 @@ def judge(
     replicates: Annotated[
         int, typer.Option(metavar="NUMBER", help="Resamples of the items.")
     ] = 2000,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -101,6 +102,7 @@ def judge(
             level=level,
             seed=seed,
             replicates=replicates,
+            encoding=encoding,
         )
         doc = found.to_dict()
     hints = [work.as_options(hint) for hint in doc["hints"]]

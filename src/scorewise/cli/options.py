@@ -100,6 +100,10 @@ Clip = Annotated[
     float | None,
     typer.Option(metavar="NUMBER", help="Keep probabilities this far from 0 and 1 in log loss."),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of csv and jsonl, such as latin-1; else UTF-8."),
+]
 Json = Annotated[
     str | None, typer.Option(metavar="PATH", help="Write the result as JSON; - prints it.")
 ]

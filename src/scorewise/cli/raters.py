@@ -40,6 +40,7 @@ def raters(
     midpoint: o.Midpoint = "mean",
     kind: o.Kind = None,
     missing: o.Missing = o.HowMissing.refuse,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -71,5 +72,6 @@ def raters(
         "kind": kind.value if kind else None,
         "missing": missing.value,
     }
-    doc = work.rated(files, list(zip(decisions, scores, strict=True)), label, id_, settings)
+    pairs = list(zip(decisions, scores, strict=True))
+    doc = work.rated(files, pairs, label, id_, settings, encoding)
     work.deliver(doc, json=json, md=md)

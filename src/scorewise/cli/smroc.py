@@ -33,6 +33,7 @@ def smroc(
         str | None,
         typer.Option(metavar="PATH", help="Write climb and run of each row (.csv or .parquet)."),
     ] = None,
+    encoding: o.Encoding = None,
     json: o.Json = None,
     md: o.Md = None,
 ) -> None:
@@ -48,7 +49,7 @@ def smroc(
     outputs = {"--json": json, "--md": md, "--plot": plot, "--segments": segments}
     work.check_outputs(files if learn is None else [*files, learn], outputs)
     smroc_work.check_endings(plot, segments)
-    columns = work.columns(label, score, positive, weight, count, kind, missing)
+    columns = work.columns(label, score, positive, weight, count, kind, missing, encoding)
     rule = smroc_work.rule(midpoint, learn, columns)
     loaded = work.read(files, columns)
     with work.busy(f"weighing {len(loaded.rows):,} rows"):

@@ -30,8 +30,8 @@ STDOUT = "-"
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
     r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item"
-    r"|rater|rating|counts|interval|swap|swapped|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists|unanswerable)"
-    r"=(?:\"(\w+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+    r"|rater|rating|counts|interval|swap|swapped|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists|unanswerable"
+    r"|encoding)=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 
@@ -86,7 +86,9 @@ def _meant(file: str) -> list[str]:
     """The files that an argument stands for: itself, or what its pattern matches."""
     path = os.path.expanduser(file)  # noqa: PTH111 (leaves the name of nobody as it is)
     if glob.has_magic(path) and not os.path.exists(path):  # noqa: PTH110 (bears long names)
-        return glob.glob(path, recursive=True)  # noqa: PTH207 (absolute patterns)
+        from scorewise.sources.paths import matches
+
+        return matches(path)
     return [path]
 
 
@@ -98,6 +100,7 @@ def columns(
     count: str | None,
     kind: KindOfScore | None,
     missing: HowMissing,
+    encoding: str | None = None,
 ) -> dict[str, Any]:
     """The options that say which columns to read, and how."""
     return {
@@ -108,6 +111,7 @@ def columns(
         "positive": positive,
         "kind": kind.value if kind else None,
         "missing": missing.value,
+        "encoding": encoding,
     }
 
 
@@ -200,6 +204,7 @@ def rated(
     label: str | None,
     ids: str | None,
     settings: Mapping[str, Any],
+    encoding: str | None = None,
 ) -> Document:
     """The document of raters, each a pair of columns: decisions and scores."""
     named = [name for pair in pairs for name in pair]
@@ -209,7 +214,7 @@ def rated(
         from scorewise.sources import read_columns
 
         source = files[0] if len(files) == 1 else list(files)
-        columns, place = read_columns(source, [*named, *further])
+        columns, place = read_columns(source, [*named, *further], encoding)
         found = raters(
             {decision: (columns[decision], columns[score]) for decision, score in pairs},
             y=None if label is None else columns[label],

@@ -40,10 +40,12 @@ def drift(
     level: float = 0.95,
     seed: int = 0,
     replicates: int | None = None,
+    encoding: str | None = None,
 ) -> Drift:
     """What has changed from the reference to the current sample, each change with its p-value.
 
-    A sample is a `Tally`, a pair `(y, p)`, scores alone, or files, a data frame or a dict of columns.
+    A sample is a `Tally`, a pair `(y, p)`, scores alone, or files, a data frame or a dict of columns. Files
+    of text are in UTF-8, or in `encoding`.
     Labels that come late: `labels="reference"` says that only the reference has them, "none" that neither
     has. With `time=` there is one source, cut by that column into `windows` of equal numbers of rows (6
     unless said) or calendar periods (`every="month"`); the first window, or all rows up to
@@ -60,7 +62,7 @@ def drift(
     >>> d.kind, d["ks"].value, round(d["midpoint"].value, 3)
     ('covariate', 0.5, 0.15)
     """
-    columns = Columns(label, score, weight, positive, kind, missing)
+    columns = Columns(label, score, weight, positive, kind, missing, encoding)
     if labels not in get_args(Labels):
         raise BadInput(f'labels={labels!r} is not known; pass "both", "reference" or "none"')
     rule = _midpoint(midpoint)

@@ -24,6 +24,7 @@ class Columns(NamedTuple):
     positive: Any = None
     kind: Any = None
     missing: Any = "refuse"
+    encoding: str | None = None
 
 
 def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sample, list[str]]:
@@ -80,9 +81,10 @@ def _none(given: Any) -> Any:
 def _from_source(
     name: str, given: Any, columns: Columns, labelled: bool
 ) -> tuple[Sample, list[str]]:
-    options = {"weight": columns.weight, "kind": columns.kind, "missing": columns.missing}
+    kept = ("weight", "kind", "missing", "encoding")
+    options = {name: getattr(columns, name) for name in kept}
     if labelled:
-        _check_label(name, given, columns.label)
+        _check_label(name, given, columns)
         loaded = load(
             given,
             label=columns.label,
@@ -96,11 +98,12 @@ def _from_source(
     return Sample(name, tally, labelled), loaded.notes
 
 
-def _check_label(name: str, given: Any, label: str | None) -> None:
+def _check_label(name: str, given: Any, columns: Columns) -> None:
     """Labels come late: say what to do where a sample has none yet."""
+    label = columns.label
     if name != "current" or label is None or is_stream(given):
         return
-    names, _, sources = open_source(given)
+    names, _, sources = open_source(given, columns.encoding)
     if label not in names:
         where = ", ".join(sources) or "the current sample"
         raise BadInput(

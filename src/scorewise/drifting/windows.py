@@ -74,7 +74,7 @@ def _read(
     source: Any, time: str, columns: Columns, labelled: bool
 ) -> tuple[Rows, str, NDArray[np.int64], Moments, tuple[str, ...], list[str]]:
     """Checked rows, the column of scores, and of each row which of the distinct times it has."""
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, columns.encoding)
     pick_score(names, time)
     for role, column in (
         ("label", columns.label),

@@ -29,13 +29,15 @@ def class_tally(
     count: str | None = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> ClassTally:
     """The tally of several classes of files, globs or any data frame.
 
     `classes` says which columns hold the scores: "cat=p_cat,dog=p_dog", a pattern such as "p_*", a
     mapping from class to column, or a list of columns. `confidence` is "max", "margin", "entropy" or
     "energy", or another column. With `predicted`, a column of decisions, `score` is the column of the
-    confidence in them, and `classes` may list the names of the classes.
+    confidence in them, and `classes` may list the names of the classes. Files of text are in UTF-8, or in
+    `encoding`, such as "latin-1".
 
     >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
     >>> class_tally(wide, label="y", classes="p_*")
@@ -44,6 +46,7 @@ def class_tally(
     loaded, rule = read_classes(
         source, label=label, classes=classes, predicted=predicted, score=score,
         confidence=confidence, weight=weight, count=count, kind=kind, missing=missing,
+        encoding=encoding,
     )  # fmt: skip
     for note in loaded.notes:
         warnings.warn(plain(note), stacklevel=2)

@@ -92,8 +92,11 @@ def tally(
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> Tally:
     """The tally of files, globs or any data frame, reading only the columns that are needed.
+
+    Files of text are in UTF-8, or in `encoding`, such as "latin-1".
 
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
@@ -101,7 +104,7 @@ def tally(
     scores = () if score is None else (score,)
     loaded = load(
         source, label=label, scores=scores, weight=weight, count=count,
-        positive=positive, kind=kind, missing=missing,
+        positive=positive, kind=kind, missing=missing, encoding=encoding,
     )  # fmt: skip
     for note in loaded.notes:
         warnings.warn(plain(note), stacklevel=2)

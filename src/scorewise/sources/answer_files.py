@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 
 from scorewise.door import Missing, Place
 from scorewise.errors import BadInput
+from scorewise.sources.decoding import check_encoding
 from scorewise.sources.dude import is_dude, join_dude
 from scorewise.sources.files import read_shards
-from scorewise.sources.formats import Table
 from scorewise.sources.load import open_source
 from scorewise.sources.paths import expand, names_of
 from scorewise.sources.records import Records, open_records, read_records
+from scorewise.sources.tables import Table
 
 Read: TypeAlias = Callable[[list[str], list[str]], tuple[dict[str, Any], Place]]
 
@@ -35,7 +36,7 @@ class AnswerSource:
     dropped: int = 0
 
 
-def open_answers(source: Any, missing: Missing) -> AnswerSource:
+def open_answers(source: Any, missing: Missing, encoding: str | None = None) -> AnswerSource:
     """Answers in files of any kind, in a frame or in a dict of columns.
 
     >>> opened = open_answers({"gold": ["a"], "predicted": [["a", "b"]]}, "refuse")
@@ -46,10 +47,11 @@ def open_answers(source: Any, missing: Missing) -> AnswerSource:
     if not isinstance(paths, list | tuple) or not all(
         isinstance(p, str | os.PathLike) for p in paths
     ):
-        names, get, sources = open_source(source)
+        names, get, sources = open_source(source, encoding)
         return AnswerSource(names, lambda texts, others: get(_each_once(texts, others)), sources)
+    check_encoding(encoding)
     found = expand(paths)
-    files = [open_records(p, n) for p, n in zip(found, names_of(found), strict=True)]
+    files = [open_records(p, n, encoding) for p, n in zip(found, names_of(found), strict=True)]
     sources = tuple(f.name for f in files)
     tables = [f for f in files if isinstance(f, Table)]
     records = [f for f in files if isinstance(f, Records)]

@@ -12,17 +12,24 @@ from typing import TYPE_CHECKING
 from scorewise.door import Place
 from scorewise.errors import BadInput
 from scorewise.sources.columns import near_names
-from scorewise.sources.formats import Table, open_table, sniff, unpack
+from scorewise.sources.decoding import Source, as_utf8
+from scorewise.sources.formats import TEXTS, open_table, sniff
 from scorewise.sources.paths import STDIN, expand, format_of, names_of
+from scorewise.sources.tables import Table, start_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def open_files(sources: Sequence[str | os.PathLike[str]]) -> list[Table]:
-    """The tables in files: csv, jsonl (also .gz), parquet and arrow; `-` is standard input."""
+def open_files(
+    sources: Sequence[str | os.PathLike[str]], encoding: str | None = None
+) -> list[Table]:
+    """The tables in files: csv, jsonl (also .gz), parquet and arrow; `-` is standard input.
+
+    Text is in `encoding`, if it has no mark that says another; else in UTF-8.
+    """
     paths = expand(sources)
-    return [_open(p, n) for p, n in zip(paths, names_of(paths), strict=True)]
+    return [_open(p, n, encoding) for p, n in zip(paths, names_of(paths), strict=True)]
 
 
 def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, pl.Series], Place]:
@@ -66,23 +73,31 @@ def readable(name: str) -> Iterator[None]:
         raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
 
 
-def _open(path: Path, name: str) -> Table:
+def _open(path: Path, name: str, encoding: str | None) -> Table:
     with readable(name):
-        return open_table_of(path, name) if is_file(path) else open_bytes(piped(path), name)
+        if is_file(path):
+            return open_table_of(path, name, encoding)
+        return open_bytes(piped(path), name, encoding)
 
 
-def open_table_of(path: Path, name: str) -> Table:
+def open_table_of(path: Path, name: str, encoding: str | None) -> Table:
     """The table in a file, by its extension."""
     form, packed = format_of(path)
-    with path.open("rb") as file:
-        if not file.read(1):
-            raise BadInput(f"{name} is empty (0 bytes)")
-    if not packed:
-        return open_table(path, name, form)
-    data = unpack(path, name)
-    if not data:
-        raise BadInput(f"{name} is empty (0 bytes once unpacked)")
-    return open_table(data, name, form)
+    if form not in TEXTS:
+        return open_table(_filled(path, name), name, form)
+    return open_table(text_of(path, name, form, packed, encoding), name, form)
+
+
+def text_of(source: Source, name: str, form: str, packed: bool, encoding: str | None) -> Source:
+    """The text of a file or a pipe in UTF-8; refused where there is none."""
+    text = as_utf8(_filled(source, name), name, form, packed=packed, encoding=encoding)
+    return _filled(text, name, " once unpacked" * packed)
+
+
+def _filled(source: Source, name: str, when: str = "") -> Source:
+    if not start_of(source, 1):
+        raise BadInput(f"{name} is empty (0 bytes{when})")
+    return source
 
 
 def is_file(path: Path) -> bool:
@@ -99,13 +114,17 @@ def piped(path: Path) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def open_bytes(data: bytes, name: str) -> Table:
+def open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
     """The table in bytes of a format that the first of them tell."""
-    if data.startswith(b"\x1f\x8b"):
-        data = unpack(data, name)
-    if not data:
-        raise BadInput(f"{name} is empty (0 bytes)")
-    return open_table(data, name, sniff(data))
+    if (form := sniff(data)) not in TEXTS:
+        return open_table(data, name, form)
+    text = text_of(data, name, "jsonl", is_packed(data), encoding)  # without the mark of UTF-8
+    return open_table(text, name, sniff(start_of(text)))
+
+
+def is_packed(data: bytes) -> bool:
+    """Whether bytes are those of a gzip file."""
+    return data.startswith(b"\x1f\x8b")
 
 
 def _join(column: str, parts: list[tuple[str, pl.Series]]) -> pl.Series:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from scorewise.errors import BadInput
+from scorewise.sources.decoding import broken
 
 
 def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
@@ -19,14 +20,15 @@ def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line.decode("utf-8-sig"), parse_int=_integer)
+            row = json.loads(line.decode(), parse_int=_integer)
         except RecursionError:
             raise BadInput(
                 f"{name} is nested too deeply in line {number}; leave out the field that is"
             ) from None
-        except ValueError:
+        except ValueError as problem:
+            said = broken(data, name, "jsonl") if isinstance(problem, UnicodeError) else None
             raise BadInput(
-                f"{name} is not JSON in line {number}; one object per line is wanted"
+                said or f"{name} is not JSON in line {number}; one object per line is wanted"
             ) from None
         if not isinstance(row, dict):
             raise BadInput(

@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.door import Kind, Missing, Place, Rows, take
 from scorewise.sources.columns import check_columns, pick, pick_score
+from scorewise.sources.decoding import check_encoding
 from scorewise.sources.files import open_files, read_shards
 from scorewise.sources.frames import open_frame
 
@@ -39,17 +40,19 @@ def load(
     kind: Kind | None = None,
     missing: Missing = "refuse",
     ids: str | None = None,
+    encoding: str | None = None,
 ) -> Loaded:
     """Rows of files or globs, standard input (`-`), a data frame or a dict of columns.
 
     Columns that are not named are taken where a single one suggests itself; `notes` says so.
-    In csv, these count as missing: nothing, NA, NaN, nan, null, NULL, None and <NA>.
+    In csv, these count as missing: nothing, NA, NaN, nan, null, NULL, None and <NA>. Files of text are in
+    UTF-8, or in `encoding`, such as "latin-1".
 
     >>> loaded = load({"y": ["no", "yes"], "p": [0.2, 0.9]})
     >>> loaded.rows.y, loaded.notes[0]
     (array([False,  True]), "label: column 'y' (not named; taken because of its name)")
     """
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, encoding)
     wanted = [scores] if isinstance(scores, str) else list(scores)
     picked = pick(names, label, wanted, weight, count, ids)
     columns, place = get(picked.all)
@@ -77,6 +80,7 @@ def load_scores(
     weight: str | None = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> Loaded:
     """Rows of the same sources whose labels are not known yet; all stand as negatives.
 
@@ -86,7 +90,7 @@ def load_scores(
     >>> loaded.rows.scores, loaded.notes
     ({'p': array([0.2, 0.9])}, ["score: column 'p' (not named; taken because of its name)"])
     """
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, encoding)
     name, notes = pick_score(names, score, {c for c in (label, weight) if c is not None})
     if weight is not None:
         pick_score(names, weight)
@@ -103,13 +107,15 @@ def load_scores(
     return Loaded(rows, notes, sources)
 
 
-def read_columns(source: Any, wanted: Sequence[str]) -> tuple[dict[str, Any], Place]:
+def read_columns(
+    source: Any, wanted: Sequence[str], encoding: str | None = None
+) -> tuple[dict[str, Any], Place]:
     """The columns of those names, unchecked, and where their rows lie.
 
     >>> read_columns({"id": [1, 2], "p": [0.2, 0.9]}, ["p"])[0]
     {'p': [0.2, 0.9]}
     """
-    names, get, _ = open_source(source)
+    names, get, _ = open_source(source, encoding)
     check_columns(names, wanted)
     return get(list(dict.fromkeys(wanted)))
 
@@ -119,12 +125,13 @@ Opened: TypeAlias = tuple[
 ]
 
 
-def open_source(source: Any) -> Opened:
+def open_source(source: Any, encoding: str | None = None) -> Opened:
     """The names of the columns, a function that reads those wanted, and the names of the files."""
+    check_encoding(encoding)
     if isinstance(source, str | os.PathLike):
         source = [source]
     if isinstance(source, list | tuple) and all(isinstance(s, str | os.PathLike) for s in source):
-        tables = open_files(source)
+        tables = open_files(source, encoding)
         return (
             tables[0].columns,
             lambda wanted: read_shards(tables, wanted),

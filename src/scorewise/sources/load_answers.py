@@ -53,6 +53,7 @@ def load_answers(
     normalise: Normalise | None = None,
     lists: Lists = "variants",
     unanswerable: Sequence[str] = UNANSWERABLE,
+    encoding: str | None = None,
 ) -> LoadedAnswers:
     """Answers of files (csv, jsonl, json, parquet, arrow), a data frame or a dict of columns.
 
@@ -67,7 +68,7 @@ def load_answers(
     (array([1., 0.]), "gold: column 'answers' (not named; taken because of its name)")
     """
     one_of("missing", missing, get_args(Missing))
-    opened = open_answers(source, missing)
+    opened = open_answers(source, missing, encoding)
     sure = [confidence] if isinstance(confidence, str) else list(confidence or ())
     by = [groups] if isinstance(groups, str) else list(groups)
     picked = _pick(opened, gold, predicted, sure, quality, by, weight)

@@ -37,6 +37,7 @@ def load_classes(
     count: str | None = None,
     kind: Any = None,
     missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> LoadedClasses:
     """Rows of files or frames that have a column of scores for each class.
 
@@ -52,7 +53,7 @@ def load_classes(
         raise BadInput(
             'kind="score" is not known for several classes; pass kind="probability" or kind="logit"'
         )
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, encoding)
     columns = _class_columns(names, classes)
     if confidence is not None and confidence not in names:
         raise BadInput(

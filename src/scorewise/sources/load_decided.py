@@ -34,6 +34,7 @@ def load_decided(
     count: str | None = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> LoadedDecided:
     """Rows of files or frames that have decisions and a column of confidence in them.
 
@@ -41,7 +42,7 @@ def load_decided(
     >>> read.rows.called, read.notes[1]
     (array([0, 0]), "score: column 'p' (not named; taken because of its name)")
     """
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, encoding)
     check_columns(names, [predicted])
     if predicted in (label, confidence):
         raise BadInput(f"column '{predicted}' is given twice; name a different column for each")

@@ -31,6 +31,7 @@ def load_ratings(
     *,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
+    encoding: str | None = None,
 ) -> LoadedRatings:
     """Ratings of files or frames; columns that are not named are guessed, and a note says so.
 
@@ -38,7 +39,7 @@ def load_ratings(
     >>> found.rows.codes.tolist(), found.notes[0]
     ([[1, 1], [0, 1]], "raters: columns 'ann', 'bob' (not named; 'item' names the items)")
     """
-    names, get, sources = open_source(source)
+    names, get, sources = open_source(source, encoding)
     asked = _checked(names, spread(names, layout or Layout()))
     found = guessed(names, lambda: get(list(names))[0], asked)
     rows = _READERS[_form(found)](names, get, found, scale, categories)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+from collections import deque
 from collections.abc import Sequence
+from itertools import dropwhile
 from pathlib import Path
+from typing import Any
 
 from scorewise.errors import BadInput
 
@@ -22,6 +25,7 @@ FORMATS = {
     ".ipc": "arrow",
 }
 STDIN = "-"
+_MOST_FOLDERS = 100_000
 
 
 def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -29,6 +33,8 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
     found: list[Path] = []
     for source in sources:
         text = os.fspath(source)
+        if "\0" in text:
+            raise BadInput(f"there is no file {text!r}: no name has a zero byte")
         if text == STDIN:
             found.append(Path(text))
             continue
@@ -38,8 +44,7 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
         if os.path.exists(path):  # noqa: PTH110
             found.append(path)
         elif glob.has_magic(text):
-            matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute patterns)
-            files = [Path(m) for m in matches if not Path(m).is_dir()]
+            files = [Path(m) for m in matches(str(path)) if not Path(m).is_dir()]
             if not files:
                 raise BadInput(f"no file matches {text}; check the folder and the pattern")
             found.extend(files)
@@ -49,6 +54,36 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
         raise BadInput("no files were given; pass at least one")
     _each_once(found)
     return found
+
+
+def matches(pattern: str) -> list[str]:
+    """What a pattern matches, sorted; `**` is any folders, each entered once, whatever links lead to it."""
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        return sorted(glob.glob(pattern))  # noqa: PTH207 (absolute patterns)
+    at = parts.index("**")
+    rest = list(dropwhile(lambda part: part == "**", parts[at:])) or ["*"]
+    above = matches(str(Path(*parts[:at]))) if at else ["."]
+    inside = _folders([Path(folder) for folder in above if Path(folder).is_dir()], pattern)
+    return sorted({m for f in inside for m in matches(str(Path(glob.escape(str(f)), *rest)))})
+
+
+def _folders(above: Sequence[Path], pattern: str) -> list[Path]:
+    """These folders and all below them; links are followed last, so that a folder goes by its own name."""
+    found: dict[Any, Path] = {}
+    own, linked = deque(above), deque[Path]()
+    while own or linked:
+        folder = (own or linked).popleft()
+        if found.setdefault(_identity(folder), folder) is not folder:
+            continue
+        if len(found) > _MOST_FOLDERS:
+            raise BadInput(
+                f"{pattern} stands for more than {_MOST_FOLDERS:,} folders; begin it further down"
+            )
+        for path in sorted(_inside(folder)):
+            if not path.name.startswith(".") and os.path.isdir(path):  # noqa: PTH112 (bears loops)
+                (linked if path.is_symlink() else own).append(path)
+    return list(found.values())
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -93,12 +128,22 @@ def format_of(path: Path) -> tuple[str, bool]:
 
 
 def _each_once(paths: Sequence[Path]) -> None:
-    seen: set[str] = set()
+    seen: dict[Any, Path] = {}
     for path in paths:
-        key = STDIN if str(path) == STDIN else os.path.realpath(path)
-        if key in seen:
-            raise BadInput(f"{path} is given twice; its rows would count twice")
-        seen.add(key)
+        key = STDIN if str(path) == STDIN else _identity(path)
+        first = seen.setdefault(key, path)
+        if first is not path:
+            same = f"is {first} under another name" if first != path else "is given twice"
+            raise BadInput(f"{path} {same}; its rows would count twice")
+
+
+def _identity(path: Path) -> Any:
+    """What tells a file from others, whatever links lead to it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
 
 
 def _directory(text: str, path: Path) -> str:

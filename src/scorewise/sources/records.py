@@ -11,10 +11,20 @@ from typing import Any
 
 from scorewise.door import Place
 from scorewise.errors import BadInput
-from scorewise.sources.files import is_file, open_bytes, open_table_of, piped, readable
-from scorewise.sources.formats import Table, unpack
+from scorewise.sources.decoding import broken
+from scorewise.sources.files import (
+    is_file,
+    is_packed,
+    open_bytes,
+    open_table_of,
+    piped,
+    readable,
+    text_of,
+)
+from scorewise.sources.formats import TEXTS, sniff
 from scorewise.sources.lines import lines_of
 from scorewise.sources.paths import format_of
+from scorewise.sources.tables import Table, start_of
 
 _NO_RECORDS = (
     'a list of objects, one for each answer, is wanted, or {"data": [...]} with such a list'
@@ -34,22 +44,24 @@ class Records:
         return list(dict.fromkeys(key for row in self.rows for key in row))
 
 
-def open_records(path: Path, name: str) -> Records | Table:
+def open_records(path: Path, name: str, encoding: str | None = None) -> Records | Table:
     """The records in a file of JSON or of lines of JSON; a file of another format as a table."""
     with readable(name):
         if not is_file(path):
             data = piped(path)
-            data = unpack(data, name) if data.startswith(b"\x1f\x8b") else data
-            return records_of(data, name) if _is_json(data) else open_bytes(data, name)
+            if sniff(data) in TEXTS:
+                data = start_of(text_of(data, name, "json", is_packed(data), encoding), -1)
+                encoding = None
+            return records_of(data, name) if _is_json(data) else open_bytes(data, name, encoding)
         plain = path.name.lower().removesuffix(".gz")
         if not plain.endswith(".json") and format_of(path)[0] != "jsonl":
-            return open_table_of(path, name)
-        packed = plain != path.name.lower()
-        return records_of(unpack(path, name) if packed else path.read_bytes(), name)
+            return open_table_of(path, name, encoding)
+        text = text_of(path, name, "json", plain != path.name.lower(), encoding)
+        return records_of(start_of(text, -1), name)
 
 
 def _is_json(data: bytes) -> bool:
-    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+    return data.lstrip().startswith((b"{", b"["))
 
 
 def records_of(data: bytes, name: str) -> Records:
@@ -61,14 +73,17 @@ def records_of(data: bytes, name: str) -> Records:
     if not data.strip():
         raise BadInput(f"{name} is empty ({len(data)} bytes)")
     try:
-        whole = json.loads(data.decode("utf-8-sig"))
+        whole = json.loads(data.decode())
     except RecursionError:
         raise BadInput(f"{name} is nested too deeply; leave out the field that is") from None
     except ValueError as problem:
+        if isinstance(problem, UnicodeError):
+            raise BadInput(broken(data, name, "json") or f"{name} is not JSON") from None
         if _named_json(name):
-            line = getattr(problem, "lineno", None)
-            where = "in UTF-8" if line is None else f"in line {line}"
-            raise BadInput(f"{name} is not JSON {where}; {_NO_RECORDS}") from None
+            where = (
+                f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
+            )
+            raise BadInput(f"{name} is not JSON{where}; {_NO_RECORDS}") from None
         return Records(name, lines_of(data, name))
     return Records(name, _rows(whole, name))
 

@@ -152,12 +152,13 @@ def judge(
     seed: int = 0,
     replicates: int = 2000,
     width: float | None = None,
+    encoding: str | None = None,
 ) -> Judgement:
     """Automatic judges against one or several humans on the same items.
 
     judge(humans, judges): each is columns by name (a mapping or frame), an array with a column for each,
     or one column. judge(source, humans=names, judges=names): columns of a file, of several files or of a
-    frame; then `swapped` and `weight` are names, too.
+    frame; then `swapped` and `weight` are names, too. Files of text are in UTF-8, or in `encoding`.
 
     The truth is the most frequent human rating; items on which humans tie are left out and counted. Shares
     of human votes use all items, also those without a human rating. What a judge leaves out, or says that
@@ -174,7 +175,7 @@ def judge(
     """
     settings = Settings(scale, no_answer, level, seed, replicates, width)
     said = take_judges(
-        **vars(given(source, second, humans, judges, swapped, weight)), scale=scale,
+        **vars(given(source, second, humans, judges, swapped, weight, encoding)), scale=scale,
         categories=categories, swap=swap, ignore=ignore,
     )  # fmt: skip
     agreement, word = agreements(

@@ -25,7 +25,15 @@ class Given:
     place: Place | None = None
 
 
-def given(source: Any, second: Any, humans: Any, judges: Any, swapped: Any, weight: Any) -> Given:
+def given(
+    source: Any,
+    second: Any,
+    humans: Any,
+    judges: Any,
+    swapped: Any,
+    weight: Any,
+    encoding: str | None = None,
+) -> Given:
     """What `judge` was given: columns, or a file or frame with the names of its columns."""
     if second is not None:
         if humans is not None or judges is not None:
@@ -34,7 +42,8 @@ def given(source: Any, second: Any, humans: Any, judges: Any, swapped: Any, weig
     elif source is None or humans is None:
         humans = source if humans is None else humans
     else:
-        return _read(source, _names(humans, "human"), _names(judges, "judge"), swapped, weight)
+        named = _names(humans, "human"), _names(judges, "judge")
+        return _read(source, *named, swapped, weight, encoding)
     if isinstance(humans, str | os.PathLike):
         raise BadInput(
             "humans is a path or a name; pass a file with the names of its columns, such as "
@@ -54,13 +63,18 @@ def _names(names: Any, what: str) -> list[str]:
 
 
 def _read(
-    source: Any, humans: list[str], judges: list[str], swapped: Any, weight: str | None
+    source: Any,
+    humans: list[str],
+    judges: list[str],
+    swapped: Any,
+    weight: str | None,
+    encoding: str | None,
 ) -> Given:
     if both := [name for name in judges if name in humans]:
         raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
     if weight is not None and not isinstance(weight, str):
         raise BadInput("weight= is the name of a column where ratings are in a file or a frame")
-    columns, get, _ = open_source(source)
+    columns, get, _ = open_source(source, encoding)
     again = _again(judges, swapped, columns)
     wanted = [*humans, *judges, *again.values(), *([] if weight is None else [weight])]
     if twice := [name for name in wanted if wanted.count(name) > 1]:

@@ -1,0 +1,230 @@
+"""Files of text whose fields are separated, with polars."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scorewise.errors import BadInput
+from scorewise.sources.decoding import Source, broken, stream
+from scorewise.sources.tables import Table, Whole, end_of, guard, start_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
+_HEAD = 1 << 16
+_LONGEST = 1 << 24  # bytes of a header
+_BATCH = 1 << 18  # rows
+
+
+def open_csv(source: Source, name: str) -> Table:
+    """Text with a header. Missing are: nothing, NA, NaN, nan, null, NULL, None and <NA>."""
+    start, end = start_of(source), end_of(source)
+    if b"\0" in start:
+        raise BadInput(_zeros(start, name))
+    separator, header = _header(_header_line(source, name), name)
+    blank_lines = max(0, end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1)
+    file = _Csv(source, name, separator, header, blank_lines)
+    return Table(name, header, file.read, file.whole, file.texts)
+
+
+@dataclass(frozen=True)
+class _Csv:
+    """A file with what its beginning and its end tell; in polars its columns go by their places."""
+
+    source: Source
+    name: str
+    separator: str
+    header: list[str]
+    blank_lines: int
+
+    def read(self, columns: list[str]) -> pl.DataFrame:
+        """Columns with their types. Batches take them on at once, as text needs more memory."""
+        import polars as pl
+
+        parts = self._batches(columns, MISSING, numbers)
+        kinds = {c: {part.schema[c] for part in parts} for c in columns}
+        mixed = [c for c in columns if len(kinds[c]) != 1 and kinds[c] != {pl.Int64, pl.Float64}]
+        again = self.texts(mixed, MISSING) if mixed else None  # words in some batches only
+        found = []
+        for c in columns:
+            if again is not None and c in mixed:
+                found.append(numbers(again[c]))
+                continue
+            frames = [part.select(c) for part in parts]
+            parts = [part.drop(c) for part in parts]
+            found.append(pl.concat(frames, how="vertical_relaxed").to_series())
+        return pl.DataFrame(found)
+
+    def texts(self, columns: list[str], missing: tuple[str, ...] = ()) -> pl.DataFrame:
+        """Columns of text as it stands."""
+        import polars as pl
+
+        none = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+        return pl.concat([none, *self._batches(columns, missing, lambda column: column)])
+
+    @contextmanager
+    def whole(self) -> Iterator[Whole]:
+        """All columns, to be read in batches."""
+
+        def guarded() -> AbstractContextManager[None]:
+            return guard(self.name, "csv", self.why)
+
+        with stream(self.source) as file:
+            with guarded():
+                frame = self._scan(file)
+            yield Whole(self.header, frame, guarded, self.why, _typed)
+
+    def why(self) -> str | None:
+        """What is wrong with the file, if that can be known."""
+        return broken(self.source, self.name, "csv") or self._ragged()
+
+    def _batches(
+        self, columns: list[str], missing: tuple[str, ...], change: Callable[[pl.Series], pl.Series]
+    ) -> list[pl.DataFrame]:
+        import polars as pl
+
+        def decoded(encoding: str) -> list[pl.DataFrame]:
+            with stream(self.source) as file:
+                frame = self._chosen(self._scan(file, missing, encoding), columns)
+                found = frame.collect_batches(chunk_size=_BATCH)
+                return [batch.with_columns(change(s) for s in batch) for batch in found]
+
+        with suppress(BadInput), guard(self.name, "csv"):
+            return decoded("utf8")
+        with guard(self.name, "csv", self._ragged):
+            found = decoded("utf8-lossy")  # columns that are not read may be in any encoding
+        texts = (s for frame in found for s in frame if s.dtype == pl.String)
+        with guard(self.name, "csv", self.why):
+            if any(s.str.contains("\ufffd", literal=True).any() for s in texts):
+                raise ValueError
+        return found
+
+    def _scan(self, file: Any, missing: tuple[str, ...] = (), encoding: Any = "utf8") -> Any:
+        import polars as pl
+
+        frame = pl.scan_csv(
+            file,
+            separator=self.separator,
+            new_columns=[str(k) for k in range(len(self.header))],
+            infer_schema=False,  # so that a stray text late in the file is not an error
+            null_values=list(missing),
+            encoding=encoding,
+        )
+        if not self.blank_lines:
+            return frame
+        return frame.head(frame.select(pl.len()).collect().item() - self.blank_lines)
+
+    def _chosen(self, frame: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:
+        import polars as pl
+
+        if self.header[-1] not in columns:
+            # always true; but now each row is read to its end, and fields beyond it are found
+            last = pl.col(str(len(self.header) - 1))
+            frame = frame.filter(last.is_null() | last.is_not_null())
+        place = {c: k for k, c in reversed(list(enumerate(self.header)))}
+        return frame.select(pl.col(str(place[c])).alias(c) for c in columns)
+
+    def _ragged(self) -> str | None:
+        """The first row that has more fields than the header, in a sentence."""
+        width = len(self.header)
+        with stream(self.source) as file:
+            text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
+            try:
+                lines = csv.reader(text, delimiter=self.separator)
+                next((fields for fields in lines if fields), None)
+                for number, fields in enumerate(lines, start=1):
+                    if len(fields) > width:
+                        return (
+                            f"{self.name} has {len(fields)} fields in row {number} but {width} in its "
+                            f"header; quote the fields that contain '{self.separator}'"
+                        )
+            except csv.Error:
+                pass
+            finally:
+                text.detach()
+        return None
+
+
+def _zeros(start: bytes, name: str) -> str:
+    """About text that has zero bytes: of UTF-16, every other one of plain letters is."""
+    wide = next((e for k, e in ((1, "le"), (0, "be")) if not any(start[k:80:2])), None)
+    known = "" if wide is None else f'pass encoding="utf-16-{wide}", '
+    return f"{name} is not text in UTF-8; {known}save it as csv in UTF-8, or as parquet"
+
+
+def _header_line(source: Source, name: str) -> str:
+    """The header, however long; line breaks in quotes belong to it, blank lines before it do not."""
+    head = b""
+    with stream(source) as file:
+        while (end := _line_end(head)) < 0 and len(head) < _LONGEST:
+            more = file.read(max(_HEAD, len(head)))
+            if not more:
+                break
+            head = (head + more).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    try:
+        return (head if end < 0 else head[:end]).decode()
+    except UnicodeDecodeError:
+        # a header without an end may have been cut within a letter
+        said = broken(source, name, "csv")
+        raise BadInput(said or f"{name} cannot be read as csv; its header has no end") from None
+
+
+def _line_end(text: bytes) -> int:
+    """Where the first line ends that is not within quotes; -1 when it does not."""
+    start, quotes = 0, 0
+    while (end := text.find(b"\n", start)) >= 0:
+        quotes += text.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end + 1
+    return -1
+
+
+def _header(line: str, name: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns."""
+    bare = re.sub(r'"[^"]*"', "", line).partition("\n")[0]
+    separator = next((c for c in ",\t;|" if c in bare), ",")
+    try:
+        names = next(csv.reader(io.StringIO(line), delimiter=separator), [])
+    except csv.Error:
+        if "\r" in line.rstrip("\r\n"):
+            raise BadInput(
+                f"{name} ends its lines with CR alone; save it with lines that end with LF or CRLF"
+            ) from None
+        raise BadInput(f"{name} cannot be read as csv; it is damaged or cut short") from None
+    return separator, [c.rstrip("\r") for c in names]
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    return numbers(column.replace(list(MISSING), None))
+
+
+def numbers(column: pl.Series) -> pl.Series:
+    """A column of text as integers or floats, when all of it is; else as it was.
+
+    Integers too large for 64 bits stay text, so that they are refused as integers, not rounded.
+    """
+    import polars as pl
+
+    for dtype in (pl.Int64, pl.Float64):
+        for strip in (False, True):
+            for part in (column.head(1000), column):  # most columns of words end at the first part
+                read = (part.str.strip_chars() if strip else part).cast(dtype, strict=False)
+                if read.null_count() > part.null_count():
+                    break
+            else:
+                return column if dtype == pl.Float64 and _too_large(column, read) else read
+    return column
+
+
+def _too_large(column: pl.Series, read: pl.Series) -> bool:
+    """Whether a column that was read as floats is one of integers, some beyond 64 bits."""
+    large = read.abs() >= 2.0**63
+    return bool(large.any()) and bool(column.str.contains(r"^\s*[+-]?[0-9]+\s*$").all())
