@@ -105,7 +105,8 @@ def _refusals(target: Path) -> Iterator[None]:
 def _refused(target: str | Path, error: OSError | ValueError) -> str:
     shown = plain(target)
     if len(shown) > 80:
-        shown = f"{shown[:77]}..."
+        shown = plain(Path(target).name)
+        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return f"cannot write {shown}: {getattr(error, 'strerror', None) or error}"
 
 
