@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.sources import load
+from scorewise.sources import csv_tables, load
 from scorewise.sources.columns import pick
-from scorewise.sources.csv_tables import numbers
+from scorewise.sources.csv_tables import MISSING, numbers
+from scorewise.sources.load import read_columns
 
 FRAME = pl.DataFrame({"id": [7, 8, 9], "y": [1, 0, 1], "p": [0.5, 0.25, 0.75], "w": [1, 2, 3]})
 
@@ -545,3 +546,23 @@ def test_columns_of_one_name_are_refused_in_any_file():
     assert sentence("twice.parquet") == (
         "columns of twice.parquet have the same name; give them names apart"
     )
+
+
+COLUMNS = {
+    "integers, then floats": ["1", "2", "0.5", "3"],
+    "numbers, then words": ["01", "2", "x", "", "3"],
+    "missing, then words": ["NA", "", "x", "y"],
+    "missing, then floats": ["NA", "", "0.5", "1"],
+    "beyond 64 bits": ["1", "2", str(2**64), "3"],
+    "nothing": ["", "NA", "", ""],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_batches_make_the_column_that_the_whole_file_would(name, monkeypatch):
+    source = put("a.csv", "\n".join(["a,b", *(f'"{c}",z' for c in COLUMNS[name])]).encode())
+    want = numbers(pl.Series([None if c in MISSING else c for c in COLUMNS[name]], dtype=str))
+    for rows in (2, 1000):
+        monkeypatch.setattr(csv_tables, "_BATCH", rows)
+        found = read_columns(source, ["a"])[0]["a"]
+        assert (found.dtype, found.to_list()) == (want.dtype, want.to_list())
