@@ -222,7 +222,7 @@ def test_files_of_every_layout(tmp_path):
     third = load_ratings(tmp_path / "counts.csv", Layout(counts="n_*", item="item")).rows
     assert third.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
     pl.DataFrame({"said": ["p", "q"], "p": [3, 1], "q": [0, 4]}).write_csv(tmp_path / "table.csv")
-    fourth = load_ratings(tmp_path / "table.csv", Layout(table=True, item="said")).rows
+    fourth = load_ratings(tmp_path / "table.csv", Layout(form="table", item="said")).rows
     assert fourth.categories == ("p", "q")
     assert fourth.count.tolist() == [3, 0, 1, 4]
 

@@ -161,6 +161,7 @@ def _item(i: DisputedItem) -> Document:
 def _hints(a: Agreement) -> Iterator[str]:
     """What a reader should be told in words."""
     r = a.ratings
+    yield from a.rows.notes if a.rows is not None else ()
     yield from a.paradox.sentences
     if r.raters is not None:
         for k, name in enumerate(r.raters):
