@@ -61,7 +61,7 @@ def test_all_forms_give_the_same(table):
     }
     frames = [wide, pd.DataFrame(wide), pl.DataFrame(wide), sw.Ratings.of(wide)]
     others = [sw.agree(f) for f in frames]
-    others.append(sw.agree(np.array(list(zip(*wide.values(), strict=True))), form="wide"))
+    others.append(sw.agree(np.array(list(zip(*wide.values(), strict=True))), form="items"))
     others.append(sw.agree(long, item="item", rater="rater", rating="rating"))
     others.append(
         sw.agree(sw.Confusion(np.array(table), np.array(table), tuple("012"[: len(table)])))
@@ -183,7 +183,7 @@ def test_the_command_reads_long_counts_and_tables(tmp_path):
     value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
     assert value["fleiss_kappa"] == pytest.approx(sw.agree(three()).fleiss_kappa.value)
     (tmp_path / "table.csv").write_text("no,yes\n25,10\n15,20\n")
-    done = run(tmp_path / "table.csv", "--table", "--json", "-")
+    done = run(tmp_path / "table.csv", "--form", "table", "--json", "-")
     value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
     assert value["cohen_kappa"] == pytest.approx(2 / 7)
     (tmp_path / "counts.csv").write_text("n_no,n_yes\n3,0\n1,2\n0,3\n2,1\n")
@@ -221,7 +221,7 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
         (GOOD, ["--level", "2"], "--level is 2"),
         (GOOD, ["--top", "-1"], "--top is -1"),
         (GOOD, ["--counts", "n_*"], "--counts n_* stands for no column"),
-        (GOOD, ["--table"], "ann is not a number in 3 rows"),
+        (GOOD, ["--form", "table"], "ann is not a number in 3 rows"),
         (
             GOOD,
             ["--rater", "ann", "--rater", "bob", "--weight", "item", "--count", "item"],
@@ -233,8 +233,19 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
             [],
             "column 'film' has no value in common with the others",
         ),
-        ("a,b\n2,1\n1,2\n3,0\n", [], "the numbers of each row add up to 3: are they counts?"),
-        ("a,b\n5,1\n1,3\n", [], "a square of whole numbers"),
+        (
+            "a,b\n2,1\n1,2\n3,0\n",
+            [],
+            "the numbers of each row add up to 3: counts (--form counts) or a column for each rater",
+        ),
+        (
+            "a,b\n5,1\n1,3\n",
+            [],
+            "the table of two raters (--form table) or a column for each rater (--form items)?",
+        ),
+        (GOOD, ["--form", "counts", "--rater", "ann"], "ratings come in one of these ways"),
+        (GOOD, ["--form", "items", "--rating", "ann"], "ratings come in one of these ways"),
+        (GOOD, ["--form", "table", "--weight", "item"], "--weight does not go with a table"),
         ("n_a,n_b\n1,-1\n", ["--counts", "n_*"], "the count of b is negative in 1 row"),
         ("item,rater,rating\n1,a,x\n1,a,y\n2,b,x\n", [], "a rates 1 again in 1 row, row 2 of"),
         ("", [], "empty"),
@@ -262,6 +273,92 @@ def test_the_plot_shows_the_coefficients():
     plt.close(drawn.figure_)
 
 
+NOTE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
+
+
+@pytest.mark.parametrize(
+    "square",
+    [
+        [[2, 1], [1, 2]],
+        [[3, 1], [1, 3]],
+        [[0, 1], [1, 0]],
+        np.array([[2.0, 1.0], [1.0, 2.0]]),
+        np.array([[2, 1], [1, 2]], np.uint8),
+        np.array([[2, 1], [1, 2]], object),
+        [[10, 0, 3], [2, 7, 1], [0, 4, 9]],
+        pd.DataFrame([[2, 1], [1, 2]]),
+        pd.DataFrame([[2, 1], [1, 2]], index=["no", "yes"], columns=["no", "yes"]),
+    ],
+)
+def test_a_square_of_whole_numbers_is_the_table_of_two_raters(square):
+    """The size of its numbers does not decide."""
+    a = sw.agree(square)
+    assert a.ratings.items == np.asarray(square, float).sum()
+    assert a.ratings.raters == ("first", "second")
+    assert NOTE in a.notes
+    assert NOTE in a.to_dict()["hints"]
+    assert 'form="items" reads items x raters' in " ".join(str(a).split())
+    assert 'form="items" reads items x raters' in a.to_markdown()
+    assert NOTE not in sw.agree(square, form="table").to_dict()["hints"]
+
+
+@pytest.mark.parametrize(
+    "square",
+    [
+        [[2, 1], [1, 2]],
+        [[10, 0, 3], [2, 7, 1], [0, 4, 9]],
+        pd.DataFrame([[2, 1], [1, 2]]),
+        pl.DataFrame({"ann": [5, 1], "bob": [1, 3]}),
+    ],
+)
+def test_form_items_reads_a_square_as_items_by_raters(square):
+    a = sw.agree(square, form="items")
+    assert a.ratings.items == len(square)
+    assert a.ratings.codes.shape == (len(square), len(square))
+    assert NOTE not in a.to_dict()["hints"]
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        [[2, 1], [1, 2], [1, 1]],
+        [[1, 2.5], [2, 1]],
+        [[1, -2], [2, 1]],
+        [[1, None], [2, 1]],
+        [[1, np.nan], [2, 1]],
+        [["2", "1"], ["1", "2"]],
+        [[True, False], [False, True]],
+        {"ann": [2, 1], "bob": [1, 2]},
+    ],
+)
+def test_what_is_no_square_of_whole_numbers_is_items_by_raters(ratings):
+    a = sw.agree(ratings)
+    assert a.ratings.items == (2 if isinstance(ratings, dict) else len(ratings))
+    assert a.to_dict()["hints"] == sw.agree(ratings, form="items").to_dict()["hints"]
+
+
+def test_weights_of_items_say_how_to_read_a_square():
+    with pytest.raises(sw.BadInput, match='form="items" reads items x raters'):
+        sw.agree([[2, 1], [1, 2]], weight=[1.0, 2.0])
+    assert sw.agree([[2, 1], [1, 2]], weight=[1.0, 2.0], form="items").ratings.items == 3
+
+
+def test_the_form_of_frames_and_files(tmp_path):
+    """Names of columns are kept whatever the form."""
+    square = pl.DataFrame({"no": [25, 10], "yes": [10, 20]})
+    table = sw.agree(square, form="table")
+    assert table.ratings.categories == ("no", "yes")
+    assert table.ratings.items == 65
+    assert sw.agree(dict(square.to_dict()), form="table").ratings == table.ratings
+    counts = sw.agree(square, form="counts")
+    assert counts.ratings.categories == ("no", "yes")
+    assert counts.ratings.items == 2
+    square.write_csv(tmp_path / "square.csv")
+    for form, items in (("table", 65), ("counts", 2), ("items", 2)):
+        done = run(tmp_path / "square.csv", "--form", form, "--json", "-")
+        assert json.loads(done.stdout)["data"]["items"] == items, form
+
+
 def test_two_columns_are_two_raters():
     wide = spelled(TABLE)
     assert sw.agree(wide["first"], wide["second"]).cohen_kappa == sw.agree(TABLE).cohen_kappa
@@ -275,7 +372,7 @@ def test_a_crosstab_is_a_table():
 
 def test_a_table_in_a_file_may_name_its_rows(tmp_path):
     (tmp_path / "table.csv").write_text("said,no,yes\nno,25,10\nyes,15,20\n")
-    done = run(tmp_path / "table.csv", "--table", "--json", "-")
+    done = run(tmp_path / "table.csv", "--form", "table", "--json", "-")
     value = {m["name"]: m["value"] for m in json.loads(done.stdout)["measures"]}
     assert value["cohen_kappa"] == pytest.approx(2 / 7)
 

@@ -194,14 +194,25 @@ def test_some_raters_alone():
     assert patterns(both) == {("1", "1"): 1, ("2", "1"): 1}
 
 
-def test_raters_too_many_to_be_kept_apart_are_forgotten(monkeypatch):
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ("MOST_RATERS", "3 raters are too many to tell apart"),
+        ("MOST_CELLS", "3 raters of 2 categories are too many to tell apart"),
+    ],
+)
+def test_raters_too_many_to_be_told_apart_are_forgotten(monkeypatch, limit, words):
     from scorewise.door import rating_lists
 
-    monkeypatch.setattr(rating_lists, "MOST_CELLS", 3)
+    monkeypatch.setattr(rating_lists, limit, 2)
     rows = take_long([1, 1, 2], ["x", "y", "z"], ["u", "v", "u"])
     assert rows.raters is None
     assert rows.codes.tolist() == [[0, 1], [0, -1]]
-    assert "3 raters of 2 items are too many to be kept apart" in rows.notes[0]
+    assert words in rows.notes[0]
+    long = {"item": [1, 1, 2], "rater": ["x", "y", "z"], "rating": ["u", "v", "u"]}
+    assert (
+        words in sw.agree(long, item="item", rater="rater", rating="rating").to_dict()["hints"][0]
+    )
 
 
 def test_files_of_every_layout(tmp_path):
@@ -222,7 +233,7 @@ def test_files_of_every_layout(tmp_path):
     third = load_ratings(tmp_path / "counts.csv", Layout(counts="n_*", item="item")).rows
     assert third.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
     pl.DataFrame({"said": ["p", "q"], "p": [3, 1], "q": [0, 4]}).write_csv(tmp_path / "table.csv")
-    fourth = load_ratings(tmp_path / "table.csv", Layout(table=True, item="said")).rows
+    fourth = load_ratings(tmp_path / "table.csv", Layout(form="table", item="said")).rows
     assert fourth.categories == ("p", "q")
     assert fourth.count.tolist() == [3, 0, 1, 4]
 

@@ -16,13 +16,14 @@ from scorewise.agreeing.categories import CategoryAgreement, specific_agreement
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement, differing, disputed
 from scorewise.agreeing.pairs import Pairs, pairs
 from scorewise.agreeing.paradox import Paradox, paradox
-from scorewise.agreeing.reading import Form, read_ratings
+from scorewise.agreeing.reading import read_ratings
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement import COEFFICIENTS
 from scorewise.registry import RATER_MEASURES
+from scorewise.sources.rating_columns import Form
 from scorewise.tallies import Confusion, Ratings
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
@@ -188,11 +189,13 @@ def agree(
     """How far raters agree beyond chance, in numbers and words, and where they do not.
 
     `agree(first, second)` takes the columns of two raters. Else `ratings` are a column for each rater by
-    name (a dict, a frame, files), items x raters, the square table of two raters, counts of items x
-    categories with form="counts", or `Ratings`. Of frames and files, `raters=` names the columns of
-    raters, or `item=`, `rater=`, `rating=` those of one rating in each row, or `counts=` those of counts.
-    What is missing was not rated. `weights` say how much near misses count: "linear", "quadratic", ... or
-    a matrix; by default what suits the scale. Files of text are in UTF-8, or in `encoding`.
+    name (a dict, a frame, files), an array of items x raters, the square table of two raters, or
+    `Ratings`. A square array of whole numbers is the table; `form` says what else it is: "items" (x
+    raters), "table", or "counts" of items x categories. Of frames and files, `raters=` names the columns
+    of raters, or `item=`, `rater=`, `rating=` those of one rating in each row, or `counts=` those of
+    counts. What is missing was not rated. `weights` say how much near misses count: "linear",
+    "quadratic", ... or a matrix; by default what suits the scale. Files of text are in UTF-8, or in
+    `encoding`.
 
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
@@ -223,7 +226,8 @@ def agree(
         ratings, layout, form=form, scale=scale, categories=categories, amounts=amounts,
         encoding=encoding,
     )  # fmt: skip
-    return Agreement(Ratings.of_rows(read.rows), settings, read.rows, read.notes, read.sources)
+    notes = [*read.notes, *read.rows.notes]
+    return Agreement(Ratings.of_rows(read.rows), settings, read.rows, notes, read.sources)
 
 
 def _unknown(name: str) -> str:

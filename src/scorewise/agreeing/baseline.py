@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.agreeing.packed import between
 from scorewise.errors import BadInput
 from scorewise.intervals.agreement_weights import Weights, disagreement
 from scorewise.intervals.disagreement import Disagreement
@@ -76,7 +75,7 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
     w = weight / float(weight.max())
-    error = float((w * between(d, codes[:, 0], codes[:, 1])).sum() / w.sum())
+    error = float((w * d.between(codes[:, 0], codes[:, 1])).sum() / w.sum())
     many = len(r.categories)
     first, second = (np.bincount(codes[:, k], w, many) / w.sum() for k in (0, 1))
     expected = float((first * d.spread(second)).sum())
@@ -121,7 +120,7 @@ def _lacking(r: Ratings) -> str:
         return f"there are {len(r.raters)} raters; this is of two"
     if len(r.categories) > MOST:
         return f"more than {MOST:,} categories"
-    if not len(r.codes):
+    if not len(r):
         return "no items"
     return "" if (r.rated == 2).any() else "no item is rated by both"
 
@@ -137,9 +136,7 @@ def _permuted(
     if len(rows) * len(columns) <= max(items, TABLES >> 10):
         return _tables(margins, rows, columns, d, draws, rng) / items
     first, second = (codes[:, k].repeat(weight) for k in (0, 1))
-    return np.array(
-        [float(between(d, first, rng.permutation(second)).mean()) for _ in range(draws)]
-    )
+    return np.array([float(d.between(first, rng.permutation(second)).mean()) for _ in range(draws)])
 
 
 def _tables(
@@ -150,7 +147,7 @@ def _tables(
     from scipy.stats import random_table
 
     i, j = (x.ravel().astype(np.int32) for x in np.meshgrid(rows, columns, indexing="ij"))
-    apart = between(d, i, j).reshape(len(rows), len(columns))
+    apart = np.asarray(d.between(i, j), np.float64).reshape(len(rows), len(columns))
     made = random_table(margins[0][rows], margins[1][columns])
     step = max(1, TABLES // apart.size)
     parts = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.ratios import share_over_items
@@ -33,7 +32,8 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
     0 0.875 0.914 [0.860, 0.949]
     1 0.125 0.400 [0.188, 0.658]
     """
-    at, category, said = _said(r)
+    order = np.argsort(r.counted.code, kind="stable")
+    at, category, said = (x[order] for x in (r.counted.at, r.counted.code, r.counted.times))
     others = said * (r.rated[at] - 1)
     weight, weight2 = r.weight[at], r.weight2[at]
     times = np.bincount(category, weight * said, len(r.categories))
@@ -52,12 +52,3 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
             e = share_over_items(pairs, others[its], weight[its], weight2[its], level=level)
         made.append(CategoryAgreement(name, share, e))
     return made
-
-
-def _said(r: Ratings) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """By category: the patterns in which it was said, and how often in each."""
-    at, _ = found = np.nonzero(r.codes >= 0)
-    key = r.codes[found].astype(np.int64) * len(r.codes) + at
-    cell, said = np.unique(key, return_counts=True)
-    category, pattern = np.divmod(cell, max(len(r.codes), 1))
-    return pattern, category, said

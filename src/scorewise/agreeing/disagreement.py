@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.agreeing.packed import Packed, each_two, packed
+from scorewise.door.rating_codes import RatingList
 from scorewise.door.ratings import RatingRows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement_parts import apart
 from scorewise.intervals.agreement_weights import Weights, disagreement
 from scorewise.intervals.disagreement import Disagreement
 from scorewise.intervals.ratios import share_over_items
 from scorewise.tallies import Ratings
+from scorewise.tallies.rating_patterns import Counted
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 17  # items looked at together
@@ -76,23 +78,22 @@ def disputed(
     d = disagreement(r, weights)
     if isinstance(d, str) or not top:
         return []
-    apart = _apart(rows, d)
-    worst = np.flatnonzero(apart > 0)
+    found = _apart(rows, d)
+    worst = np.flatnonzero(found > 0)
     if len(worst) > top:
-        least = np.partition(apart[worst], len(worst) - top)[len(worst) - top]
-        worst = worst[apart[worst] >= least]
-    worst = worst[np.lexsort((worst, -apart[worst]))][:top]
-    return [_item(rows, i, float(apart[i])) for i in worst.tolist()]
+        least = np.partition(found[worst], len(worst) - top)[len(worst) - top]
+        worst = worst[found[worst] >= least]
+    worst = worst[np.lexsort((worst, -found[worst]))][:top]
+    return [_item(rows, i, float(found[i])) for i in worst.tolist()]
 
 
 def _apart(rows: RatingRows, d: Disagreement) -> Floats:
     """The mean disagreement of two ratings of each item; 0 where there are no two."""
-    found = np.zeros(len(rows))
-    for first in range(0, len(rows), BLOCK):
-        at = slice(first, first + BLOCK)
-        codes = rows.codes[at]
-        rated = np.count_nonzero(codes >= 0, axis=1)
-        found[at] = d.within(codes) / np.maximum(rated * (rated - 1), 1)
+    if isinstance(rows.given, RatingList):
+        found = apart(Counted.of(rows.given), d)
+    else:
+        blocks = (rows.given[k : k + BLOCK] for k in range(0, len(rows), BLOCK))
+        found = np.concatenate([np.empty(0), *(apart(Counted.of(block), d) for block in blocks)])
     for amount in (rows.count, rows.weight):
         if amount is not None:
             found[amount == 0] = 0.0
@@ -100,14 +101,22 @@ def _apart(rows: RatingRows, d: Disagreement) -> Floats:
     return found.round(12)
 
 
-def _item(rows: RatingRows, at: int, apart: float) -> DisputedItem:
+def _item(rows: RatingRows, at: int, disagreement: float) -> DisputedItem:
     file, number = rows.place.number(at)
-    codes = rows.codes[at].tolist()
-    if rows.raters is None:
-        codes = sorted(c for c in codes if c >= 0)
-    said = tuple(rows.categories[c] if c >= 0 else None for c in codes)
+    said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
     name = None if rows.items is None else rows.items[at]
-    return DisputedItem(number, file, name, apart, said)
+    return DisputedItem(number, file, name, disagreement, said)
+
+
+def _codes(rows: RatingRows, at: int) -> list[int]:
+    """What each rater said of an item, -1 where nothing; in order where it is not known who."""
+    if isinstance(rows.given, RatingList):
+        its = slice(*np.searchsorted(rows.given.item, (at, at + 1)))
+        line = np.full(rows.given.shape[1], -1, np.int32)
+        line[rows.given.rater[its]] = rows.given.code[its]
+    else:
+        line = rows.given[at]
+    return line.tolist() if rows.raters is not None else sorted(line[line >= 0].tolist())
 
 
 def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> list[RaterAgreement]:
@@ -123,27 +132,31 @@ def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> li
     bob 4 0.625 [0.263, 0.886] 1.000 [0.207, 1.000]
     """
     d = disagreement(r, weights)
-    if r.raters is None or isinstance(d, str) or not len(r.codes):
+    if r.raters is None or isinstance(d, str) or not len(r):
         return []
-    parts = [_of_ratings(r, p, d) for p in packed(r)]
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    who = columns[0][order]
-    ends = np.searchsorted(who, np.arange(len(r.raters) + 1))
+    said, ratings = r.counted, r.listed
+    rated = r.rated[said.at]
+    close = np.where(rated > 1, 1 - d.within(said) / np.maximum(rated - 1, 1), -1.0)
+    judged, right = _majority(said)
+    key = said.at * len(r.categories) + said.code
+    place = np.searchsorted(key, ratings.item * len(r.categories) + ratings.code)
+    order, start, length = r.by_rater
     made = []
-    for k, name in enumerate(r.raters):
-        its = order[ends[k] : ends[k + 1]]
-        others, majority = _judged(*(c[its] for c in columns[1:]), level=level)
-        items: float = columns[-2][its].sum().item()
-        made.append(RaterAgreement(name, items, others, majority))
-    return sorted(made, key=lambda row: (not row.others.defined, row.others.value))
+    for name, first, many in zip(r.raters, start.tolist(), length.tolist(), strict=True):
+        its = order[first : first + many]
+        here, items = place[its], ratings.item[its]
+        w, w2 = r.weight[items], r.weight2[items]
+        others, majority = _judged(close[here], judged[here], right[here], w, w2, level=level)
+        made.append(RaterAgreement(name, w.sum().item(), others, majority))
+    # rounded, so that rounding does not decide between equals
+    return sorted(made, key=lambda row: (not row.others.defined, round(row.others.value, 12)))
 
 
 def _judged(
     close: Floats, judged: Any, right: Any, w: Any, w2: Any, *, level: float
 ) -> tuple[Estimate, Estimate]:
     """Agreement of one rater with the others, and with their majority."""
-    compared = close >= 0
+    compared = close > -0.5  # -1 where there is no other, and rounding
     if not compared.any():
         alone = Estimate.undefined("no item that they rated has another rating", level)
         return alone, alone
@@ -154,41 +167,24 @@ def _judged(
     return others, share_over_items(right, judged, w, w2, level=level)
 
 
-def _of_ratings(r: Ratings, p: Packed, d: Disagreement) -> tuple[Any, ...]:
-    """A row for each rating: who gave it, how it agrees with the others, and the weights.
+def _majority(said: Counted) -> tuple[Any, Any]:
+    """Of each category said of an item: without one of its ratings, whether the rest have a majority.
 
-    Its mean agreement with each other is -1 where there is no other; then come whether the others have
-    a majority, and whether it is the same.
+    And whether it is this category that has it.
     """
-    apart = np.zeros(p.codes.shape)
-    for j, k, both, gap in each_two(p, d):
-        apart[both, j] += gap
-        apart[both, k] += gap
-    rated = r.rated[p.at][:, None]
-    close = np.where(rated > 1, 1 - apart / np.maximum(rated - 1, 1), -1.0)
-    judged, right = _majority(p)
-    there = p.codes >= 0
-    w, w2 = (np.broadcast_to(x[p.at, None], there.shape)[there] for x in (r.weight, r.weight2))
-    return p.rater[there], close[there], judged[there], right[there], w, w2
-
-
-def _majority(p: Packed) -> tuple[Any, Any]:
-    """Of each rating, whether one category has most of the other ratings, and whether it is the same."""
-    same = np.zeros(p.codes.shape, np.int64)
-    for k in range(p.codes.shape[1]):
-        same += p.codes == p.codes[:, k : k + 1]
-    # each category once, by its first rating
-    first = np.zeros(p.codes.shape, np.bool_)
-    for k in range(p.codes.shape[1]):
-        first[:, k] = (p.codes[:, :k] != p.codes[:, k : k + 1]).all(1) & (p.codes[:, k] >= 0)
-    runs = -np.sort(-np.where(first, same, 0), axis=1)
-    wide = np.pad(runs, ((0, 0), (0, 1)))
-    most, second = wide[:, :1], wide[:, 1:2]
-    tops, seconds = ((wide == x).sum(1, keepdims=True) for x in (most, second))
-    leads = (same == most) & (tops == 1)
-    rival = np.where(leads, second, most)
-    rivals = np.where(leads, seconds, tops - (same == most))
-    own = same - 1
+    at, times = said.at, said.times
+    order = np.lexsort((-times, at))
+    most, second = np.zeros((2, len(said.rated)), np.int64)
+    several = said.length > 1
+    most[said.length > 0] = times[order[said.start[said.length > 0]]]
+    second[several] = times[order[said.start[several] + 1]]
+    tops, seconds = (
+        said.total((times == x[at]).astype(np.int64)).astype(np.int64) for x in (most, second)
+    )
+    leads = (times == most[at]) & (tops[at] == 1)
+    rival = np.where(leads, second[at], most[at])
+    rivals = np.where(leads, seconds[at], tops[at] - (times == most[at]))
+    own = times - 1
     right = own > rival
     judged = right | ((rival > own) & (rivals == 1))
     return judged, right

@@ -11,6 +11,8 @@ from scorewise.agreeing.baseline import Baseline
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
 from scorewise.agreeing.pairs import Pair
 from scorewise.agreeing.paradox import COMMON, Paradox
+from scorewise.door.rating_codes import RatingList
+from scorewise.door.ratings import RatingRows
 from scorewise.door.spelling import spelled_alike
 from scorewise.intervals.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
@@ -62,15 +64,10 @@ def agreement_document(a: Agreement) -> Document:
 
 def _data(a: Agreement) -> Document:
     r, rows = a.ratings, a.rows
-    there = r.codes >= 0
     ratings = float((r.weight * r.rated).sum())
-    said = np.bincount(
-        r.codes[there],
-        np.broadcast_to(r.weight[:, None], r.codes.shape)[there],
-        len(r.categories),
-    )
+    said = np.bincount(r.counted.code, r.weight[r.counted.at] * r.counted.times, len(r.categories))
     known = None if r.raters is None else list(r.raters)
-    unrated = 0 if rows is None else int(np.count_nonzero((rows.codes < 0).all(1)))
+    unrated = 0 if rows is None else _unrated(rows)
     return {
         "sources": list(a.sources),
         "items": _number(r.items),
@@ -87,6 +84,13 @@ def _data(a: Agreement) -> Document:
         ],
         "weighted": r.weighted,
     }
+
+
+def _unrated(rows: RatingRows) -> int:
+    """How many items have no rating."""
+    if isinstance(rows.given, RatingList):
+        return len(rows) - len(np.unique(rows.given.item))
+    return int(np.count_nonzero((rows.given < 0).all(1)))
 
 
 def _measure(a: Agreement, name: str) -> Document:
@@ -161,15 +165,17 @@ def _item(i: DisputedItem) -> Document:
 def _hints(a: Agreement) -> Iterator[str]:
     """What a reader should be told in words."""
     r = a.ratings
+    yield from a.rows.notes if a.rows is not None else ()
     yield from a.paradox.sentences
     if r.raters is not None:
-        for k, name in enumerate(r.raters):
-            said = np.unique(r.codes[r.codes[:, k] >= 0, k])
-            if len(said) == 1 and len(r.categories) > 1:
+        order, start, length = r.by_rater
+        for name, first, many in zip(r.raters, start.tolist(), length.tolist(), strict=True):
+            said = r.listed.code[order[first : first + many]]
+            if many and (said == said[0]).all() and len(r.categories) > 1:
                 yield f"{quoted(name)} says {quoted(r.categories[said[0]])} of every item that they rated"
-            if not len(said):
+            if not many:
                 yield f"{quoted(name)} rated nothing"
-    never = np.setdiff1d(np.arange(len(r.categories)), r.codes)
+    never = np.setdiff1d(np.arange(len(r.categories)), r.counted.code)
     if len(never):
         yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
     if r.scale == "nominal" and len(r.categories) > 2 and _numbers(r.categories):
@@ -201,8 +207,8 @@ def _rare(a: Agreement) -> Iterator[str]:
         return
     r = a.ratings
     k = r.categories.index(common)
-    others = r.counts[:, [c for c in range(len(r.categories)) if c != k]]
-    both = float((r.weight * (others >= 2).any(1)).sum())
+    again = np.unique(r.counted.at[(r.counted.code != k) & (r.counted.times >= 2)])
+    both = float(r.weight[again].sum())
     if both < LEAST and not r.weighted:
         yield (
             f"on {counted(round(both), 'item')} only raters agree on another category than "

@@ -8,15 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.agreeing.packed import between, each_two, packed
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement_pairs import Compared, compared, too_many
 from scorewise.intervals.agreement_weights import Weights, disagreement
+from scorewise.intervals.disagreement import Disagreement
 from scorewise.intervals.ratios import share_over_items
 from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
+from scorewise.tallies.rating_patterns import summed
 
 SHOWN = 45
-MOST = 2048  # raters of whom each two are looked at
 Floats = NDArray[np.float64]
 
 
@@ -56,37 +57,48 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
     """
     if r.raters is None:
         return Pairs([], 0, "it is not known which rater said what")
-    many = len(r.raters)
-    if many > MOST:
-        return Pairs([], 0, f"{many:,} raters are too many to look at each two; {MOST:,} are taken")
+    if why := too_many(r.rated):
+        return Pairs([], 0, why)
     found = disagreement(r, weights)
     if isinstance(found, str):
         return Pairs([], 0, found)
-    apart, both = np.zeros(many * many), np.zeros(many * many)
-    for p in packed(r):
-        w = r.weight[p.at].astype(np.float64)
-        for j, k, here, d in each_two(p, found):
-            cell = p.rater[here, j] * many + p.rater[here, k]
-            apart += np.bincount(cell, w[here] * d, many * many)
-            both += np.bincount(cell, w[here], many * many)
-    shared = np.flatnonzero(both)
-    share = (apart[shared] / both[shared]).round(12)
-    worst = shared[np.lexsort((shared, -both[shared], -share))][:most]
-    made = [_pair(r, *divmod(int(cell), many), weights, level) for cell in worst]
-    return Pairs(made, len(shared))
+    many = len(r.raters)
+    number, kept = 0, np.empty((3, 0))
+    for c in compared(r.listed, r.weight, None, len(r.categories), many):
+        block = _shares(c, found)
+        number += block.shape[1]
+        block[0] += c.lowest * many
+        kept = np.concatenate((kept, block), axis=1)
+        cell, share, both = kept
+        kept = kept[:, np.lexsort((cell, -both, -share))[:most]]
+    made = [_pair(r, *divmod(int(cell), many), weights, level) for cell in kept[0]]
+    return Pairs(made, number)
+
+
+def _shares(c: Compared, d: Disagreement) -> Floats:
+    """The pairs of raters who share an item, their disagreement, and the weight of these items."""
+    pair, place, size = np.arange(c.cells), c.cell, c.cells
+    if size > 4 * len(place):  # most pairs share none
+        pair, place = np.unique(c.cell, return_inverse=True)
+        size = len(pair)
+    apart = summed(place, c.weight * d.between(c.first, c.second), size)
+    both = summed(place, c.weight, size)
+    used = both > 0
+    # rounded, so that rounding does not decide between equals
+    return np.stack([pair[used], (apart[used] / both[used]).round(12), both[used]])
 
 
 def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -> Pair:
-    assert r.raters is not None
-    both = (r.codes[:, first] >= 0) & (r.codes[:, second] >= 0)
-    a, b = (r.codes[both, k] for k in (first, second))
+    two = r.only([first, second])
     d = disagreement(r, weights)
+    assert r.raters is not None
     assert not isinstance(d, str)
-    close = 1 - between(d, a, b)
+    both = two.rated == 2
+    a, b = two.codes[both].T
     agreement = share_over_items(
-        close, np.ones(len(close)), r.weight[both], r.weight2[both], level=level
+        1 - d.between(a, b), np.ones(len(a)), two.weight[both], two.weight2[both], level=level
     )
-    items: float = r.weight[both].sum().item()
-    kappa = cohen_kappa(r.only([first, second]), weights=weights, level=level)
-    table = r.pair(first, second) if len(r.categories) <= 64 else None
+    items: float = two.weight[both].sum().item()
+    kappa = cohen_kappa(two, weights=weights, level=level)
+    table = two.pair(0, 1) if len(r.categories) <= 64 else None
     return Pair(r.raters[first], r.raters[second], items, agreement, kappa, table)

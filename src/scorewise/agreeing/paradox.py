@@ -78,14 +78,14 @@ def paradox(r: Ratings, *, level: float = 0.95) -> Paradox:
 
 def _shares(r: Ratings, rater: int | None) -> NDArray[np.float64]:
     """How often each category is said: by all, or by one of two raters on the items of both."""
-    codes, weight = r.codes, r.weight.astype(np.float64)
-    if rater is not None:
+    weight, many = r.weight.astype(np.float64), len(r.categories)
+    if rater is None:
+        said = np.bincount(r.counted.code, weight[r.counted.at] * r.counted.times, many)
+    else:
         both = r.rated == 2
-        codes, weight = codes[both][:, rater : rater + 1], weight[both]
-    there = codes >= 0
-    spread = np.broadcast_to(weight[:, None], codes.shape)[there]
-    said = np.bincount(codes[there], spread, len(r.categories)).astype(np.float64)
-    return said / (float(said.sum()) or 1.0)
+        said = np.bincount(r.said_by(rater)[both], weight[both], many)
+    shares: NDArray[np.float64] = said / (float(said.sum()) or 1.0)
+    return shares
 
 
 def _of_prevalence(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
 from scorewise.errors import BadInput
+from scorewise.sources.frames import open_frame
 from scorewise.sources.load_ratings import LoadedRatings, load_ratings
-from scorewise.sources.rating_columns import Layout
+from scorewise.sources.rating_columns import Form, Layout
 
-Form = Literal["wide", "table", "counts"]
+SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
 
 
 def read_ratings(
@@ -27,42 +29,47 @@ def read_ratings(
     amounts: Mapping[str, Any],
     encoding: str | None = None,
 ) -> LoadedRatings:
-    """Ratings in any of the forms that `agree` takes.
+    """Ratings in any of the forms that `agree` takes; a note says where the form was not given.
 
     >>> found = read_ratings(
-    ...     [[20, 5], [10, 15]], {}, form=None, scale="nominal", categories=None, amounts={}
+    ...     [[2, 1], [1, 2]], {}, form=None, scale="nominal", categories=None, amounts={}
     ... )
-    >>> found.notes
-    ['a square of counts is read as the table of two raters; form="wide" reads items x raters']
+    >>> found.rows.count, found.rows.notes == (SQUARE,)
+    (array([2, 1, 1, 2]), True)
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
-    if form is None and (words := _crosstab(ratings)):
-        form, categories = "table", categories or words
-    frame = _columns(ratings) and form is None and not isinstance(ratings, Mapping)
-    if (
-        isinstance(ratings, str | os.PathLike)
-        or _paths(ratings)
-        or (named and _columns(ratings))
-        or frame
-    ):
+    if form is None and not named and _square(ratings):
+        found = read_ratings(
+            ratings, {}, form="table", scale=scale, categories=categories, amounts=amounts
+        )
+        return replace(found, rows=replace(found.rows, notes=(*found.rows.notes, SQUARE)))
+    mapping = isinstance(ratings, Mapping)
+    if _files(ratings) or (_columns(ratings) and (named or not mapping)):
         chosen = {**named, **{k: v for k, v in amounts.items() if isinstance(v, str)}}
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
             raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
-        layout = Layout(**chosen, table=form == "table")
+        layout = Layout(**chosen, form=form)
         return load_ratings(ratings, layout, scale=scale, categories=categories, encoding=encoding)
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
         )
-    if isinstance(ratings, Mapping) and form is None:
-        return LoadedRatings(_wide(_as_columns(ratings), scale, categories, amounts), [], ())
-    return _of_array(ratings, form, scale, categories, amounts)
+    if form == "table":
+        rows = _table(ratings, scale, categories, amounts)
+    elif form == "counts":
+        rows = _counts(ratings, scale, categories, amounts)
+    else:
+        by_rater = _by_name(ratings) if mapping else _by_number(ratings)
+        rows = take_ratings(by_rater, scale=scale, categories=categories, **amounts)
+    return LoadedRatings(rows, [], ())
 
 
-def _paths(ratings: Any) -> bool:
+def _files(ratings: Any) -> bool:
     listed = isinstance(ratings, list | tuple) and len(ratings) > 0
-    return listed and all(isinstance(r, str | os.PathLike) for r in ratings)
+    return isinstance(ratings, str | os.PathLike) or (
+        listed and all(isinstance(r, str | os.PathLike) for r in ratings)
+    )
 
 
 def _columns(ratings: Any) -> bool:
@@ -70,43 +77,40 @@ def _columns(ratings: Any) -> bool:
     return isinstance(ratings, Mapping) or hasattr(type(ratings), "columns")
 
 
-def _crosstab(ratings: Any) -> list[str]:
-    """The categories of a pandas table whose rows and columns have the same names."""
-    if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
-        return []
-    names = [str(c) for c in ratings.columns]
-    whole = all(getattr(d, "kind", "") in "iu" for d in ratings.dtypes)
-    return names if whole and len(names) > 1 and [str(i) for i in ratings.index] == names else []
+def _square(ratings: Any) -> bool:
+    """Whether it is a square of whole numbers from 0 up, whose columns are not named as raters are.
 
-
-def _as_columns(ratings: Any) -> dict[str, Any]:
-    from scorewise.sources.frames import open_frame
-
-    names, get = open_frame(ratings)
-    return {name: get([name])[name] for name in names}
-
-
-def _wide(
-    columns: Mapping[str, Any],
-    scale: Scale,
-    categories: Sequence[Any] | None,
-    amounts: Mapping[str, Any],
-) -> RatingRows:
-    return take_ratings(columns, scale=scale, categories=categories, **amounts)
-
-
-def _of_array(
-    ratings: Any,
-    form: Form | None,
-    scale: Scale,
-    categories: Sequence[Any] | None,
-    amounts: Mapping[str, Any],
-) -> LoadedRatings:
-    if isinstance(ratings, Mapping) and form == "counts" and categories is None:
-        _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings")
-        return LoadedRatings(take_counts(ratings, scale=scale, **amounts), [], ())
+    A pandas frame is, if its rows and columns have the same names.
+    """
     if _columns(ratings):
-        ratings = np.stack([np.asarray(c) for c in _as_columns(ratings).values()], axis=1)
+        if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
+            return False
+        if [str(i) for i in ratings.index] != [str(c) for c in ratings.columns]:
+            return False
+    elif _files(ratings):
+        return False
+    try:
+        array = np.asarray(ratings)
+    except ValueError:  # rows that differ in length
+        return False
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
+        return False
+    if array.dtype.kind == "O":
+        numeric = all(isinstance(x, int | float | np.number) for x in array.flat)
+        if not numeric or any(isinstance(x, bool) for x in array.flat):
+            return False
+        array = array.astype(np.float64)
+    # NaN is no whole number
+    whole = array.dtype.kind in "iuf" and (array >= 0) & (array == np.floor(array))
+    return bool(np.all(whole))
+
+
+def _by_name(ratings: Any) -> dict[str, Any]:
+    names, get = open_frame(ratings)
+    return get(names)
+
+
+def _array(ratings: Any) -> np.ndarray:
     try:
         array = np.asarray(ratings)
     except ValueError:
@@ -118,49 +122,50 @@ def _of_array(
             f"ratings have shape {array.shape}; pass items x raters, a table of two raters, or a column "
             f"for each rater by name"
         )
-    notes = []
-    if form is None and _like_table(array):
-        form = "table"
-        notes = [
-            'a square of counts is read as the table of two raters; form="wide" reads items x raters'
-        ]
-    if form == "table":
-        _none_of(amounts, "a table of two raters")
-        rows = take_table(array, scale=scale, categories=categories)
-    elif form == "counts":
-        rows = _of_counts(array, scale, categories, amounts)
-    else:
-        names = [f"rater {k}" for k in range(1, array.shape[1] + 1)]
-        # a column by itself is read as what it is: numbers stay numbers beside words
-        columns = {n: _column(ratings, array, k) for k, n in enumerate(names)}
-        rows = _wide(columns, scale, categories, amounts)
-    return LoadedRatings(rows, notes, ())
+    return array
 
 
-def _column(ratings: Any, array: np.ndarray, k: int) -> Any:
-    return [row[k] for row in ratings] if isinstance(ratings, list | tuple) else array[:, k]
+def _by_number(ratings: Any) -> dict[str, Any]:
+    array = _array(ratings)
+    # a column by itself is read as what it is: numbers stay numbers beside words
+    rows = isinstance(ratings, list | tuple)
+    return {
+        f"rater {k + 1}": [row[k] for row in ratings] if rows else array[:, k]
+        for k in range(array.shape[1])
+    }
 
 
-def _like_table(array: np.ndarray) -> bool:
-    """Whether a square array can only be counts: some number is more than a category's place."""
-    square = array.shape[0] == array.shape[1] >= 2 and array.dtype.kind in "iu"
-    return bool(square and array.min() >= 0 and array.max() > len(array))
-
-
-def _of_counts(
-    array: np.ndarray, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
+def _table(
+    ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
-    _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings")
-    words = list(range(array.shape[1])) if categories is None else list(categories)
-    if len(words) != array.shape[1]:
+    _none_of(amounts, 'a table of two raters; form="items" reads items x raters')
+    if isinstance(ratings, Mapping):
+        categories = list(ratings) if categories is None else categories
+        ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
+    return take_table(_array(ratings), scale=scale, categories=categories)
+
+
+def _counts(
+    ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
+) -> RatingRows:
+    _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings; leave it out")
+    if isinstance(ratings, Mapping):
+        columns = list(_by_name(ratings).values())
+        words = list(ratings) if categories is None else list(categories)
+    else:
+        columns = list(_array(ratings).T)
+        words = list(range(len(columns))) if categories is None else list(categories)
+    if len(words) != len(columns):
         raise BadInput(
-            f"categories= names {len(words)} categories, and there are counts of {array.shape[1]}"
+            f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
         )
-    weight, items = amounts.get("weight"), amounts.get("items")
-    columns = {str(c): array[:, k] for k, c in enumerate(words)}
-    return take_counts(columns, scale=scale, items=items, weight=weight)
+    return take_counts(
+        {str(word): column for word, column in zip(words, columns, strict=True)},
+        scale=scale,
+        **amounts,
+    )
 
 
 def _none_of(amounts: Mapping[str, Any], what: str) -> None:
-    if given := next((k for k, v in amounts.items() if v is not None), None):
-        raise BadInput(f"{given}= does not go with {what}; leave it out")
+    if given := next(iter(amounts), None):
+        raise BadInput(f"{given}= does not go with {what}")

@@ -11,6 +11,14 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 
+class FormOfRatings(StrEnum):
+    """What the columns of a file are."""
+
+    items = "items"
+    table = "table"
+    counts = "counts"
+
+
 class HowIntervals(StrEnum):
     """How intervals are made."""
 
@@ -42,9 +50,14 @@ def agree(
             help='Columns that count the raters who chose a category: "n_*", or "yes=a,no=b".',
         ),
     ] = None,
-    table: Annotated[
-        bool, typer.Option("--table", help="FILE is the square table of two raters.")
-    ] = False,
+    form: Annotated[
+        FormOfRatings | None,
+        typer.Option(
+            metavar="FORM",
+            help="What the columns are: items (a rater each), table (of two raters) or counts.",
+            show_default=False,
+        ),
+    ] = None,
     scale: o.Scale = o.ScaleOfRatings.nominal,
     categories: o.Categories = None,
     weights: o.Weights = None,
@@ -91,7 +104,7 @@ def agree(
         "item": item,
         "rating": rating,
         "counts": counts,
-        "form": "table" if table else None,
+        "form": None if form is None else form.value,
         "scale": scale.value,
         "categories": None if categories is None else [c.strip() for c in categories.split(",")],
         "weights": weights,

@@ -31,7 +31,7 @@ _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
     r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item"
     r"|rater|rating|counts|interval|swap|swapped|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists|unanswerable"
-    r"|encoding)=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+    r"|encoding|form)=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
 

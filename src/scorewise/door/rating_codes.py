@@ -15,8 +15,54 @@ from scorewise.door.values import Coded, Numbers, Vector
 from scorewise.errors import BadInput
 
 Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
+MOST_CELLS = 1 << 26  # of items x raters in one table
+FULL = 4  # cells of a table for each rating, beyond which ratings are listed one by one
 _SPAN = 1 << 16  # whole numbers this close together are coded without a sort
 _PART = 1 << 15  # ratings that are coded at a time
+
+
+class RatingList(NamedTuple):
+    """Ratings one by one, by item and then by rater; `shape` is items x raters.
+
+    >>> RatingList.of(np.array([[0, -1, 2], [-1, 1, -1]], np.int32)).rater
+    array([0, 2, 1])
+    """
+
+    item: Ints
+    rater: Ints
+    code: Codes
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, codes: Codes) -> RatingList:
+        """The ratings of a table of items x raters, in which -1 is none."""
+        item, rater = np.nonzero(codes >= 0)
+        return cls(item, rater, codes[item, rater], (codes.shape[0], codes.shape[1]))
+
+    def table(self) -> Codes:
+        """Items x raters, -1 where there is no rating."""
+        items, raters = self.shape
+        if items * raters > MOST_CELLS:
+            raise BadInput(f"{items:,} items x {raters:,} raters are too many for one table")
+        codes = np.full(self.shape, -1, np.int32)
+        codes[self.item, self.rater] = self.code
+        return codes
+
+    def compact(self) -> Codes | RatingList:
+        """The table, unless most of it would be empty."""
+        items, raters = self.shape
+        return self.table() if items * raters <= FULL * len(self.code) else self
+
+
+def ratings_table(given: Codes | RatingList) -> Codes:
+    """Ratings as a table of items x raters."""
+    return given.table() if isinstance(given, RatingList) else given
+
+
+def ratings_list(given: Codes | RatingList) -> RatingList:
+    """Ratings one by one."""
+    return given if isinstance(given, RatingList) else RatingList.of(given)
 
 
 class CodedRatings(NamedTuple):

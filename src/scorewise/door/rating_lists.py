@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.door.classes import coded
 from scorewise.door.columns import aligned, one_of, same_length
 from scorewise.door.place import Place
-from scorewise.door.rating_codes import Codes, coded_ratings
-from scorewise.door.ratings import MOST_CELLS, RatingRows, Scale
+from scorewise.door.rating_codes import MOST_CELLS, Codes, Ints, RatingList, coded_ratings
+from scorewise.door.ratings import RatingRows, Scale
 from scorewise.door.values import Mask, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
-Ints = NDArray[np.int64]
+MOST_RATERS = 1 << 16  # who are told apart
 
 
 def take_long(
@@ -34,8 +33,8 @@ def take_long(
 ) -> RatingRows:
     """A row for each rating: of which item, by whom (None where that is not known), and what.
 
-    A row whose rating is missing says that the rater did not rate the item. Where raters are so many that
-    items x raters could not be kept, it is forgotten who said what, and a note says so.
+    A row whose rating is missing says that the rater did not rate the item. Of very many raters it is
+    forgotten who said what, and a note says so.
 
     >>> rows = take_long([1, 1, 2], ["ann", "bob", "ann"], ["yes", "no", "no"])
     >>> rows.codes.tolist(), rows.items
@@ -56,12 +55,12 @@ def take_long(
         raise BadInput("there are no ratings; the columns are empty")
     found = coded_ratings({rating_name: columns[rating_name]}, scale, categories, place)
     at, items = _ranked(columns[item_name])
-    who, names, notes = _raters(columns.get(rater_name), len(at), len(items))
+    who, names, notes = _raters(columns.get(rater_name), len(at), len(found.categories))
     if names is not None:
         _refuse_twice(at, who, items, names, place)
-    codes = _spread(at, who, found.codes[:, 0], len(items), names)
+    listed = _listed(at, who, found.codes[:, 0], len(items), names)
     return RatingRows(
-        codes, found.categories, found.values, scale,
+        listed.compact(), found.categories, found.values, scale,
         None if names is None else tuple(names), found.declared, items, place=place, notes=notes,
     )  # fmt: skip
 
@@ -74,14 +73,16 @@ def _ranked(column: Vector) -> tuple[Ints, list[str]]:
 
 
 def _raters(
-    column: Vector | None, rows: int, items: int
+    column: Vector | None, rows: int, categories: int
 ) -> tuple[Ints, list[str] | None, tuple[str, ...]]:
     if column is None:
         return np.zeros(rows, np.int64), None, ()
     who, names = _ranked(column)
-    if len(names) * items > MOST_CELLS:
-        said = f"{len(names):,} raters of {items:,} items are too many to be kept apart"
-        return who, None, (f"{said}; measures that need to know who said what are left out",)
+    few = len(names) * categories <= MOST_CELLS
+    if len(names) > MOST_RATERS or not few:
+        many = f"{len(names):,} raters" + ("" if few else f" of {categories:,} categories")
+        left_out = "measures that need to know who said what are left out"
+        return who, None, (f"{many} are too many to tell apart; {left_out}",)
     if len(names) < 2:
         raise BadInput(f"all ratings are by {names[0]!r}; agreement needs at least two raters")
     return who, names, ()
@@ -100,16 +101,13 @@ def _refuse_twice(at: Ints, who: Ints, items: list[str], names: list[str], place
         )
 
 
-def _spread(at: Ints, who: Ints, said: Codes, items: int, names: list[str] | None) -> Codes:
-    """Items x raters; where raters are not told apart, x the ratings of an item in any order."""
+def _listed(at: Ints, who: Ints, said: Codes, items: int, names: list[str] | None) -> RatingList:
+    """The ratings by item and rater; where raters are not told apart, by item and category."""
+    kept = said >= 0
+    at, who, said = at[kept], who[kept], said[kept]
+    order = np.lexsort((said if names is None else who, at))
+    at, who, said = at[order], who[order], said[order]
     if names is None:
-        kept = said >= 0
-        at, said = at[kept], said[kept]
-        order = np.lexsort((said, at))
-        at, said = at[order], said[order]
-        first = np.searchsorted(at, np.arange(items))
-        who = np.arange(len(at)) - first[at]
+        who = np.arange(len(at)) - np.searchsorted(at, at)
     many = int(who.max(initial=0)) + 1 if names is None else len(names)
-    codes = np.full((items, many), -1, np.int32)
-    codes[at, who] = said
-    return codes
+    return RatingList(at, who, said, (items, many))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,14 @@ from scorewise.door.columns import aligned, one_of, same_length
 from scorewise.door.labels import listed
 from scorewise.door.numbers import numbers
 from scorewise.door.place import Place
-from scorewise.door.rating_codes import Codes, coded_ratings
+from scorewise.door.rating_codes import (
+    MOST_CELLS,
+    Codes,
+    RatingList,
+    coded_ratings,
+    ratings_list,
+    ratings_table,
+)
 from scorewise.door.rows import counts, weights
 from scorewise.door.values import Numbers, Vector
 from scorewise.door.vectors import vector
@@ -21,18 +29,19 @@ from scorewise.errors import BadInput
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 Floats = NDArray[np.float64]
-MOST_CELLS = 1 << 26  # of items x raters that are kept apart
 
 
 @dataclass(frozen=True)
 class RatingRows:
     """Checked ratings: `codes` are items x raters, places in `categories`, -1 where nothing was said.
 
-    `values` are the numbers of the categories, or their places where they are words. `raters` is None
-    where it is not known who said what: then each item's ratings are in no order of raters.
+    They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
+    are the numbers of the categories, or their places where they are words. `raters` is None where it is
+    not known who said what: then each item's ratings are in no order of raters. `notes` say how the
+    ratings were read.
     """
 
-    codes: Codes
+    given: Codes | RatingList
     categories: tuple[str, ...]
     values: Floats
     scale: Scale
@@ -45,7 +54,17 @@ class RatingRows:
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return int(self.given.shape[0])
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Items x raters."""
+        return ratings_table(self.given)
+
+    @cached_property
+    def listed(self) -> RatingList:
+        """The ratings one by one."""
+        return ratings_list(self.given)
 
 
 def take_ratings(
@@ -149,26 +168,28 @@ def take_counts(
         if (gone := column.missing()) is not None:
             raise BadInput(f"the count of {name} is missing {place.rows(gone)}; write 0 for nobody")
     said = np.stack([counts(v, f"the count of {n}", place) for n, v in vectors.items()], axis=1)
-    most = int(said.sum(1).max(initial=0))
-    if most * len(said) > MOST_CELLS:
+    rated = said.sum(1)
+    total = int(rated.sum())
+    if total > MOST_CELLS:
         raise BadInput(
-            f"the counts of an item add up to {most:,} ratings, too many to spell out; these look like "
-            f"a table of two raters, which goes in as one"
+            f"the counts add up to {total:,} ratings, too many to spell out; these look like a table of "
+            f"two raters, which goes in as one"
         )
     names = coded_ratings(
         {"category": vector(list(vectors), "category")}, scale, list(vectors), place
     )
-    ends = said.cumsum(1)
-    place_in = np.arange(most)
-    codes = (place_in[None, :, None] >= ends[:, None, :]).sum(2, dtype=np.int32)
-    codes[place_in[None, :] >= ends[:, -1:]] = -1
+    item = np.arange(len(said)).repeat(rated)
+    code = np.tile(np.arange(said.shape[1], dtype=np.int32), len(said)).repeat(said.ravel())
+    order = np.arange(total) - (rated.cumsum() - rated).repeat(rated)
+    shape = (len(said), int(rated.max(initial=0)))
+    ratings = RatingList(item, order, code, shape).compact()
     heavy = None
     if weight is not None:
         beside = next(iter(vectors.items()))
         heavy = weights(_amount(weight, weight_name, beside, place), weight_name, place)
     return RatingRows(
-        codes, names.categories, names.values, scale, None, True,
-        item_names(items, len(codes)), heavy, None, place,
+        ratings, names.categories, names.values, scale, None, True,
+        item_names(items, len(said)), heavy, None, place,
     )  # fmt: skip
 
 

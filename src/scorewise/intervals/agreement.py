@@ -18,6 +18,7 @@ from scorewise.intervals.agreement_parts import Floats, Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
 from scorewise.intervals.disagreement import Quadratic
 from scorewise.intervals.scales import one_row
+from scorewise.tallies.once import kept
 from scorewise.tallies.ratings import Ratings
 
 NAN = math.nan
@@ -79,7 +80,8 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     (0.4, 0.127, 0.1386, 0.5)
     """
     if name == "light_kappa":
-        return _light(r, weights)
+        plain = isinstance(weights, str | None)  # a table of one's own has no name to keep it under
+        return kept(r, (name, weights), lambda: _light(r, weights)) if plain else _light(r, weights)
     found = subject(r, name, weights)
     return Coefficient(NAN, why=found) if isinstance(found, str) else _measured(r, name, found)
 
@@ -98,7 +100,7 @@ def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
         kernel = disagreement(r, weights)  # type: ignore[assignment]
     if isinstance(kernel, str):
         return kernel
-    used = np.ones(len(r.codes), np.bool_)
+    used = np.ones(len(r), np.bool_)
     if name in PAIRED:
         used = r.rated >= 2
     x = Rated.of(r, kernel)
@@ -115,14 +117,14 @@ def chosen(r: Ratings, name: str, weights: Weights) -> Weights:
 
 def _lacking(r: Ratings, name: str) -> str:
     """Why the ratings do not suffice, or nothing."""
-    if not len(r.codes):
+    if not len(r):
         return "no items"
     if name in BY_RATER and r.raters is None:
         return "it is not known which rater said what"
-    raters = np.count_nonzero((r.codes >= 0).any(0))
-    if name in TWO_RATERS and r.codes.shape[1] != 2:
-        return f"{r.codes.shape[1]} raters; this needs two"
+    if name in TWO_RATERS and r.given.shape[1] != 2:
+        return f"{r.given.shape[1]} raters; this needs two"
     if not (r.rated >= 2).any():
+        raters = len(np.unique(r.listed.rater))
         return "one rater" if raters < 2 else "no item has two ratings"
     if len(r.categories) < 2 and name != "percent_agreement":
         return f"all ratings are {r.categories[0]}"
@@ -138,7 +140,7 @@ def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
     large = name in TWO_RATERS
     factor = 1.0 if large else x.worth / (x.worth - 1)
     se = math.sqrt(factor * float((x.weight2 * moved * moved).sum()))
-    slope = np.zeros(len(r.codes))
+    slope = np.zeros(len(r))
     slope[s.used] = moved / float(r.weight[s.used].sum())
     cohen = name == "cohen_kappa"
     return Coefficient(
@@ -162,7 +164,7 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
     """Why chance leaves no room for disagreement, or nothing."""
     if found.chance > 1e-14:
         return ""
-    said = np.unique(x.codes[x.codes >= 0])
+    said = np.unique(x.said.code)
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
     return "by chance alone all ratings would agree"
@@ -201,7 +203,7 @@ def _light(r: Ratings, weights: Weights) -> Coefficient:
 
 def _alone(x: Rated, total: float) -> Floats:
     """Each pair is judged by the shares on its own items, so that single ratings say nothing."""
-    return np.zeros(x.codes.shape)
+    return np.zeros(len(x.listed.item))
 
 
 def cohen_pairs(r: Ratings, weights: Weights) -> Iterator[Subject]:
@@ -209,6 +211,6 @@ def cohen_pairs(r: Ratings, weights: Weights) -> Iterator[Subject]:
     kernel = disagreement(r, weights)
     assert not isinstance(kernel, str)
     x = Rated.of(r, kernel)
-    for k, j in combinations(range(r.codes.shape[1]), 2):
-        both = (r.codes[:, k] >= 0) & (r.codes[:, j] >= 0)
+    for k, j in combinations(range(r.given.shape[1]), 2):
+        both = (r.said_by(k) >= 0) & (r.said_by(j) >= 0)
         yield Subject(_FORMULAS["cohen_kappa"], x.only(both, (k, j)), both)

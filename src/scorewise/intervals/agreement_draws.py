@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from scorewise.intervals.agreement import (
 )
 from scorewise.intervals.agreement_parts import Floats, Rated, alpha_of_ranks
 from scorewise.intervals.agreement_weights import Weights
+from scorewise.tallies.rating_patterns import Counted, list_keys, ranked, summed
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import Numbers
 
@@ -48,7 +48,7 @@ def replicates_of(
 
 def _values(formula: Formula, x: Rated, draws: Iterator[Floats]) -> Floats:
     """The formula's value for each row of drawn weights; all rows at once where patterns are few."""
-    together = x.codes.size * x.many <= _FEW and formula is not alpha_of_ranks
+    together = math.prod(x.listed.shape) * x.many <= _FEW and formula is not alpha_of_ranks
     values = (
         [formula(x.drawn(rows)).value] if together else [formula(x.drawn(w)).value for w in rows]
         for rows in draws
@@ -58,15 +58,18 @@ def _values(formula: Formula, x: Rated, draws: Iterator[Floats]) -> Floats:
 
 def folded(x: Rated, *, order: bool = False) -> tuple[Rated, NDArray[np.int64]]:
     """Equal patterns as one, and the place of each; who said what is dropped unless in `order`."""
-    codes = x.codes if order else np.sort(x.codes, axis=1)
-    _, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    place = place.ravel()
-    sums: list[Any] = [np.bincount(place, w, len(first)) for w in (x.weight, x.weight2)]
-    one = replace(
-        x, codes=codes[first], weight=sums[0], weight2=sums[1], rated=x.rated[first],
-        apart=x.apart[first],
-    )  # fmt: skip
-    return one, place
+    key = list_keys(x.listed, x.many) if order else _said_keys(x.said)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    weight, weight2 = (summed(place, w, len(first)) for w in (x.weight, x.weight2))
+    return replace(x.pick(first), weight=weight, weight2=weight2), place
+
+
+def _said_keys(said: Counted) -> NDArray[np.int64]:
+    """Keys of patterns by how many ratings they have and what was said, lowest categories first."""
+    most = int(said.times.max(initial=0))
+    # of two patterns with as many ratings, more of a low category come first
+    word = said.code.astype(np.int64) * (most + 1) + most - said.times
+    return said.rated * len(said.rated) + ranked(word, said.start, said.length)
 
 
 def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generator) -> Floats:
@@ -76,8 +79,8 @@ def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generat
     drawn = list(_draws(r.weight, r.weight2, replicates, rng))
     for s in cohen_pairs(r, weights):
         x, place = folded(s.rated, order=True)
-        total += _values(s.formula, x, _gathered(drawn, s, place, len(x.codes)))
-    return total / math.comb(r.codes.shape[1], 2)
+        total += _values(s.formula, x, _gathered(drawn, s, place, len(x)))
+    return total / math.comb(r.given.shape[1], 2)
 
 
 def _gathered(

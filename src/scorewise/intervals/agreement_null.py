@@ -45,7 +45,7 @@ def null_of_many(
         said = kernel.spread(p)
         own = float((p * said * said).sum()) - float((p * said).sum()) ** 2
         counted = lone(x, total)
-        variance += max(own, 0.0) * float((x.weight2[:, None] * counted**2).sum())
+        variance += max(own, 0.0) * float((x.weight2[x.listed.item] * counted**2).sum())
     return math.sqrt(variance) / chance
 
 
@@ -53,17 +53,17 @@ def together(x: Rated, total: float) -> Floats:
     """How each rating counts in observed less expected agreement, where raters share one distribution."""
     seen = np.where(x.rated >= 2, 1 / total, 0.0)
     each = 2 / x.rated * (seen - 1 / float(x.weight.sum()))
-    return np.where(x.codes >= 0, each[:, None], 0.0)
+    return each[x.listed.item]
 
 
 def by_rater(x: Rated, total: float) -> Floats:
     """The same where each rater keeps their own."""
-    there = x.codes >= 0
-    rated = (x.weight[:, None] * there).sum(0)
+    item, rater = x.listed.item, x.listed.rater
+    rated = np.bincount(rater, x.weight[item], x.listed.shape[1])
     used = rated > 0
-    each = np.where(x.rated >= 2, 2 / (x.rated * total), 0.0)[:, None]
+    each = np.where(x.rated >= 2, 2 / (x.rated * total), 0.0)
     expected = np.where(used, 2 / (np.count_nonzero(used) * np.where(used, rated, 1.0)), 0.0)
-    return np.where(there, each - expected, 0.0)
+    return each[item] - expected[rater]
 
 
 def mid_ranks(p: Floats, values: Floats) -> Floats:

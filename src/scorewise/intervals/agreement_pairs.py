@@ -1,12 +1,86 @@
-"""Cohen's kappa of all pairs of raters: one rater against all that follow, at once."""
+"""Each two raters compared on the items that both rated, and Cohen's kappa of all such pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from scorewise.door.rating_codes import Ints, RatingList
 from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.tallies.rating_patterns import ranges, spans, summed
+
+MOST = 10**9  # pairs of ratings of an item that are compared
+_BLOCK = 1 << 18  # pairs of ratings at a time
+_CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
+
+
+def too_many(rated: Ints) -> str:
+    """Why the ratings of these items are not compared in pairs, or nothing."""
+    pairs = int((rated * (rated - 1) // 2).sum())
+    return (
+        f"{pairs:,} pairs of ratings of an item are too many to compare; {MOST:,} are taken"
+        if pairs > MOST
+        else ""
+    )
+
+
+class Compared(NamedTuple):
+    """Some raters against all that follow: what each two said, and the weight of the items.
+
+    `cell` is the pair: raters from the `lowest` on x all. `place` has, for each pair of ratings of a
+    `pattern`, its place in the other columns: equal ones are summed up where that makes them fewer.
+    """
+
+    lowest: int
+    cells: int
+    cell: Ints
+    first: Any
+    second: Any
+    weight: Any
+    weight2: Any
+    pattern: Ints
+    place: Any
+
+
+def compared(
+    ratings: RatingList, weight: Any, weight2: Any, many: int, together: int
+) -> Iterator[Compared]:
+    """All pairs of ratings of a pattern: at most `together` raters and all that follow, at a time.
+
+    `weight2` is None where nobody asks for it.
+    """
+    item, rater, code, (patterns, raters) = ratings
+    start, length = spans(item, patterns)
+    later = (start + length)[item] - np.arange(len(item)) - 1
+    order = np.argsort(rater, kind="stable")
+    ends = [*spans(rater, raters)[0].tolist(), len(rater)]
+    pairs = np.bincount(rater, later, raters).cumsum()
+    code, table = code.astype(np.int64), many * many
+    keys = rater * table + code
+    low = 0
+    while low < raters:
+        done = pairs[low - 1] if low else 0.0
+        high = int(np.searchsorted(pairs, done + _BLOCK, side="right"))
+        high = min(max(high, low + 1), low + together, raters)
+        its = order[ends[low] : ends[high]]
+        n = later[its]
+        other = ranges(its + 1, n)
+        pattern = item[its].repeat(n)
+        w, w2 = weight[pattern], None if weight2 is None else weight2[pattern]
+        own = (rater[its] - low) * raters
+        cells = (high - low) * raters
+        if cells * table <= len(other):
+            place = (own * table + code[its] * many).repeat(n) + keys[other]
+            w, w2 = (None if x is None else summed(place, x, cells * table) for x in (w, w2))
+            cell, said = np.divmod(np.arange(cells * table), table)
+            yield Compared(low, cells, cell, *np.divmod(said, many), w, w2, pattern, place)
+        else:
+            cell = own.repeat(n) + rater[other]
+            first, second = code[its].repeat(n), code[other]
+            yield Compared(low, cells, cell, first, second, w, w2, pattern, slice(None))
+        low = high
 
 
 class MeanCohen(NamedTuple):
@@ -20,61 +94,60 @@ class MeanCohen(NamedTuple):
 
 
 def mean_cohen(x: Rated, raters: tuple[str, ...]) -> MeanCohen | str:
-    """Light's kappa, or why a pair of raters has no kappa; memory grows with raters, not with pairs."""
-    sums, items, slope = np.zeros(3), np.inf, np.zeros(len(x.codes))
-    for k in range(len(raters) - 1):
-        found = _one_against(x, k)
-        if (few := found.items < 1 + 1e-9).any():
-            other = raters[k + 1 + int(few.argmax())]
-            return f"{raters[k]} and {other} rated fewer than two items both"
-        if (alike := found.chance <= 1e-14).any():
-            other = raters[k + 1 + int(alike.argmax())]
-            return f"{raters[k]} and {other} leave no room for disagreement by chance"
-        ratio = found.observed / found.chance
-        sums += (1 - ratio).sum(), (1 - found.observed).sum(), (1 - found.chance).sum()
-        items = min(items, float(found.items.min()))
-        turned = (found.apart - found.observed - ratio * found.turn) / found.chance
-        slope -= (found.share * turned).sum(1)
-    many = len(raters) * (len(raters) - 1) / 2
-    value, observed, expected = (sums / many).tolist()
-    return MeanCohen(value, observed, expected, items, slope / many)
+    """Light's kappa, or why there is none: a pair of raters has no kappa, or they are too many."""
+    if why := too_many(x.rated):
+        return why
+    sums, items, slope = np.zeros(3), np.inf, np.zeros(len(x))
+    many = len(raters)
+    together = max(1, _CELLS // (many * x.many))
+    for c in compared(x.listed, x.weight, x.weight2, x.many, together):
+        found = _each_pair(x, c)
+        # the raters that follow the first of each pair
+        pair = np.arange(many) > np.arange(c.lowest, c.lowest + c.cells // many)[:, None]
+        few, alike = (
+            pair & wrong.reshape(pair.shape)
+            for wrong in (found.items < 1 + 1e-9, found.chance <= 1e-14)
+        )
+        if (lacking := (few | alike).any(1)).any():
+            k = int(lacking.argmax())
+            other = raters[int((few if few[k].any() else alike)[k].argmax())]
+            why = "leave no room for disagreement by chance"
+            why = "rated fewer than two items both" if few[k].any() else why
+            return f"{raters[c.lowest + k]} and {other} {why}"
+        observed, chance, rated = (
+            x[pair.ravel()] for x in (found.observed, found.chance, found.items)
+        )
+        sums += [float((1 - part).sum()) for part in (observed / chance, observed, chance)]
+        items = min(items, float(rated.min(initial=np.inf)))
+        slope -= summed(c.pattern, found.turned[c.place], len(x))
+    pairs = many * (many - 1) / 2
+    value, apart, by_chance = (sums / pairs).tolist()
+    return MeanCohen(value, apart, by_chance, items, slope / pairs)
 
 
-class _Against(NamedTuple):
-    """One rater against others (columns): disagreement of each item, its mean, and that by chance.
+class _Pairs(NamedTuple):
+    """Items of each pair of raters, disagreement and that by chance, and how what they said turns it."""
 
-    `share` is 1 / the share of the items that both rated, on those items, and 0 on others.
-    """
-
-    share: Any
-    apart: Any
+    items: Floats
     observed: Floats
     chance: Floats
-    turn: Any
-    items: Floats
+    turned: Floats
 
 
-def _one_against(x: Rated, k: int) -> _Against:
-    own, others = x.codes[:, k : k + 1], x.codes[:, k + 1 :]
-    both = (own >= 0) & (others >= 0)
-    weight = x.weight[:, None] * both
-    total, squares = weight.sum(0), (x.weight2[:, None] * both).sum(0)
+def _each_pair(x: Rated, c: Compared) -> _Pairs:
+    total, squares = (summed(c.cell, w, c.cells) for w in (c.weight, c.weight2))
     rated = np.where(total > 0, total, 1.0)
-    weight /= rated
-    apart = x.kernel.between(own, others)
-    column = np.arange(others.shape[1])
-    shares = [_by_column(c, weight, x.many) for c in (np.broadcast_to(own, others.shape), others)]
-    spread = x.kernel.spread(shares[1]), x.kernel.spread(shares[0])
-    chance = (shares[0] * spread[0]).sum(1)
-    turn = spread[0][column, own] + spread[1][column, others] - 2 * chance
+    apart = x.kernel.between(c.first, c.second)
+    observed = summed(c.cell, c.weight * apart, c.cells) / rated
+    own, other = (
+        summed(c.cell * x.many + code, c.weight, c.cells * x.many).reshape(-1, x.many)
+        / rated[:, None]
+        for code in (c.first, c.second)
+    )
+    of_own, of_other = x.kernel.spread(other), x.kernel.spread(own)
+    chance = (own * of_own).sum(1)
+    safe = np.where(chance > 0, chance, 1.0)
+    turn = of_own[c.cell, c.first] + of_other[c.cell, c.second] - 2 * chance[c.cell]
+    turned = apart - observed[c.cell] - (observed / safe)[c.cell] * turn
     items = total * total / np.where(squares > 0, squares, 1.0)
-    return _Against(both / rated, apart, (weight * apart).sum(0), chance, turn, items)
-
-
-def _by_column(codes: Any, weight: Floats, many: int) -> Floats:
-    """Columns x categories: the weight of each category in a column of codes."""
-    columns = codes.shape[1]
-    at = codes + np.arange(columns) * (many + 1) + 1
-    found: Any = np.bincount(at.ravel(), weight.ravel(), columns * (many + 1))
-    table: Floats = found.reshape(columns, many + 1)[:, 1:]
-    return table
+    return _Pairs(items, observed, chance, turned / (safe * rated)[c.cell])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.disagreement import Codes, Disagreement, Quadratic
+from scorewise.door.rating_codes import Codes, Ints, RatingList
+from scorewise.intervals.disagreement import Disagreement, Quadratic
 from scorewise.intervals.scales import effective
+from scorewise.tallies.rating_patterns import Counted, picked, summed
 from scorewise.tallies.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -20,14 +23,15 @@ Floats = NDArray[np.float64]
 class Rated:
     """Patterns of ratings with weights that add up to 1, and the mean disagreement within each.
 
-    Weights may be several replicates, one in each row; all sums then are one for each row.
-    `apart` is 0 where there are fewer than two ratings. `worth` is the number of equal items.
+    `listed` has the ratings one by one, `said` the categories of each pattern. Weights may be several
+    replicates, one in each row; all sums then are one for each row. `apart` is 0 where there are fewer
+    than two ratings. `worth` is the number of equal items.
     """
 
-    codes: Codes
+    listed: RatingList
+    said: Counted
     weight: Floats
     weight2: Floats
-    rated: NDArray[np.int64]
     apart: Floats
     kernel: Disagreement
     many: int
@@ -37,23 +41,39 @@ class Rated:
     def of(cls, r: Ratings, kernel: Disagreement) -> Rated:
         """All patterns."""
         w, w2, worth = _in_unit(r.weight, r.weight2)
-        return cls(
-            r.codes, w, w2, r.rated, apart(r.codes, r.rated, kernel), kernel,
-            len(r.categories), worth,
-        )  # fmt: skip
+        found = apart(r.counted, kernel)
+        return cls(r.listed, r.counted, w, w2, found, kernel, len(r.categories), worth)
+
+    def __len__(self) -> int:
+        return len(self.apart)
+
+    @property
+    def rated(self) -> Ints:
+        """How many ratings each pattern has."""
+        return self.said.rated
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Patterns x raters."""
+        return self.listed.table()
 
     def only(self, used: NDArray[np.bool_], raters: tuple[int, int] | None = None) -> Rated:
         """Some patterns, and perhaps two of the raters."""
-        codes, rated = self.codes[used], self.rated[used]
-        found = self.apart[used]
-        if raters is not None:
-            codes = codes[:, list(raters)]
-            rated = np.count_nonzero(codes >= 0, axis=1)
-            found = apart(codes, rated, self.kernel)
         w, w2, worth = _in_unit(self.weight[used], self.weight2[used])
+        if raters is not None:
+            codes = self.codes[used][:, list(raters)]
+            return Rated(
+                RatingList.of(codes), said := Counted.of(codes), w, w2, apart(said, self.kernel),
+                self.kernel, self.many, worth,
+            )  # fmt: skip
+        return replace(self.pick(np.flatnonzero(used)), weight=w, weight2=w2, worth=worth)
+
+    def pick(self, rows: Ints) -> Rated:
+        """Some patterns in that order, with their weights as they are."""
         return replace(
-            self, codes=codes, weight=w, weight2=w2, rated=rated, apart=found, worth=worth
-        )
+            self, listed=picked(self.listed, rows), said=self.said.pick(rows),
+            weight=self.weight[rows], weight2=self.weight2[rows], apart=self.apart[rows],
+        )  # fmt: skip
 
     def drawn(self, weight: Floats) -> Rated:
         """The same patterns with other weights."""
@@ -62,41 +82,30 @@ class Rated:
     def shares(self, each: Floats) -> Floats:
         """The share of each category, when a rating of a pattern counts `each`."""
         if each.ndim > 1:
-            found: Floats = np.einsum("bp,pq->bq", each, self._said().sum(1, dtype=np.float64))
+            counts = np.zeros((len(self), self.many))
+            counts[self.said.at, self.said.code] = self.said.times
+            found: Floats = np.einsum("bp,pq->bq", each, counts)
             return found
-        return self._sums(np.repeat(each, self.codes.shape[1]))
+        return self.sums(each[self.said.at])
 
     def sums(self, each: Floats) -> Floats:
-        """The sum of patterns x raters over the ratings of each category."""
-        return self._sums(each.ravel())
+        """The sum over ratings by category, of a number for each category of a pattern."""
+        return summed(self.said.code, each * self.said.times, self.many)
 
     def by_rater(self) -> Floats:
         """Raters x categories: the weight of the items that a rater put there."""
+        item, rater, code, shape = self.listed
         if self.weight.ndim > 1:
-            rows: Floats = np.einsum("bp,prq->brq", self.weight, self._said().astype(np.float64))
+            said = np.zeros((*shape, self.many))
+            said[item, rater, code] = 1.0
+            rows: Floats = np.einsum("bp,prq->brq", self.weight, said)
             return rows
-        raters = self.codes.shape[1]
-        at = self.codes + np.arange(raters) * (self.many + 1) + 1
-        flat = np.repeat(self.weight, raters)
-        found: Any = np.bincount(at.ravel(), flat, raters * (self.many + 1))
-        table: Floats = found.reshape(raters, self.many + 1)[:, 1:]
-        return table
-
-    def _said(self) -> NDArray[np.bool_]:
-        """Patterns x raters x categories: who said what."""
-        said: NDArray[np.bool_] = self.codes[:, :, None] == np.arange(self.many)
-        return said
-
-    def _sums(self, flat: Floats) -> Floats:
-        at = self.codes.ravel() + 1
-        found: Any = np.bincount(at, flat, self.many + 1)[1:]
-        total: Floats = found
-        return total
+        found = summed(rater * self.many + code, self.weight[item], shape[1] * self.many)
+        return found.reshape(shape[1], self.many)
 
     def mean_of(self, values: Floats) -> Floats:
         """For each pattern, the mean over its ratings of a number of the category."""
-        ended = np.append(values, 0.0)  # a missing rating, -1, takes the last
-        found: Floats = ended[self.codes].sum(1) / self.rated
+        found: Floats = self.said.total(values[self.said.code] * self.said.times) / self.rated
         return found
 
 
@@ -108,10 +117,10 @@ def _in_unit(weight: Any, weight2: Any) -> tuple[Floats, Floats, float]:
     return weight / total, weight2 / total / total, worth
 
 
-def apart(codes: Codes, rated: NDArray[np.int64], kernel: Disagreement) -> Floats:
+def apart(said: Counted, kernel: Disagreement) -> Floats:
     """The mean disagreement of two ratings of each pattern."""
-    pairs = rated * (rated - 1)
-    found: Floats = kernel.within(codes) / np.maximum(pairs, 1)
+    pairs = said.rated * (said.rated - 1)
+    found: Floats = said.total(said.times * kernel.within(said)) / np.maximum(pairs, 1)
     return found
 
 
@@ -157,7 +166,7 @@ def against(chance: Chance) -> Callable[[Rated], Parts]:
 
 def none(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """No correction for chance."""
-    return 1.0, lambda: np.zeros(len(x.codes))
+    return 1.0, lambda: np.zeros(len(x))
 
 
 def fleiss(x: Rated) -> tuple[Any, Callable[[], Floats]]:
@@ -184,14 +193,16 @@ def uniform(x: Rated) -> float:
 
 def brennan(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """Two categories drawn evenly."""
-    return uniform(x), lambda: np.zeros(len(x.codes))
+    return uniform(x), lambda: np.zeros(len(x))
 
 
 def conger(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """One rating from each of two raters' own shares of the categories, over all pairs of raters."""
     table = x.by_rater()
     weight = table.sum(-1)
-    who = np.flatnonzero((x.codes >= 0).any(0))
+    item, rater, code, shape = x.listed
+    present = np.bincount(rater, minlength=shape[1]) > 0
+    who, place = np.flatnonzero(present), present.cumsum() - 1
     share = table[..., who, :] / weight[..., who, None]
     everybody = x.kernel.spread(share.sum(-2))
     spread = everybody[..., None, :] - x.kernel.spread(share)  # of all other raters
@@ -199,11 +210,9 @@ def conger(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     away = (share * spread).sum(-1)
 
     def turn() -> Floats:
-        moved = np.zeros(len(x.codes))
-        for k, others, own in zip(who, spread, away, strict=True):
-            used = x.codes[:, k] >= 0
-            moved[used] += (others[x.codes[used, k]] - own) / weight[k]
-        return 2 * moved / pairs
+        own = place[rater]
+        moved = (spread[own, code] - away[own]) / weight[rater]
+        return summed(item, moved, len(x)) * (2 / pairs)
 
     return away.sum(-1) / pairs, turn
 
@@ -237,14 +246,13 @@ def alpha_of_ranks(x: Rated) -> Parts:
     rank = np.empty(len(p))
     rank[order] = p[order].cumsum() - p[order] / 2
     kernel = Quadratic(rank)
-    y = replace(x, kernel=kernel, apart=apart(x.codes, x.rated, kernel))
+    y = replace(x, kernel=kernel, apart=apart(x.said, kernel))
     plain = alpha(y)
 
     def slope() -> Floats:
         rho = x.rated / rated
-        u = np.append(rank, 0.0)[x.codes]
-        centre = y.mean_of(rank)[:, None]
-        pull = x.sums((4 * x.weight * rho / (x.rated - 1))[:, None] * (u - centre))
+        at, code = x.said.at, x.said.code
+        pull = x.sums((4 * x.weight * rho / (x.rated - 1))[at] * (rank[code] - y.mean_of(rank)[at]))
         push = 4 * p * (rank - (p * rank).sum())
         both = (plain.observed / plain.chance * push - pull) / plain.chance
         turned = x.mean_of(_above(both, order)) - (both * rank).sum()

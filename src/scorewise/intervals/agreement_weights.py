@@ -87,8 +87,8 @@ def agreements(
     if isinstance(d, str):
         raise BadInput(d)
     many = len(categories)
-    codes = np.indices((many, many)).reshape(2, -1).T.astype(np.int32)
-    return 1 - d.within(codes).reshape(many, many) / 2, named(none, weights)
+    every = np.arange(many, dtype=np.int32)
+    return 1.0 - d.between(every[:, None], every), named(none, weights)
 
 
 def unit(values: Floats) -> Floats:

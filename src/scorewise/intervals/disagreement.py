@@ -9,8 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.rating_codes import Codes
+from scorewise.tallies.rating_patterns import Counted
+
 Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 _BLOCK = 1 << 20  # pairs of categories at a time
 
 
@@ -20,8 +22,8 @@ class Disagreement(Protocol):
     def between(self, first: Codes, second: Codes) -> Any:
         """The disagreement of two codes."""
 
-    def within(self, codes: Codes) -> Floats:
-        """For each pattern, the sum of d over its ordered pairs of ratings."""
+    def within(self, said: Counted) -> Floats:
+        """For each category said of a pattern, the sum of d over all ratings of the pattern."""
 
     def spread(self, share: Floats) -> Floats:
         """For each category k, the sum of d(k, l) share(l); leading axes of `share` are kept."""
@@ -34,26 +36,19 @@ class Disagreement(Protocol):
 class Identity:
     """0 for the same category, 1 for any other.
 
-    >>> Identity().within(np.array([[0, 0, 1, -1]], np.int32)), Identity().spread(np.array([0.25, 0.75]))
-    (array([4.]), array([0.75, 0.25]))
+    >>> said = Counted.of(np.array([[0, 0, 1, -1]], np.int32))
+    >>> Identity().within(said), Identity().spread(np.array([0.25, 0.75]))
+    (array([1., 2.]), array([0.75, 0.25]))
     """
 
     def between(self, first: Codes, second: Codes) -> Any:
         """Whether they differ."""
         return first != second
 
-    def within(self, codes: Codes) -> Floats:
-        """All ordered pairs but those of one category, whose runs are seen after a sort."""
-        ordered = np.sort(codes, axis=1)
-        place = np.arange(codes.shape[1])
-        new = np.ones(ordered.shape, np.bool_)
-        new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        start = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-        # the squares of a run's length are the sum of 2 x + 1 over the places x in it
-        alike = np.where(ordered >= 0, 2 * (place - start) + 1, 0).sum(1)
-        rated = np.count_nonzero(codes >= 0, axis=1)
-        apart: Floats = (rated * rated - alike).astype(np.float64)
-        return apart
+    def within(self, said: Counted) -> Floats:
+        """All ratings but those of the category."""
+        rest: Floats = (said.rated[said.at] - said.times).astype(np.float64)
+        return rest
 
     def spread(self, share: Floats) -> Floats:
         """The share of all other categories."""
@@ -79,13 +74,20 @@ class Linear:
         """The distance of their numbers."""
         return np.abs(self.values[first] - self.values[second])
 
-    def within(self, codes: Codes) -> Floats:
-        """By the order of the numbers: the place of each says how often it is added and subtracted."""
-        ordered = np.sort(np.where(codes >= 0, self.values[codes], np.inf), axis=1)
-        rated = np.count_nonzero(codes >= 0, axis=1)[:, None]
-        lead = 2 * np.arange(codes.shape[1]) + 1 - rated
-        found: Floats = 2 * (np.where(np.isfinite(ordered), ordered, 0.0) * lead).sum(1)
-        return found
+    def within(self, said: Counted) -> Floats:
+        """By running sums in the order of the numbers."""
+        v, times = self.values[said.code], said.times
+        order = np.lexsort((v, said.at))
+        mass, moment = np.zeros((2, len(said.rated)))
+        whole = said.total(times * v)
+        found = np.empty(len(v))
+        for at, step in said.steps():
+            here = order[step]
+            mass[at] += times[here]
+            moment[at] += times[here] * v[here]
+            # below and above each number
+            found[here] = v[here] * (2 * mass[at] - said.rated[at]) + whole[at] - 2 * moment[at]
+        return np.maximum(found, 0.0)
 
     def spread(self, share: Floats) -> Floats:
         """By running sums in the order of the numbers."""
@@ -117,13 +119,12 @@ class Quadratic:
         """The squared distance of their numbers."""
         return (self.values[first] - self.values[second]) ** 2
 
-    def within(self, codes: Codes) -> Floats:
-        """By the variance of the numbers of each pattern."""
-        there = codes >= 0
-        rated = np.count_nonzero(there, axis=1)
-        v = np.where(there, self.values[codes], 0.0)
-        off = np.where(there, v - (v.sum(1) / np.maximum(rated, 1))[:, None], 0.0)
-        found: Floats = 2 * rated * (off * off).sum(1)
+    def within(self, said: Counted) -> Floats:
+        """By mean and variance of the numbers of each pattern."""
+        v = self.values[said.code]
+        mean = said.total(said.times * v) / np.maximum(said.rated, 1)
+        off = (v - mean[said.at]) ** 2
+        found: Floats = said.rated[said.at] * off + said.total(said.times * off)[said.at]
         return found
 
     def spread(self, share: Floats) -> Floats:
@@ -143,11 +144,12 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class Pairwise:
-    """A function of two codes: summed over pairs of raters, and over categories in blocks.
+    """A function of two codes: summed over what was said of a pattern, and over categories in blocks.
 
     >>> half = Pairwise(lambda k, l: 0.5 * (k != l), 2)
-    >>> half.within(np.array([[0, 1, 1]], np.int32)), half.spread(np.array([0.25, 0.75]))
-    (array([2.]), array([0.375, 0.125]))
+    >>> said = Counted.of(np.array([[0, 1, 1]], np.int32))
+    >>> half.within(said), half.spread(np.array([0.25, 0.75]))
+    (array([1. , 0.5]), array([0.375, 0.125]))
     """
 
     of: Callable[[Any, Any], Any]
@@ -157,24 +159,18 @@ class Pairwise:
         """The function."""
         return self.of(first, second)
 
-    def within(self, codes: Codes) -> Floats:
-        """Rater by rater, or category by category where these are fewer."""
-        if self.categories < codes.shape[1]:
-            return self._within_counts(codes)
-        total = np.zeros(len(codes))
-        for k in range(codes.shape[1]):
-            for j in range(k):
-                both = (codes[:, k] >= 0) & (codes[:, j] >= 0)
-                total[both] += 2 * self.of(codes[both, k], codes[both, j])
-        return total
-
-    def _within_counts(self, codes: Codes) -> Floats:
-        seen = [np.count_nonzero(codes == k, axis=1) for k in range(self.categories)]
-        total = np.zeros(len(codes))
-        for k in range(self.categories):
-            for j in range(k):
-                total += 2 * float(self.of(np.int64(k), np.int64(j))) * seen[k] * seen[j]
-        return total
+    def within(self, said: Counted) -> Floats:
+        """Each category of a pattern with the next, with the one after that, ..."""
+        found = np.zeros(len(said.code))
+        here = np.arange(len(found))
+        ends = (said.start + said.length)[said.at]
+        for step in range(1, int(said.length.max(initial=0))):
+            here = here[here + step < ends[here]]
+            there = here + step
+            apart = self.of(said.code[here], said.code[there])
+            found[here] += said.times[there] * apart
+            found[there] += said.times[here] * apart
+        return found
 
     def spread(self, share: Floats) -> Floats:
         """Block by block of categories."""

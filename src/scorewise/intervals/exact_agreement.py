@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -38,7 +39,7 @@ def exact(r: Ratings, name: str, weights: Weights = None) -> Fraction | None:
     Fraction(2, 5)
     """
     weights = chosen(r, name, weights)
-    large = r.codes.size > MOST or len(r.categories) > MOST_CATEGORIES
+    large = math.prod(r.given.shape) > MOST or len(r.categories) > MOST_CATEGORIES
     if large or coefficient(r, name, weights).why:
         return None
     rows = _patterns(r)
@@ -52,7 +53,7 @@ def exact(r: Ratings, name: str, weights: Weights = None) -> Fraction | None:
     if name == "krippendorff_alpha":
         return _alpha(rows, away)
     if name == "light_kappa":
-        return _light(rows, away, r.codes.shape[1])
+        return _light(rows, away, r.given.shape[1])
     return 1 - _observed(rows, away) / _CHANCE[name](rows, away, len(r.categories))
 
 

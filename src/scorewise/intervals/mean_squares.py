@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.door.rating_codes import Codes
 from scorewise.intervals.scales import one_row
 from scorewise.tallies.ratings import Ratings
 
@@ -45,18 +46,17 @@ def one_way(r: Ratings) -> OneWay | str:
     """
     if why := _lacking(r):
         return why
-    weight, values, there = _numbers(r, r.rated > 0)
-    rated = there.sum(1)
+    said, rated = r.counted, r.rated
+    weight, values = _numbers(r, np.ones(len(r), np.bool_), said.code)
     items, ratings = float(weight.sum()), float((weight * rated).sum())
     if one_row(items):
         return "one item"
     if ratings - items < 1e-9:
         return "no item has two ratings"
-    mean = values.sum(1) / rated
+    mean = said.total(said.times * values) / rated
     grand = float((weight * rated * mean).sum()) / ratings
     between = float((weight * rated * (mean - grand) ** 2).sum())
-    off = np.where(there, values - mean[:, None], 0.0)
-    within = float((weight * (off**2).sum(1)).sum())
+    within = float((weight * said.total(said.times * (values - mean[said.at]) ** 2)).sum())
     usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
     found = OneWay(
         between / (items - 1), within / (ratings - items), items - 1, ratings - items, usual
@@ -75,7 +75,8 @@ def two_way(r: Ratings) -> TwoWay | str:
     if many < 2 or not whole.any():
         return "no item is rated by all raters" if many > 1 else "one rater"
     left_out = float(r.weight[~whole].sum() / r.weight.sum()) * r.effective
-    weight, values, _ = _numbers(r, whole)
+    codes = r.listed.code[whole[r.listed.item]].reshape(-1, many)
+    weight, values = _numbers(r, whole, codes)
     items = float(weight.sum())
     if one_row(items):
         return "one item" if not left_out else "only one item is rated by all raters"
@@ -97,22 +98,18 @@ def two_way(r: Ratings) -> TwoWay | str:
 
 
 def _lacking(r: Ratings) -> str:
-    if not len(r.codes):
+    if not len(r):
         return "no items"
     return NOMINAL if r.scale == "nominal" else ""
 
 
-def _numbers(r: Ratings, which: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Weights that add up to the effective items, and ratings on [-1, 1] (0 where there is none)."""
-    codes, weight = r.codes[which], r.weight[which].astype(np.float64)
+def _numbers(r: Ratings, which: NDArray[np.bool_], codes: Codes) -> tuple[Floats, Floats]:
+    """Weights of some patterns that add up to the effective items, and their ratings on [-1, 1]."""
+    weight = r.weight[which].astype(np.float64)
     weight = weight / weight.max()
     squares = (r.weight2[which] / float(r.weight[which].max()) ** 2).sum()
-    there = codes >= 0
-    values = r.values[codes]
     # halves, because the range of numbers can be beyond floats
-    low, high = (
-        values.min(where=there, initial=np.inf) / 2,
-        values.max(where=there, initial=-np.inf) / 2,
-    )
-    values = np.where(there, (values / 2 - (low + high) / 2) / ((high - low) / 2 or 1.0), 0.0)
-    return weight * (weight.sum() / squares), values, there
+    values = r.values[codes] / 2
+    low, high = values.min(), values.max()
+    values = (values - (low + high) / 2) / ((high - low) / 2 or 1.0)
+    return weight * (weight.sum() / squares), values

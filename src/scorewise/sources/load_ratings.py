@@ -18,7 +18,7 @@ from scorewise.sources.rating_columns import Layout, guessed, spread
 
 @dataclass(frozen=True)
 class LoadedRatings:
-    """Checked ratings, what was decided on the way, and the names of files."""
+    """Checked ratings, which columns were guessed, and the names of files."""
 
     rows: RatingRows
     notes: list[str]
@@ -43,24 +43,24 @@ def load_ratings(
     asked = _checked(names, spread(names, layout or Layout()))
     found = guessed(names, lambda: get(list(names))[0], asked)
     rows = _READERS[_form(found)](names, get, found, scale, categories)
-    return LoadedRatings(rows, [*found.notes, *rows.notes], sources)
+    return LoadedRatings(rows, found.notes, sources)
 
 
 def _form(layout: Layout) -> str:
-    if layout.table:
+    if layout.form == "table":
         return "table"
     if layout.counts is not None:
         return "counts"
-    return "long" if layout.rating is not None else "wide"
+    return "long" if layout.rating is not None else "items"
 
 
 def _checked(names: Sequence[str], layout: Layout) -> Layout:
     """The layout, if its columns are there, none is named twice, and it is one layout."""
     ways = {
-        "a column for each rater": bool(layout.raters),
+        "a column for each rater": bool(layout.raters) or layout.form == "items",
         "a column of ratings": layout.rating is not None,
-        "columns of counts": layout.counts is not None,
-        "a table": layout.table,
+        "columns of counts": layout.counts is not None or layout.form == "counts",
+        "a table": layout.form == "table",
     }
     said = [way for way, chosen in ways.items() if chosen]
     if len(said) > 1:
@@ -79,7 +79,7 @@ def _checked(names: Sequence[str], layout: Layout) -> Layout:
     return layout
 
 
-def _wide(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+def _items(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     single = [c for c in (layout.item, layout.weight, layout.count) if c is not None]
     read, place = get([*layout.raters, *single])
     return take_ratings(
@@ -143,6 +143,9 @@ def _table(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) 
     from scorewise.door.numbers import numbers
     from scorewise.door.vectors import vector
 
+    if layout.weight is not None or layout.count is not None:
+        which = "weight" if layout.weight is not None else "count"
+        raise BadInput(f"{which}= does not go with a table of two raters; leave it out")
     read, place = get(list(names))
     side = layout.item
     if side is None and [text(v) for v in read[names[0]]] == list(names[1:]):
@@ -157,4 +160,4 @@ def _table(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) 
     return take_table(np.stack(columns, axis=1), scale=scale, categories=categories or cells)
 
 
-_READERS = {"wide": _wide, "long": _long, "counts": _counts, "table": _table}
+_READERS = {"items": _items, "long": _long, "counts": _counts, "table": _table}

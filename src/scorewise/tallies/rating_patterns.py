@@ -1,23 +1,27 @@
-"""Rows of ratings folded into distinct patterns, without a sort where few are possible."""
+"""Rows of ratings folded into distinct patterns, and what was said in each."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int32]
+from scorewise.door.rating_codes import Codes, Ints, RatingList
+
 _FEW = 1 << 20  # possible patterns that are counted without a sort
 
 
 def folded(
-    codes: Codes, weight: Any, weight2: Any, many: int, plain: bool
-) -> tuple[Codes, Any, Any]:
+    ratings: Codes | RatingList, weight: Any, weight2: Any, many: int, plain: bool
+) -> tuple[Codes | RatingList, Any, Any]:
     """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
-    raters = codes.shape[1]
+    if isinstance(ratings, RatingList):
+        return _distinct(ratings, list_keys(ratings, many), weight, weight2)
+    raters = ratings.shape[1]
     if (many + 1) ** raters <= _FEW:
-        key = _keys(codes, many)
+        key = _keys(ratings, many)
         size = (many + 1) ** raters
         amount = np.bincount(key, minlength=size)
         seen = np.flatnonzero(amount)
@@ -25,10 +29,53 @@ def folded(
             return _spelled(seen, many, raters), amount[seen], amount[seen]
         sums = [_summed(key, w, size)[seen] for w in (weight, weight2)]
         return _spelled(seen, many, raters), sums[0], sums[1]
-    key = _ranked_keys(codes, many)
+    return _distinct(ratings, _ranked_keys(ratings, many), weight, weight2)
+
+
+def _distinct(
+    ratings: Codes | RatingList, key: Ints, weight: Any, weight2: Any
+) -> tuple[Codes | RatingList, Any, Any]:
+    """The first row of each key, and the sums of weights."""
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
-    return codes[first], sums[0], sums[1]
+    return rows_of(ratings, first), sums[0], sums[1]
+
+
+def rows_of(ratings: Codes | RatingList, rows: Ints) -> Codes | RatingList:
+    """Some rows of a table or a list, in that order."""
+    return picked(ratings, rows) if isinstance(ratings, RatingList) else ratings[rows]
+
+
+def picked(ratings: RatingList, rows: Ints) -> RatingList:
+    """The ratings of some patterns, in that order."""
+    start, length = spans(ratings.item, ratings.shape[0])
+    at = ranges(start[rows], length[rows])
+    item = np.arange(len(rows)).repeat(length[rows])
+    return RatingList(item, ratings.rater[at], ratings.code[at], (len(rows), ratings.shape[1]))
+
+
+def summed(place: Any, weight: Any, size: int) -> NDArray[np.float64]:
+    """The sum of the weights at each place."""
+    found: Any = np.bincount(place, weight, size)
+    sums: NDArray[np.float64] = found
+    return sums
+
+
+def spans(place: Ints, many: int) -> tuple[Ints, Ints]:
+    """Where each of so many runs of equal places starts in the sorted list, and its length."""
+    length = np.bincount(place, minlength=many)
+    return length.cumsum() - length, length
+
+
+def ranges(start: Ints, length: Ints) -> Ints:
+    """All places of several ranges, one range after the other.
+
+    >>> ranges(np.array([3, 7]), np.array([2, 1])).tolist()
+    [3, 4, 7]
+    """
+    before: Ints = length.cumsum()
+    found: Ints = np.arange(int(length.sum())) + (start + length - before).repeat(length)
+    return found
 
 
 def _keys(codes: Codes, many: int) -> NDArray[np.int64]:
@@ -58,6 +105,98 @@ def _ranked_keys(codes: Codes, many: int) -> NDArray[np.int64]:
     return key
 
 
+def list_keys(ratings: RatingList, many: int) -> Ints:
+    """Keys of patterns in the order that they would have in a table."""
+    # in a table, who has an earlier rater's rating comes after who has none
+    word = (ratings.shape[1] - 1 - ratings.rater) * many + ratings.code
+    return ranked(word, *spans(ratings.item, ratings.shape[0]))
+
+
+def ranked(word: Ints, start: Ints, length: Ints) -> Ints:
+    """Where each of several sequences of words stands in their order; equal ones stand at one place.
+
+    >>> ranked(np.array([5, 5, 2, 5, 2, 3]), np.array([0, 1, 3, 4]), np.array([1, 2, 1, 2])).tolist()
+    [1, 3, 1, 0]
+    """
+    rank = np.zeros(len(start), np.int64)
+    left, step = np.arange(len(start)), 0
+    while len(left):
+        more = length[left] > step
+        here = np.full(len(left), -1, np.int64)
+        here[more] = word[start[left[more]] + step]
+        order = np.lexsort((here, rank[left]))
+        left, here = left[order], here[order]
+        old = _runs(np.diff(rank[left], prepend=-1) != 0)
+        new = _runs((np.diff(here, prepend=-2) != 0) | (old == np.arange(len(left))))
+        rank[left] += new - old
+        # what is alone has its place, and what has ended
+        alike = np.bincount(new, minlength=len(new))[new] > 1
+        left, step = left[alike & (here >= 0)], step + 1
+    return rank
+
+
+def _runs(starts: NDArray[np.bool_]) -> Ints:
+    """The start of the run that each place belongs to."""
+    found: Ints = np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))
+    return found
+
+
+class Counted(NamedTuple):
+    """What was said of each pattern: each category once, by pattern and category, with its ratings.
+
+    `start` and `length` are the span of each pattern, `rated` how many ratings it has.
+    """
+
+    at: Ints
+    code: Codes
+    times: Ints
+    start: Ints
+    length: Ints
+    rated: Ints
+
+    @classmethod
+    def of(cls, ratings: Codes | RatingList) -> Counted:
+        """Of a table of ratings, or of a list of them.
+
+        >>> Counted.of(np.array([[2, 0, 2], [1, -1, -1]], np.int32)).times
+        array([1, 2, 1])
+        """
+        if isinstance(ratings, RatingList):
+            order = np.lexsort((ratings.code, ratings.item))
+            at, code = ratings.item[order], ratings.code[order]
+        else:
+            ordered = np.sort(ratings, axis=1)
+            there = ordered >= 0
+            at, code = np.nonzero(there)[0], ordered[there]
+        new = np.ones(len(at), np.bool_)
+        new[1:] = (at[1:] != at[:-1]) | (code[1:] != code[:-1])
+        first = np.flatnonzero(new)
+        times: Ints = np.diff(first, append=len(at))
+        patterns = ratings.shape[0]
+        rated = np.bincount(at, minlength=patterns)
+        at = at[first]
+        return cls(at, code[first], times, *spans(at, patterns), rated)
+
+    def pick(self, rows: Ints) -> Counted:
+        """Some patterns, in that order."""
+        start, length = self.start[rows], self.length[rows]
+        at = ranges(start, length)
+        place = np.arange(len(rows)).repeat(length)
+        start = length.cumsum() - length
+        return Counted(place, self.code[at], self.times[at], start, length, self.rated[rows])
+
+    def total(self, each: Any) -> NDArray[np.float64]:
+        """The sum over each pattern of a number for each category that was said of it."""
+        return summed(self.at, each, len(self.rated))
+
+    def steps(self) -> Iterator[tuple[Ints, Ints]]:
+        """The first category of each pattern, the second, ...: the patterns and the places in this."""
+        order = np.argsort(-self.length, kind="stable")
+        longer = np.searchsorted(-self.length[order], -np.arange(self.length.max(initial=0)))
+        for step, many in enumerate(longer):
+            yield order[:many], self.start[order[:many]] + step
+
+
 def _summed(place: Any, weight: Any, size: int) -> Any:
-    found = np.bincount(place, weight, size)
+    found = summed(place, weight, size)
     return found.astype(np.int64) if weight.dtype.kind == "i" else found

@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rating_codes import category_values, is_number
+from scorewise.door.rating_codes import (
+    Codes,
+    Ints,
+    RatingList,
+    category_values,
+    is_number,
+    ratings_list,
+    ratings_table,
+)
 from scorewise.door.rating_lists import take_long
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.rating_patterns import Codes, folded
+from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans
 from scorewise.tallies.sorting import Numbers
 
 Floats = NDArray[np.float64]
@@ -26,9 +34,10 @@ DENSE = 1 << 26  # cells of patterns x categories
 class Ratings:
     """Distinct patterns of ratings with the weight of the items that have each; `a + b` merges.
 
-    `codes` are patterns x raters: places in `categories`, -1 where a rater said nothing. `weight` and
-    `weight2` are the sums of the items' weights and of their squares (both are counts without weights).
-    `values` are the numbers of the categories. `raters` is None where it is not known who said what.
+    `codes` are patterns x raters: places in `categories`, -1 where a rater said nothing. They are `given`
+    as that table, or one by one, as `listed`, where most of it would be empty. `weight` and `weight2` are
+    the sums of the items' weights and of their squares (both are counts without weights). `values` are
+    the numbers of the categories. `raters` is None where it is not known who said what.
 
     >>> r = Ratings.of({"ann": ["yes", "no", "yes"], "bob": ["yes", "yes", "yes"]})
     >>> r.codes.tolist(), r.weight.tolist(), r.categories
@@ -37,7 +46,7 @@ class Ratings:
     [2, 4]
     """
 
-    codes: Codes
+    given: Codes | RatingList
     weight: Numbers
     weight2: Numbers
     categories: tuple[str, ...]
@@ -97,18 +106,17 @@ class Ratings:
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
         """Checked rows, folded into patterns."""
-        codes = rows.codes if rows.raters is not None else -np.sort(-rows.codes, axis=1)
-        weight: Any = rows.count if rows.count is not None else np.ones(len(codes), np.int64)
+        given = rows.given if rows.raters is not None else _in_order(rows.given)
+        weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
         weight2: Any = weight
         if rows.weight is not None:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
         plain = rows.count is None and rows.weight is None
-        codes, w, w2 = folded(codes, weight, weight2, len(rows.categories), plain)
-        used = (w > 0) & (codes >= 0).any(1)
-        codes, w, w2 = codes[used], w[used], w2[used]
+        given, w, w2 = folded(given, weight, weight2, len(rows.categories), plain)
+        used = np.flatnonzero((w > 0) & _rated(given))
         return cls(
-            codes, w, w2, rows.categories, rows.values, rows.scale, rows.raters,
-            rows.declared, rows.weight is not None,
+            rows_of(given, used), w[used], w2[used], rows.categories, rows.values, rows.scale,
+            rows.raters, rows.declared, rows.weight is not None,
         )  # fmt: skip
 
     @classmethod
@@ -141,28 +149,62 @@ class Ratings:
         squares = float(self.weight2.sum())
         return float(self.weight.sum()) ** 2 / squares if squares else 0.0
 
-    @cached_property
-    def rated(self) -> NDArray[np.int64]:
-        """How many ratings each pattern has."""
-        found: NDArray[np.int64] = np.count_nonzero(self.codes >= 0, axis=1)
-        return found
+    def __len__(self) -> int:
+        """How many patterns there are."""
+        return int(self.given.shape[0])
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def codes(self) -> Codes:
+        """Patterns x raters."""
+        return ratings_table(self.given)
+
+    @cached_property
+    def listed(self) -> RatingList:
+        """The ratings one by one."""
+        return ratings_list(self.given)
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The categories that were said of each pattern, and how often."""
+        return Counted.of(self.given)
+
+    @property
+    def rated(self) -> Ints:
+        """How many ratings each pattern has."""
+        return self.counted.rated
+
+    @cached_property
+    def counts(self) -> Ints:
         """Patterns x categories: how many raters chose each."""
         many = len(self.categories)
-        if len(self.codes) * many > DENSE:
+        if len(self) * many > DENSE:
             raise BadInput(
-                f"{len(self.codes):,} patterns of {many:,} categories are too many for a table"
+                f"{len(self):,} patterns of {many:,} categories are too many for a table"
             )
-        at = np.arange(len(self.codes))[:, None] * (many + 1) + self.codes + 1
-        found = np.bincount(at.ravel(), minlength=len(self.codes) * (many + 1))
-        table: NDArray[np.int64] = found.reshape(len(self.codes), many + 1)[:, 1:]
+        table = np.zeros((len(self), many), np.int64)
+        table[self.counted.at, self.counted.code] = self.counted.times
         return table
+
+    @cached_property
+    def by_rater(self) -> tuple[Ints, Ints, Ints]:
+        """The places in the list by rater, and where those of each start and how many there are."""
+        raters = self.listed.rater
+        return np.argsort(raters, kind="stable"), *spans(raters, self.given.shape[1])
+
+    def said_by(self, rater: int | str) -> Codes:
+        """What a rater said of each pattern, -1 where nothing."""
+        k = self.at(rater)
+        if not isinstance(self.given, RatingList):
+            return self.given[:, k]
+        order, start, length = self.by_rater
+        its = order[start[k] : start[k] + length[k]]
+        found = np.full(len(self), -1, np.int32)
+        found[self.given.item[its]] = self.given.code[its]
+        return found
 
     def pair(self, first: int | str, second: int | str) -> Confusion:
         """The table of two raters, over the items that both rated."""
-        a, b = (self.codes[:, self.at(r)] for r in (first, second))
+        a, b = (self.said_by(r) for r in (first, second))
         both, many = (a >= 0) & (b >= 0), len(self.categories)
         cell = a[both].astype(np.int64) * many + b[both]
         whole = self.weight.dtype.kind == "i"
@@ -187,15 +229,14 @@ class Ratings:
 
     def only(self, raters: Sequence[int | str]) -> Ratings:
         """The ratings of those raters alone."""
-        at = [self.at(r) for r in raters]
+        codes = np.stack([self.said_by(r) for r in raters], axis=1)
         assert self.raters is not None
-        codes = self.codes[:, at]
         used = (codes >= 0).any(1)
-        codes, w, w2 = folded(
+        given, w, w2 = folded(
             codes[used], self.weight[used], self.weight2[used], len(self.categories), False
         )
-        names = tuple(self.raters[k] for k in at)
-        return replace(self, codes=codes, weight=w, weight2=w2, raters=names)
+        names = tuple(self.raters[self.at(r)] for r in raters)
+        return replace(self, given=given, weight=w, weight2=w2, raters=names)
 
     def __radd__(self, other: object) -> Ratings:
         """So that `sum` takes ratings: it begins with 0."""
@@ -211,17 +252,12 @@ class Ratings:
                 f"; parts have the same raters and scale, so bring the ratings of each item together first"
             )
         words, values = _joined(self, other)
-        parts = [_recoded(r, words) for r in (self, other)]
-        wide = max(p.shape[1] for p in parts)
-        if self.raters is None:
-            parts = [np.pad(p, ((0, 0), (0, wide - p.shape[1])), constant_values=-1) for p in parts]
-        codes = np.concatenate(parts)
         w, w2 = (
             np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
         )
-        codes, w, w2 = folded(codes, w, w2, len(words), False)
+        given, w, w2 = folded(_joined_lists(self, other, words), w, w2, len(words), False)
         return replace(
-            self, codes=codes, weight=w, weight2=w2, categories=words, values=values,
+            self, given=given, weight=w, weight2=w2, categories=words, values=values,
             weighted=self.weighted or other.weighted,
         )  # fmt: skip
 
@@ -229,9 +265,12 @@ class Ratings:
         if not isinstance(other, Ratings):
             return NotImplemented
         names = ("categories", "scale", "raters")
-        arrays = ("codes", "weight", "weight2", "values")
-        return all(getattr(self, k) == getattr(other, k) for k in names) and all(
-            np.array_equal(getattr(self, k), getattr(other, k)) for k in arrays
+        arrays = ("weight", "weight2", "values")
+        listed = ("item", "rater", "code", "shape")
+        return (
+            all(getattr(self, k) == getattr(other, k) for k in names)
+            and all(np.array_equal(getattr(self, k), getattr(other, k)) for k in arrays)
+            and all(np.array_equal(*(getattr(r.listed, k) for r in (self, other))) for k in listed)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -261,6 +300,30 @@ def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
     return tuple(words), np.array([k if places else both[w] for k, w in enumerate(words)], float)
 
 
-def _recoded(r: Ratings, words: tuple[str, ...]) -> Codes:
-    at = {w: k for k, w in enumerate(words)}
-    return np.array([*(at[w] for w in r.categories), -1], np.int32)[r.codes]
+def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> Codes | RatingList:
+    """The ratings of both, those of the second after those of the first."""
+    place = {w: k for k, w in enumerate(words)}
+    codes = [np.array([place[w] for w in r.categories], np.int32)[r.listed.code] for r in (a, b)]
+    return RatingList(
+        np.concatenate((a.listed.item, b.listed.item + len(a))),
+        np.concatenate((a.listed.rater, b.listed.rater)),
+        np.concatenate(codes),
+        (len(a) + len(b), max(r.given.shape[1] for r in (a, b))),
+    ).compact()
+
+
+def _in_order(given: Codes | RatingList) -> Codes | RatingList:
+    """The ratings of each item in one order, where it is not known who said what."""
+    if not isinstance(given, RatingList):
+        codes: Codes = -np.sort(-given, axis=1)
+        return codes
+    order = np.lexsort((-given.code, given.item))
+    return given._replace(code=given.code[order])
+
+
+def _rated(given: Codes | RatingList) -> NDArray[np.bool_]:
+    """Which rows have a rating."""
+    if isinstance(given, RatingList):
+        return np.bincount(given.item, minlength=given.shape[0]) > 0
+    there: NDArray[np.bool_] = np.any(given >= 0, axis=1)
+    return there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,12 @@ from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective, z
 from scorewise.registry import measure
 from scorewise.tallies import Ratings
+from scorewise.tallies.rating_patterns import summed
 
 Floats = NDArray[np.float64]
-MOST = 4096  # categories of which a square table is made
+Ints = NDArray[np.int64]
+MOST = 4096  # categories
+DENSE = 256  # categories up to which a table of all is no larger than what is said of some
 
 
 @measure(
@@ -33,20 +37,15 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     (13.765, 2.0, 0.00103)
     """
     z(level)
-    found = _table(r)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    weight, squares = found
-    apart = squares + squares.T
-    np.fill_diagonal(apart, 0.0)
-    mixed = apart.sum(1) > 0
-    apart, weight = apart[np.ix_(mixed, mixed)], weight[np.ix_(mixed, mixed)]
-    if not len(apart):
+    if why := _lacking(r):
+        return Estimate.undefined(why, level)
+    c = _mixed(r)
+    if not len(c.gap):
         return Estimate(0.0, level=level, expected=0.0, p=1.0)
-    kept = _all_but_one(apart)
-    difference = (weight.sum(1) - weight.sum(0))[kept]
-    spread = np.diag(apart.sum(1)) - apart
-    solved = np.linalg.solve(spread[np.ix_(kept, kept)], difference)
+    kept = _all_but_one(c)
+    many = len(r.categories)
+    difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
+    solved = _solved(c, kept, difference)
     return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
 
 
@@ -63,15 +62,10 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     (13.769, 3.0, 0.00324)
     """
     z(level)
-    found = _table(r)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    weight, squares = found
-    upper = np.triu_indices(len(weight), 1)
-    both = (squares + squares.T)[upper]
-    mixed = both > 0
-    gap = (weight - weight.T)[upper][mixed]
-    return _chi_squared(float((gap**2 / both[mixed]).sum()), int(mixed.sum()), level)
+    if why := _lacking(r):
+        return Estimate.undefined(why, level)
+    c = _mixed(r)
+    return _chi_squared(float((c.gap**2 / c.both).sum()), len(c.gap), level)
 
 
 @measure(
@@ -118,29 +112,83 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     return _difference(table[0, 0], table[1, 1], n, level, None)
 
 
-def _table(r: Ratings) -> tuple[Floats, Floats] | str:
-    """The table of two raters near 1, with sums of squared weights, or why there is none."""
+def _lacking(r: Ratings) -> str:
+    """Why there is no table of two raters, or nothing."""
     if r.raters is None:
         return "it is not known which rater said what"
     if len(r.raters) != 2:
         return f"there are {len(r.raters)} raters; this is of two"
     if len(r.categories) > MOST:
         return f"more than {MOST:,} categories"
-    c = r.pair(0, 1)
-    if not c.weight.any():
-        return "no item is rated by both" if len(r.codes) else "no items"
-    weight, squares = (w.astype(np.float64) for w in (c.weight, c.weight2))
-    return weight * c.scale, squares * c.scale * c.scale
+    if not (r.rated == 2).any():
+        return "no item is rated by both" if len(r) else "no items"
+    return ""
 
 
-def _all_but_one(apart: Floats) -> NDArray[np.int64]:
-    """All categories but the first of each group that is linked by disagreements."""
-    from scipy.sparse import csr_array
+class _Mixed(NamedTuple):
+    """Each two categories that are taken for one another.
+
+    `gap` is how much oftener the first rater says the first of them and the second the second than the
+    other way round; `both` the sum of squared weights of either way.
+    """
+
+    first: Ints
+    second: Ints
+    gap: Floats
+    both: Floats
+
+
+def _mixed(r: Ratings) -> _Mixed:
+    """The cells of the table off its diagonal, with weights near 1."""
+    a, b = r.codes[r.rated == 2].T.astype(np.int64)
+    w, w2 = (x[r.rated == 2].astype(np.float64) for x in (r.weight, r.weight2))
+    unit = 2.0 ** -math.frexp(float(w.sum()))[1]
+    off, many = a != b, len(r.categories)
+    a, b, w, w2 = a[off], b[off], w[off] * unit, w2[off] * unit * unit
+    pair, place = np.unique(np.minimum(a, b) * many + np.maximum(a, b), return_inverse=True)
+    gap, both = (summed(place, x, len(pair)) for x in (np.where(a < b, w, -w), w2))
+    used = both > 0
+    return _Mixed(*np.divmod(pair[used], many), gap[used], both[used])
+
+
+def _all_but_one(c: _Mixed) -> Ints:
+    """All categories that are mixed up but the first of each group that is linked by that."""
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    _, group = connected_components(csr_array(apart > 0), directed=False)
-    _, first = np.unique(group, return_index=True)
-    return np.setdiff1d(np.arange(len(apart)), first)
+    mixed, place = np.unique((c.first, c.second), return_inverse=True)
+    first, second = place.reshape(2, -1)
+    links = coo_array((np.ones(len(first)), (first, second)), shape=(len(mixed), len(mixed)))
+    _, group = connected_components(links, directed=False)
+    _, lowest = np.unique(group, return_index=True)
+    return np.delete(mixed, lowest)
+
+
+def _solved(c: _Mixed, kept: Ints, difference: Floats) -> Floats:
+    """The covariance of the kept categories divided into their differences."""
+    from scipy.sparse import coo_array
+
+    many = len(kept)
+    place = np.full(int(max(c.first.max(), c.second.max())) + 1, -1)
+    place[kept] = np.arange(many)
+    i, j = place[c.first], place[c.second]
+    own = (summed(c.first, c.both, len(place)) + summed(c.second, c.both, len(place)))[kept]
+    inside = (i >= 0) & (j >= 0)
+    i, j, both = i[inside], j[inside], -c.both[inside]
+    at = np.arange(many)
+    values = np.concatenate((own, both, both)), (np.r_[at, i, j], np.r_[at, j, i])
+    spread = coo_array(values, shape=(many, many))
+    if many <= DENSE or len(i) > 4 * many:
+        solved: Floats = np.linalg.solve(spread.toarray(), difference)
+        return solved
+    from scipy.sparse.linalg import splu
+
+    sparse = splu(
+        spread.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )  # fmt: skip
+    found: Floats = sparse.solve(difference)
+    return found
 
 
 def _chi_squared(value: float, df: int, level: float) -> Estimate:
@@ -153,16 +201,17 @@ def _chi_squared(value: float, df: int, level: float) -> Estimate:
 def _two_categories(r: Ratings, level: float) -> tuple[Floats, float] | Estimate:
     """The shares of the four cells and the effective number of items."""
     z(level)
-    found = _table(r)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
+    if why := _lacking(r):
+        return Estimate.undefined(why, level)
     if len(r.categories) != 2:
         many = len(r.categories)
         there = "there is one category" if many == 1 else f"there are {many} categories"
         return Estimate.undefined(f"{there}; this is of two", level)
-    weight, squares = found
+    c = r.pair(0, 1)
+    weight = np.asarray(c.weight, np.float64) * c.scale
     total = float(weight.sum())
-    return weight / total, effective(total, float(squares.sum()))
+    squares = float((c.weight2 * c.scale * c.scale).sum())
+    return weight / total, effective(total, squares)
 
 
 def _difference(

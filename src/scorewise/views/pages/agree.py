@@ -34,9 +34,16 @@ def agree(doc: Document) -> list[Section]:
         *_raters(doc),
         *_pairs(doc),
         *_items(doc),
-        *absent((m["why"], plain(m["title"])) for m in doc["measures"]),
+        *absent(_without(doc)),
         *hints(doc["hints"]),
     ]
+
+
+def _without(doc: Document) -> list[tuple[str, str]]:
+    """What has no value, and why; raters who are not known are told of by the measures."""
+    found = [(m["why"], plain(m["title"])) for m in doc["measures"]]
+    known = doc["data"]["raters"] is not None
+    return [*found, (doc["pairs"]["why"], "Each two raters")] if known else found
 
 
 def _facts(doc: Document) -> list[tuple[str, str]]:
