@@ -6,6 +6,7 @@ from typing import Literal
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.kolmogorov import least_distance
 from scorewise.intervals.partial import partial, partial_spread
 from scorewise.intervals.placements import FEW, area, area_limits, score_limits, sizes
 from scorewise.intervals.scales import Spread, limits
@@ -71,12 +72,17 @@ def partial_auroc(
     neg, pos = sizes(t)
     # of the class along the axis, only those rows count that lie within the width
     used = (neg, pos * width) if across else (neg * width, pos)
-    if min(used) > FEW - 1e-9 and known.says_something() and 0 < share < 1:
-        low, high = limits(share, known, level, "logit")
-        method = "DeLong, logit"
-    else:
-        low, high = score_limits(share, *used, level)
-        method = "Newcombe"
+    few = min(used) <= FEW - 1e-9
+    low, high = score_limits(share, *used, level)
+    method = "Newcombe"
+    if share == 0:
+        # no row of the class that climbs lies within the part
+        rows = neg if across else pos
+        low, high, method = *wilson(0.0, rows, 0.0, rows, level)[1:], "Wilson"
+    elif known.says_something() and share < 1:
+        least, most = limits(share, known, level, "logit")
+        low, high = (min(low, least), max(high, most)) if few else (least, most)
+        method = "DeLong and Newcombe" if few else "DeLong, logit"
     low, high = max(0.0, low * width - bound), min(width, high * width + bound)
     chance = width * width / 2
     if scale == "mcclish":
@@ -104,14 +110,18 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
         (worst_up, worst_down, *_), (best_up, best_down, *_) = map(_distances, extremes(t))
         ends = max(worst_up, best_down), max(best_up, worst_down)
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-    # floats, because squares of large counts leave the range of integers
-    sides = [[float(w[:at].sum()), float(w[at:].sum())] for w in (t.pos, t.pos2, t.neg, t.neg2)]
-    (pos_low, pos_up), (pos2_low, pos2_up), (neg_low, neg_up), (neg2_low, neg2_up) = sides
-    tpr = wilson(pos_up, pos_low, pos2_up, pos2_low, level)
-    tnr = wilson(neg_low, neg_up, neg2_low, neg2_up, level)
+    rates = []
+    for w, squares, way in zip((t.pos, t.neg), reversed(t.squares), (-1, 1), strict=True):
+        # floats, because squares of large counts leave the range of integers
+        hit, miss = [float(w[:at].sum()), float(w[at:].sum())][::way]
+        # weights as uneven on both sides as on the whole: where heavy rows lie is chance
+        each = float(squares) / (hit + miss)
+        rates.append(wilson(hit, miss, hit * each, miss * each, level))
+    tpr, tnr = rates
     ends = combine(lambda a, b: a + b - 1, tpr, tnr)
     low, high = sorted(sign * x for x in ends)
-    low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
+    low = min(low, value, least_distance(t, level))
+    low, high = max(0.0, low - bound), min(1.0, max(high, value) + bound)
     return Estimate(value, low, high, level, "Newcombe at the cut", "", bound, 0.0)
 
 

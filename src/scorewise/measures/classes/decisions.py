@@ -21,6 +21,7 @@ from scorewise.intervals.class_tables import (
 )
 from scorewise.intervals.scales import Scale
 from scorewise.intervals.shares import wilson
+from scorewise.measures._decided import cohen
 from scorewise.measures.classes._shared import counted, occurring, shares, why_one_class
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
@@ -136,18 +137,17 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
 def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Agreement of labels and decisions beyond what their margins would give by chance.
 
-    (po - pe) / (1 - pe), with the standard error of Fleiss, Cohen and Everitt (1969). Where that is 0
-    two rows are spread over the table, for the interval alone. Every constant scores 0.
+    (po - pe) / (1 - pe), with the interval of two raters; see `cohen_kappa`. Every constant scores 0.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
-    >>> kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.636 [0.054, 1.000]
+    >>> round(kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])).value, 3)
+    0.636
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
     if occurring_or_called(t.confusion).sum() < 2:
         return Estimate.undefined("labels and decisions are one and the same constant", level)
-    return _signed(t, formulas.kappa, "identity", level, "Fleiss-Cohen-Everitt")
+    return cohen(t.confusion, level)
 
 
 @measure(group="decisions", bounds=SIGNED, title="MCC", of="several classes")
