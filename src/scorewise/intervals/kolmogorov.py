@@ -1,9 +1,9 @@
 """How small the largest distance of two score distributions may be, given the one seen.
 
-A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise helped. So
-the true maximum is supposed to be smaller, with the distances seen cut off at it, noise is drawn anew, and the
-lower limit is the smallest maximum under which the one seen is not extreme. A maximum of 0 is the hypothesis
-of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds nothing.
+A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise helped.
+So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise is drawn.
+The lower limit is the smallest maximum under which the one seen is not extreme. A maximum of 0 is the
+hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds nothing.
 """
 
 from __future__ import annotations

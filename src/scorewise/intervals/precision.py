@@ -11,6 +11,7 @@ from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
 
 Floats = NDArray[np.float64]
+_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
 
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
@@ -48,11 +49,13 @@ def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
         by_neg += inner(b.neg2, down * down)
         effects.append((up, down))
     sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
-    up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
-    return pooled_spread(
-        Part(by_pos, sizes[0], freedom(t.pos, t.pos2, up)),
-        Part(by_neg, sizes[1], freedom(t.neg, t.neg2, down)),
-    )
+    parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
+    most = max(max(float(np.abs(x).max()) for x in pair) for pair in effects)
+    if t.weighted or 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
+        up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
+        dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
+        parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]
+    return pooled_spread(*parts)
 
 
 def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
