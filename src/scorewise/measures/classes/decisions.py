@@ -23,6 +23,7 @@ from scorewise.intervals.scales import Scale
 from scorewise.intervals.shares import wilson
 from scorewise.measures._decided import cohen
 from scorewise.measures.classes._shared import counted, occurring, shares, why_one_class
+from scorewise.measures.decisions_together import mcc as mcc_of_two
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 
@@ -154,8 +155,8 @@ def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
 def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Correlation of labels and decisions (R_K of Gorodkin 2004).
 
-    That of the class indicators, summed over classes; of two classes, Matthews' phi. Delta method on
-    the Fisher z scale. Every constant scores 0.
+    That of the class indicators, summed over classes; of two classes, Matthews' phi, with its interval.
+    Otherwise the delta method on the Fisher z scale. Every constant scores 0.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
@@ -167,6 +168,8 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if called.sum() < 2:
         only = t.classes[int(called.argmax())]
         return Estimate.undefined(f"all rows are called {only}", level)
+    if len(t.classes) == 2:
+        return mcc_of_two(t.confusion, level=level)
     return _signed(t, formulas.mcc, "atanh", level, "delta, Fisher z")
 
 
