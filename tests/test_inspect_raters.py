@@ -193,3 +193,9 @@ def test_tolerance_holds_for_32_bits():
     scores = [np.array([x], np.float32) for x in (0.6, 0.5)]
     found = sw.raters({"ann": ([1], scores[0]), "bob": ([1], scores[1])}, tolerance=0.1)
     assert found.agreement.within == 1
+
+
+def test_models_of_32_bits_decide_in_their_precision():
+    wide = [0.7, 0.2, 0.9, 0.7]
+    models = {"wide": np.array(wide), "narrow": np.array(wide, np.float32)}
+    assert sw.inspect([1, 0, 1, 0], models, threshold=0.7).agreement.decisions == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
@@ -16,6 +17,7 @@ from scorewise.sources import load
 from scorewise.tallies import Tally
 from scorewise.views.schemas import document_schema
 
+Z = stats.norm.ppf(0.975)
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "asah.parquet"
 
 
@@ -31,27 +33,61 @@ def random_rows(seed, n=60, digits=1):
     return y, (z + y).round(digits), (0.5 * z + rng.normal(size=n) + 0.5 * y).round(digits), rng
 
 
+def all_pairs(y, a, b):
+    """DeLong's difference and its variance with a loop over all pairs of rows, and Welch's df."""
+    win = lambda s: np.array([[(p > n) + (p == n) / 2 for n in s[~y]] for p in s[y]])  # noqa: E731
+    gap = win(a) - win(b)
+    parts = [(x.var(ddof=1) / len(x), len(x) - 1) for x in (gap.mean(1), gap.mean(0))]
+    variance = sum(v for v, _ in parts)
+    return gap.mean(), variance, variance**2 / sum(v * v / df for v, df in parts)
+
+
 @pytest.mark.skipif(not ASAH.exists(), reason="the aSAH data of pROC are not beside the checkout")
 def test_published_by_proc():
-    loaded = load(str(ASAH), label="y", scores=["wfns", "s100b"])
-    tallies = (Tally.of_rows(loaded.rows, name) for name in ("wfns", "s100b"))
-    e, p = area_difference(loaded.rows, *tallies)
-    assert p == pytest.approx(0.0271757822291882, abs=1e-9)
-    assert (e.low, e.high) == pytest.approx((0.0104061769564846, 0.174214419249478), abs=1e-9)
+    """Its p-value and interval are those of a normal distribution; ours are Student's."""
+    rows = load(str(ASAH), label="y", scores=["wfns", "s100b"]).rows
+    e, p = area_difference(rows, *(Tally.of_rows(rows, name) for name in ("wfns", "s100b")))
+    _, _, df = all_pairs(rows.y, rows.scores["wfns"], rows.scores["s100b"])
+    error = (e.high - e.low) / 2 / stats.t.ppf(0.975, df)
+    assert math.erfc(e.value / error / math.sqrt(2)) == pytest.approx(0.0271757822291882, abs=1e-9)
+    ends = e.value - Z * error, e.value + Z * error
+    assert ends == pytest.approx((0.0104061769564846, 0.174214419249478), abs=1e-9)
+    assert 0.027 < p < 0.031
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_variance_is_that_of_all_pairs(seed):
-    """DeLong's definition with a loop over all pairs of rows."""
     y, a, b, _ = random_rows(seed)
-    win = lambda s: np.array([[(p > n) + (p == n) / 2 for n in s[~y]] for p in s[y]])  # noqa: E731
-    gap = win(a) - win(b)
-    spread = gap.mean(1).var(ddof=1) / len(gap) + gap.mean(0).var(ddof=1) / gap.shape[1]
+    value, variance, df = all_pairs(y, a, b)
     e, p = difference(y, a, b)
-    assert e.value == pytest.approx(gap.mean(), abs=1e-12)
-    assert (e.high - e.low) / 2 / 1.959963984540054 == pytest.approx(math.sqrt(spread), rel=1e-9)
-    assert p == pytest.approx(math.erfc(abs(gap.mean()) / math.sqrt(2 * spread)), rel=1e-9)
+    assert e.value == pytest.approx(value, abs=1e-12)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(variance)
+    assert (e.high - e.low) / 2 == pytest.approx(reach, rel=1e-9)
+    assert p == pytest.approx(2 * stats.t.sf(abs(value) / math.sqrt(variance), df), rel=1e-9)
     assert e.value == pytest.approx(sw.evaluate(y, a).auroc.value - sw.evaluate(y, b).auroc.value)
+
+
+def test_few_positives_and_no_difference():
+    """Six of a hundred rows are positive, and both models are as good: 5 % may be found different."""
+    rng, found = np.random.default_rng(4), 0
+    y = np.arange(100) < 6
+    for _ in range(600):
+        shared = rng.normal(size=100) + 1.2 * 2**0.5 * y
+        e, p = difference(y, shared + rng.normal(size=100), shared + rng.normal(size=100))
+        assert (p < 0.05) == (not e.low <= 0 <= e.high)
+        found += p < 0.05
+    assert found <= 0.06 * 600
+
+
+def test_a_difference_by_few_rows_has_a_caution():
+    y, a, b, _ = random_rows(3)
+    assert difference(y, a, b).estimate.caution == ""
+    few = np.concatenate([np.flatnonzero(y)[:6], np.flatnonzero(~y)])
+    e = difference(y[few], a[few], b[few], positive=True).estimate
+    assert e.caution == "a difference by 6 rows of class 'True'"
+    unit = {name: 1 / (1 + np.exp(-s[few])) for name, s in (("a", a), ("b", b))}
+    text = str(sw.compare(y[few], unit, positive=True))
+    assert "unreliable: a difference by 6 rows of class 'True' (AUROC)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -503,3 +503,12 @@ def test_sensitivity_at_the_midpoint_is_the_area():
 def test_no_band_without_an_area():
     with pytest.raises(sw.BadInput, match="no band: all scores are extreme"):
         sw.smroc([1, 1, 0, 0], [1.0, 1.0, 0.0, 0.0], midpoint=0.0).band()
+
+
+def test_a_fixed_midpoint_and_a_threshold_meet_float32_scores_in_their_precision():
+    y, s = np.array([1, 0, 1, 0]), np.array([0.7, 0.2, 0.9, 0.7], np.float32)
+    curve = sw.smroc(y, s, midpoint=0.7)
+    assert curve.appropriate.tolist() == [True, True, True, False]
+    right, wrong = curve.tables(0.7)
+    assert (right + wrong) == sw.Tally.of(y, s).confusion(0.7)
+    assert (right.tp, wrong.fp) == (2, 1)

@@ -189,7 +189,7 @@ def test_confusion_at_the_scores_themselves(case, at, data):
     if case.kind == "logit":
         if p is None or not 0 < p < 1:
             return
-        threshold, wanted = p, float(np.log(p) - np.log1p(-p))
+        threshold, wanted = p, float(t.score.dtype.type(np.log(p) - np.log1p(-p)))
     else:
         threshold = wanted = raw
     w = np.ones(len(s)) if case.weight is None else case.weight
@@ -198,13 +198,49 @@ def test_confusion_at_the_scores_themselves(case, at, data):
     np.testing.assert_allclose(t.confusion(threshold).table, [c.sum() for c in cells])
 
 
-def test_float32_scores_are_compared_as_they_are():
-    s = np.array([0.1, 0.2, 0.3], np.float32)
-    t = Tally.of([0, 1, 1], s)
-    # 0.1 as float32 is above 0.1, 0.3 as float32 also; 0.2 as float32 as well
-    for x in s:
-        assert t.confusion(float(x)).table[:2].sum() == (s >= x).sum()
-    assert t.confusion(0.3).tp == int(float(s[2]) >= 0.3)
+NARROW = [np.float32(x) for x in (0.1, 0.2, 0.3, 0.6, 0.7, 0.9)]
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.6, 0.7, 0.9, 0.35, 1e-60, 1e300])
+def test_float32_scores_meet_the_threshold_as_numpy_would(threshold, coarse):
+    """The threshold is rounded to the precision of the scores: 32-bit 0.7 is at 0.7, not below it."""
+    s, y = np.array(NARROW), np.array([0, 1, 0, 1, 1, 1])
+    t = Tally.of(y, s).coarsen() if coarse else Tally.of(y, s)
+    with np.errstate(over="ignore"):
+        called = s >= np.float32(threshold)
+    c = t.confusion(threshold)
+    assert (c.tp, c.fp) == (called[y == 1].sum(), called[y == 0].sum())
+    found = t.cut(threshold)
+    assert found.above < threshold <= found.upto
+    assert t.confusion(min(found.upto, 2.0)) == c
+    if np.isfinite(found.above):
+        assert t.confusion(found.above) != c
+        assert t.confusion(float(np.nextafter(np.float32(found.above), np.float32(2)))) == c
+
+
+def test_float32_cut_is_written_as_the_scores_are():
+    t = Tally.of([0, 1, 0, 1, 1, 1], np.array(NARROW))
+    assert t.cut(0.7) == (0.7, 0.6, 0.7)
+    assert t.cut(0.65) == (0.65, 0.6, 0.7)
+
+
+def test_narrow_scores_stay_narrow_when_coarse_saved_and_merged(tmp_path):
+    t = Tally.of([1, 0], np.array([0.7, 0.2], np.float32))
+    coarse = t.coarsen()
+    coarse.save(tmp_path / "t.parquet")
+    for each in (t, coarse, Tally.load(tmp_path / "t.parquet"), coarse + coarse, t + t):
+        assert each.confusion(0.7).fn == 0
+    # beside 64-bit scores they are what 64 bits say they are: a little below 0.7
+    assert (t + Tally.of([1, 0], [0.9, 0.1])).confusion(0.7).fn == 1
+
+
+def test_float32_logits_meet_a_probability():
+    odds = math.log(0.7 / 0.3)
+    t = Tally.of([1, 0], np.array([odds, -1.0], np.float32), kind="logit")
+    assert t.confusion(0.7).tp == 1
+    assert t.cut(0.7).upto == pytest.approx(0.7, abs=1e-7)
+    assert t.cut(0.7).upto >= 0.7
 
 
 @pytest.mark.parametrize(

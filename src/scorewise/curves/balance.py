@@ -10,6 +10,7 @@ import numpy as np
 
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.climbing import HAIR, first_high
+from scorewise.tallies.deciding import on_their_scale
 from scorewise.tallies.losses import unit
 
 
@@ -106,7 +107,7 @@ def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Conf
     [[[2, 0], [1, 2]], [[1, 0], [0, 0]]]
     """
     s = unit(t.score, t.kind)
-    high, decided = s >= midpoint - HAIR, s >= threshold
+    high, decided = s >= midpoint - HAIR, t.score >= on_their_scale(t, threshold)
     names = t.origin.negative, t.origin.positive
     made = []
     for right in (True, False):

@@ -128,6 +128,7 @@ def _lines(measure: str, pairs: list[tuple[str, str]], found: list[Difference]) 
             "why": e.why,
             "p": finite(p),
             "p_adjusted": finite(q),
+            "caution": e.caution,
         }
         for (a, b), (e, p), q in zip(pairs, found, adjusted, strict=True)
     ]

@@ -19,6 +19,7 @@ from scorewise.inspection.suspicion import most, suspicion
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import HAIR, why_not_unit
+from scorewise.tallies.deciding import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
 from scorewise.views.shown import Shown
@@ -201,8 +202,10 @@ def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
 
 def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
     """Models as raters: each decides positive at the threshold."""
-    scores = np.stack([unit(rows.scores[t.origin.score], t.kind) for t in tallies], axis=1)
-    said = Said(tuple(rows.scores), scores >= s.threshold, scores, rows.mass())
+    columns = [rows.scores[t.origin.score] for t in tallies]
+    scores = np.stack([unit(c, t.kind) for c, t in zip(columns, tallies, strict=True)], axis=1)
+    called = [c >= on_their_scale(t, s.threshold) for c, t in zip(columns, tallies, strict=True)]
+    said = Said(tuple(rows.scores), np.stack(called, axis=1), scores, rows.mass())
     times = 1 if rows.count is None else rows.count
     return agreement(
         said, tallies, tolerance=s.tolerance, rule=s.midpoint,

@@ -38,13 +38,6 @@ def _f1(table: Floats) -> tuple[Floats, Floats, Floats]:
     return 2 * table.diagonal() / margins, np.diag(2 / margins), margins
 
 
-def kappa(table: Floats) -> tuple[float, Floats]:
-    """Cohen's kappa, (po - pe) / (1 - pe), and its slope: that of Fleiss, Cohen and Everitt (1969)."""
-    po, pe, slope_po, slope_pe = _agreement(table)
-    value = (po - pe) / (1 - pe)
-    return value, (slope_po - (1 - value) * slope_pe) / (1 - pe)
-
-
 def mcc(table: Floats) -> tuple[float, Floats]:
     """The correlation of two codings of the classes (Gorodkin 2004), and its slope."""
     po, pe, slope_po, slope_pe = _agreement(table)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.logistic import Fitted, logistic
+from scorewise.intervals.scales import freedom
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import MOST, chances
 from scorewise.tallies.extremes import why_open
@@ -30,10 +31,11 @@ class LogOdds(NamedTuple):
 
 
 class Coefficient(NamedTuple):
-    """A coefficient and its standard error, from the sandwich."""
+    """A coefficient, its standard error from the sandwich, and the degrees of freedom of that."""
 
     value: float
     se: float
+    df: float
 
 
 def log_odds(t: Tally, clip: float | None) -> LogOdds:
@@ -87,6 +89,9 @@ def _last(
     bread = np.linalg.pinv(fit.curvature)
     with np.errstate(over="ignore", invalid="ignore"):  # where the likelihood is all but flat
         variance = float((bread @ meat @ bread)[-1, -1])
+        effect = sum((a * f for a, f in zip(bread[-1], features, strict=True)), np.zeros(len(c.x)))
     if not variance < LARGEST:
         return None
-    return Coefficient(float(fit.coef[-1]), math.sqrt(max(variance, 0.0)))
+    both = [np.concatenate(x) for x in ((c.neg, c.pos), (c.neg2, c.pos2))]
+    df = freedom(both[0], both[1], np.concatenate((effect * p, effect * (1 - p))))
+    return Coefficient(float(fit.coef[-1]), math.sqrt(max(variance, 0.0)), df)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import Spread, effective, pooled_spread
+from scorewise.intervals.scales import Part, Spread, effective, freedom, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
 
 Floats = NDArray[np.float64]
+_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
 
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
@@ -31,6 +32,7 @@ def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
     """
     pos, value = t.positives, precision_area(t, trapezoid)
     by_pos = by_neg = raised = lowered = last = 0.0
+    effects: list[tuple[Floats, Floats]] = []
     for b in t.blocks():
         weight = b.pos.astype(np.float64, copy=False)
         tp, rows, lead = _precisions(weight, b, trapezoid)
@@ -42,10 +44,18 @@ def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
         share /= rows * rows
         up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
         raised, lowered = float(up[-1]), float(down[-1])
-        by_pos += inner(b.pos2, (up + (lead - value) / pos) ** 2)
+        up = up + (lead - value) / pos
+        by_pos += inner(b.pos2, up * up)
         by_neg += inner(b.neg2, down * down)
+        effects.append((up, down))
     sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
-    return pooled_spread((by_pos, sizes[0]), (by_neg, sizes[1]))
+    parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
+    most = max(max(float(np.abs(x).max()) for x in pair) for pair in effects)
+    if t.weighted or 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
+        up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
+        dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
+        parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]
+    return pooled_spread(*parts)
 
 
 def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:

@@ -26,16 +26,37 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     >>> [round(x, 4) for x in wilson(9, 1, 9, 1, 0.95)]
     [0.9, 0.5958, 0.9821]
     """
-    total = hit + miss
     # the rest is not 1 - p, which loses its digits when p is close to 1
-    p, rest = hit / total, miss / total
-    variance = hit2 * (rest / total) ** 2 + miss2 * (p / total) ** 2
-    n = p * rest / variance if p * rest and variance else total * (total / (hit2 + miss2))
+    p, rest, n = _rows(hit, miss, hit2, miss2)
     q = z(level) ** 2 / n
     centre = (p + q / 2) / (1 + q)
     reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
     # at an end the formula gives the end up to rounding
     return Share(p, 0.0 if hit == 0 else centre - reach, 1.0 if miss == 0 else centre + reach)
+
+
+def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:
+    """The share, the rest, and how many equally weighted rows would be as uncertain."""
+    total = hit + miss
+    p, rest = hit / total, miss / total
+    variance = hit2 * (rest / total) ** 2 + miss2 * (p / total) ** 2
+    n = p * rest / variance if p * rest and variance else total * (total / (hit2 + miss2))
+    return p, rest, n
+
+
+def exact(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
+    """The same share with the interval of Clopper and Pearson (1934), which holds of any few rows.
+
+    >>> [round(x, 4) for x in exact(1, 0, 1, 0, 0.95)]
+    [1.0, 0.025, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    p, rest, n = _rows(hit, miss, hit2, miss2)
+    tail = (1 - level) / 2
+    low = float(betaincinv(p * n, rest * n + 1, tail)) if hit else 0.0
+    high = float(betaincinv(p * n + 1, rest * n, 1 - tail)) if miss else 1.0
+    return Share(p, low, high)
 
 
 def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:

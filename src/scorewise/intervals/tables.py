@@ -20,9 +20,10 @@ def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, 
 
     The gradient is taken by a complex step, which is exact. Where the formula's slope says too little
     (an empty cell on a transformed scale, or no slope at all) half a row of mean weight is put into
-    each cell, for the interval alone.
+    each cell, for the interval alone. Of weighted rows the error is the larger one: by the weights of each
+    cell, or as if these differed within a class by chance alone.
     """
-    table, squares = c.table * c.scale, c.squares * c.scale**2
+    table, squares = c.table * c.scale, np.stack([c.squares, c.evened]) * c.scale**2
     if scale != "identity" and (table == 0).any():
         return wald(*_with_half_rows(f, table, squares), level, scale)
     se = _error(f, table, squares)
@@ -32,13 +33,13 @@ def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, 
 
 
 def _error(f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
-    return math.sqrt(float(squares @ gradient(f, table) ** 2))
+    return math.sqrt(float((squares @ gradient(f, table) ** 2).max()))
 
 
 def _with_half_rows(
     f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> tuple[float, float]:
-    mean = squares.sum() / table.sum()
+    mean = squares[0].sum() / table.sum()
     table, squares = table + mean / 2, squares + mean**2 / 2
     return float(f(*table)), _error(f, table, squares)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.shares import Share, wilson
 from scorewise.intervals.tables import Formula, corners
-from scorewise.tallies import Confusion
+from scorewise.tallies import Confusion, Ratings
 
 # the cells (of tp, fp, fn, tn) in which a measure needs something, under the reason if there is nothing
 NEEDS = {
@@ -30,11 +32,23 @@ def lacking(c: Confusion, *needs: str) -> str:
     return next((why for why in ("no rows", *needs) if not table[list(NEEDS[why])].sum()), "")
 
 
-def share(c: Confusion, hit: tuple[int, ...], miss: tuple[int, ...], level: float) -> Share:
-    """Share of some cells (of tp, fp, fn, tn) in these and others, with its Wilson interval."""
-    w, w2 = c.table, c.squares
-    a, b, a2, b2 = (float(x[list(cells)].sum()) for x in (w, w2) for cells in (hit, miss))
-    return wilson(a, b, a2, b2, level)
+def share(
+    c: Confusion,
+    hit: tuple[int, ...],
+    miss: tuple[int, ...],
+    level: float,
+    interval: Callable[..., Share] = wilson,
+) -> Share:
+    """Share of some cells (of tp, fp, fn, tn) in these and others, with its Wilson interval.
+
+    Of weighted rows it is the wider one: by the weights of hits and of misses, or as if these differed by
+    chance alone.
+    """
+    a, b = (float(c.table[list(cells)].sum()) for cells in (hit, miss))
+    squares = [[float(w2[list(x)].sum()) for x in (hit, miss)] for w2 in (c.squares, c.evened)]
+    total = a + b
+    a2, b2 = max(squares, key=lambda x: x[0] * (b / total) ** 2 + x[1] * (a / total) ** 2)
+    return interval(a, b, a2, b2, level)
 
 
 def rates(c: Confusion, level: float) -> tuple[Share, Share]:
@@ -81,3 +95,12 @@ def judged(
     low = max(bounds[0], min(limits[0], value) - bound)
     high = min(bounds[1], max(limits[1], value) + bound)
     return Estimate(value, low, high, level, method, "", bound, baseline)
+
+
+def cohen(c: Confusion, level: float) -> Estimate:
+    """Kappa of labels and decisions: that of two raters, with the same interval."""
+    # here, because measures of raters are to be registered after these
+    from scorewise.measures.raters.pairs import cohen_kappa
+
+    e = cohen_kappa(Ratings.of_confusion(c), level=level)
+    return replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.cox import LARGEST, Coefficient, LogOdds, in_the_large, log_odds, slope
-from scorewise.intervals.scales import Spread, effective, limits
+from scorewise.intervals.scales import Spread, effective, limits, student_chance
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.chances import why_not_probable
@@ -26,8 +26,8 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
 
     The slope of the logistic regression of the labels on the log-odds, beside an intercept (Cox 1958).
     Interval and `p` (of slope 1) by the sandwich, with as many degrees of freedom as the rarer class has
-    rows, less one. Beyond 65,536 distinct scores rows are joined
-    on a fixed grid.
+    rows, less one, or fewer where few rows bring most of the variance. Beyond 65,536 distinct scores rows
+    are joined on a fixed grid.
 
     >>> calibration_slope(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
     1.070 [-2.164, 4.304]
@@ -106,11 +106,7 @@ def _rarer(t: Tally) -> float:
 
 
 def _judged(c: Coefficient, level: float, right: float, rows: float) -> Estimate:
-    from scipy.special import stdtr
-
-    df = max(rows - 1, 1.0)
+    df = max(min(rows - 1, c.df), 1.0)
     low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
-    p = 2 * float(stdtr(df, -abs(c.value - right) / c.se)) if c.se > 0 else math.nan
-    return Estimate(
-        c.value, low, high, level, METHOD, expected=right, p=None if math.isnan(p) else p
-    )
+    p = student_chance((c.value - right) / c.se, df) if c.se > 0 else None
+    return Estimate(c.value, low, high, level, METHOD, expected=right, p=p)

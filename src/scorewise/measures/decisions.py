@@ -6,7 +6,7 @@ import math
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.shares import Share, wilson
+from scorewise.intervals.shares import exact
 from scorewise.measures._decided import called, judged, lacking, prevalence, share
 from scorewise.registry import measure
 from scorewise.tallies import Confusion, formulas
@@ -108,8 +108,9 @@ def f1(c: Confusion, *, level: float = 0.95) -> Estimate:
 def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     """Harmonic mean of precision and sensitivity, with sensitivity weighing beta^2 times as much.
 
-    (1 + b^2) tp / ((1 + b^2) tp + b^2 fn + fp); Wilson limits of the weighted share
-    tp / (tp + b^2 fn + fp), carried over. The baseline calls every row positive.
+    (1 + b^2) tp / ((1 + b^2) tp + b^2 fn + fp). Its odds are those of the Jaccard share times a mean of 1
+    and b^2, by how many of the errors are misses; the Wilson limits of the one and the exact limits of the
+    other are combined on the log scale. The baseline calls every row positive.
 
     >>> f_beta(Confusion.counts(tp=25, fp=10, fn=15, tn=20), beta=2)
     0.641 [0.499, 0.762]
@@ -118,15 +119,13 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
         raise BadInput(f"beta is {beta}; it must be positive, such as 2")
     if why := lacking(c, "no positives, and nothing is called positive"):
         return Estimate.undefined(why, level)
-    b2 = beta**2
-    limits = (_f_of(p, b2) for p in _overlap(c, b2, level)[1:])
-    p = prevalence(c)
+    b2, p = beta**2, prevalence(c)
     return judged(
         c,
         lambda tp, fp, fn, tn: formulas.f_beta(tp, fp, fn, tn, beta),
-        (next(limits), next(limits)),
+        _f_limits(c, b2, level),
         level,
-        "Wilson",
+        "Wilson" if beta == 1 else "MOVER, log",
         baseline=(1 + b2) * p / (b2 * p + 1),
     )
 
@@ -142,15 +141,43 @@ def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
     """
     if why := lacking(c, "no positives, and nothing is called positive"):
         return Estimate.undefined(why, level)
-    _, low, high = _overlap(c, 1.0, level)
+    _, low, high = share(c, (TP,), (FN, FP), level)
     return judged(c, formulas.jaccard, (low, high), level, "Wilson", baseline=prevalence(c))
 
 
-def _overlap(c: Confusion, b2: float, level: float) -> Share:
-    """The share tp / (tp + b^2 fn + fp)."""
-    (tp, fp, fn, _), (tp2, fp2, fn2, _) = c.table, c.squares
-    return wilson(tp, b2 * fn + fp, tp2, b2**2 * fn2 + fp2, level)
+def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
+    """Limits of F, from the odds of an error and the share of misses among the errors.
+
+    The two are independent. To count a miss as b^2 rows is wrong where there are few errors: the kind that
+    was not seen may be the costly one.
+    """
+    overlap = share(c, (TP,), (FN, FP), level)
+    few, usual, many = (_odds(p) for p in (overlap.high, overlap.value, overlap.low))
+    if not usual:  # there are no errors, of either kind
+        return _f_of(many * max(1.0, b2), b2), 1.0
+    missed = share(c, (FN,), (FP,), level, exact)
+    cost, *limits = (1 - x + b2 * x for x in missed)
+    low, high = sorted(limits)
+    if not c.tp or not cost:
+        return _f_of(many * high, b2), _f_of(few * low, b2)
+    up = math.hypot(_log(many / usual), _log(high / cost))
+    down = math.hypot(_log(usual / few) if few else math.inf, _log(cost / low) if low else math.inf)
+    return _f_of(usual * cost * _exp(up), b2), _f_of(usual * cost * _exp(-down), b2)
 
 
-def _f_of(overlap: float, b2: float) -> float:
-    return (1 + b2) * overlap / (1 + b2 * overlap)
+def _odds(p: float) -> float:
+    """Of the rest: what is not in the share, over it."""
+    return (1 - p) / p if p else math.inf
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 700 else math.inf
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x < math.inf else math.inf
+
+
+def _f_of(errors: float, b2: float) -> float:
+    """F where the errors, each times its cost, are so many times the true positives."""
+    return (1 + b2) / (1 + b2 + errors)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.tables import delta
-from scorewise.measures._decided import BOTH_CALLS, BOTH_CLASSES, judged, lacking, prevalence, share
+from scorewise.measures._decided import (
+    BOTH_CALLS,
+    BOTH_CLASSES,
+    cohen,
+    judged,
+    lacking,
+    prevalence,
+    rates,
+    share,
+)
 from scorewise.registry import measure
 from scorewise.tallies import Confusion, formulas
 
@@ -19,33 +31,61 @@ POSITIVE = (0.0, math.inf)
 def mcc(c: Confusion, *, level: float = 0.95) -> Estimate:
     """Correlation of labels and decisions (Matthews, phi).
 
-    (tp tn - fp fn) / sqrt of the product of the four margins; delta method on the Fisher z scale.
+    (tp tn - fp fn) / sqrt of the product of the four margins. Delta method on the Fisher z scale, but no
+    narrower than what the Wilson limits of prevalence, sensitivity and specificity amount to: with few
+    positives, or few errors, the table is far from normal.
 
     >>> mcc(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.289 [0.053, 0.494]
     """
     if why := lacking(c, *BOTH_CLASSES, *BOTH_CALLS):
         return Estimate.undefined(why, level)
-    limits = delta(formulas.mcc, c, level, "atanh")
-    return judged(c, formulas.mcc, limits, level, "delta, Fisher z", baseline=0.0, bounds=SIGNED)
+    by_table, by_shares = delta(formulas.mcc, c, level, "atanh"), _by_shares(c, level)
+    limits = min(by_table[0], by_shares[0]), max(by_table[1], by_shares[1])
+    method = "delta, Fisher z; MOVER"
+    return judged(c, formulas.mcc, limits, level, method, baseline=0.0, bounds=SIGNED)
+
+
+def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
+    """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
+    shares = (share(c, (TP, FN), (FP, TN), level), *rates(c, level))
+    value, down, up = _mcc_of([x.value for x in shares]), 0.0, 0.0
+    for k, one in enumerate(shares):
+        moved = [x.value for x in shares]
+        ends = [value]
+        for moved[k] in one[1:]:
+            end = _mcc_of(moved)
+            ends += [end] if math.isfinite(end) else []
+        down, up = math.hypot(down, value - min(ends)), math.hypot(up, max(ends) - value)
+    return value - down, value + up
+
+
+def _mcc_of(shares: list[float]) -> float:
+    """MCC by prevalence, sensitivity and specificity."""
+    p, hit, right = shares
+    with np.errstate(all="ignore"):
+        cells = np.array([p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right])
+        return float(formulas.mcc(*cells))
 
 
 @measure(group="decisions", bounds=SIGNED, title="Cohen's kappa")
 def kappa(c: Confusion, *, level: float = 0.95) -> Estimate:
     """Agreement of labels and decisions beyond what their margins would give by chance.
 
-    (po - pe) / (1 - pe), with the standard error of Fleiss, Cohen and Everitt (1969). Where that is 0
-    (agreement or disagreement in every row) half a row is put into each cell, for the interval alone.
+    (po - pe) / (1 - pe), with the interval of two raters; see `cohen_kappa`. Every constant scores 0.
 
-    >>> kappa(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
-    0.286 [0.064, 0.508]
+    >>> round(kappa(Confusion.counts(tp=25, fp=10, fn=15, tn=20)).value, 3)
+    0.286
     """
     constant = "labels and decisions are one and the same constant"
     if why := lacking(c) or ("" if _margins_vary(c) else constant):
         return Estimate.undefined(why, level)
-    limits = delta(formulas.kappa, c, level, "identity")
-    method = "Fleiss-Cohen-Everitt"
-    return judged(c, formulas.kappa, limits, level, method, baseline=0.0, bounds=SIGNED)
+    e = cohen(c, level)
+    if not e.defined:
+        return e
+    limits = e.low, e.high
+    made = judged(c, formulas.kappa, limits, level, e.method, baseline=0.0, bounds=SIGNED)
+    return replace(made, caution=e.caution) if made.defined else made
 
 
 def _margins_vary(c: Confusion) -> bool:

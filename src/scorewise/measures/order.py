@@ -6,6 +6,7 @@ from typing import Literal
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.intervals.kolmogorov import least_distance
 from scorewise.intervals.partial import partial, partial_spread
 from scorewise.intervals.placements import FEW, area, area_limits, score_limits, sizes
 from scorewise.intervals.scales import Spread, limits
@@ -20,8 +21,8 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     """Chance that a positive outscores a negative, ties counting half.
 
     The area under the ROC curve. DeLong's interval on the logit scale, from the counts, ties exact;
-    with fewer than ten rows in a class, or all pairs in one order, Newcombe's (2006) score interval.
-    Every constant scores 0.5.
+    with fewer than ten rows in a class, or all pairs in one order, Newcombe's (2006) score interval, whose
+    limit towards 0.5 also serves where a few rows bring most of the variance. Every constant scores 0.5.
 
     >>> auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.833 [0.358, 0.976]
@@ -47,8 +48,9 @@ def partial_auroc(
 
     `max_fpr=0.1` unless said; or `min_tpr=`, the area right of the curve above that true positive rate.
     `scale="mcclish"` maps chance to 0.5 and perfection to 1 (McClish 1989). The interval is DeLong's,
-    with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share; with
-    fewer than ten rows of a class within the part, or a part that is perfect, Newcombe's (2006).
+    with the boundary quantile estimated (Dodd and Pepe 2003), on the logit scale of the share. With
+    fewer than ten rows of a class within the part it is no narrower than Newcombe's (2006), which serves
+    alone where the part is perfect; where it is empty, Wilson's of the positives.
 
     >>> partial_auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]), max_fpr=0.5)
     0.347 [0.101, 0.476]
@@ -71,12 +73,7 @@ def partial_auroc(
     neg, pos = sizes(t)
     # of the class along the axis, only those rows count that lie within the width
     used = (neg, pos * width) if across else (neg * width, pos)
-    if min(used) > FEW - 1e-9 and known.says_something() and 0 < share < 1:
-        low, high = limits(share, known, level, "logit")
-        method = "DeLong, logit"
-    else:
-        low, high = score_limits(share, *used, level)
-        method = "Newcombe"
+    low, high, method = _part_limits(share, known, used, pos if not across else neg, level)
     low, high = max(0.0, low * width - bound), min(width, high * width + bound)
     chance = width * width / 2
     if scale == "mcclish":
@@ -86,11 +83,33 @@ def partial_auroc(
     return Estimate(value, low, high, level, method, "", bound, chance)
 
 
+def _part_limits(
+    share: float, known: Spread, used: tuple[float, float], climbing: float, level: float
+) -> tuple[float, float, str]:
+    """Limits of the share of a part that is filled, and their name.
+
+    `used` are the rows of both classes within the part, `climbing` all rows of the class that climbs.
+    """
+    if share == 0:  # none of the class that climbs lies within the part
+        return *wilson(0.0, climbing, 0.0, climbing, level)[1:], "Wilson"
+    few = min(used) <= FEW - 1e-9
+    seen = known.says_something() and share < 1
+    if seen and not few:
+        return *limits(share, known, level, "logit"), "DeLong, logit"
+    low, high = score_limits(share, *used, level)
+    if not seen:
+        return low, high, "Newcombe"
+    least, most = limits(share, known, level, "logit")
+    return min(low, least), max(high, most), "DeLong and Newcombe"
+
+
 @measure(group="order", title="KS")
 def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     """Largest distance between the score distributions of the two classes (Kolmogorov-Smirnov).
 
-    max |tpr - fpr| over all thresholds; Newcombe's interval at the threshold that attains it.
+    max |tpr - fpr| over all thresholds. Newcombe's interval at the threshold that attains it, which was
+    searched for: the lower limit is that of a test of the maximum, where that is lower. It is 0 where the
+    Kolmogorov-Smirnov test finds no difference.
 
     >>> ks(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.667 [0.000, 0.939]
@@ -104,15 +123,19 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
         (worst_up, worst_down, *_), (best_up, best_down, *_) = map(_distances, extremes(t))
         ends = max(worst_up, best_down), max(best_up, worst_down)
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-    # floats, because squares of large counts leave the range of integers
-    sides = [[float(w[:at].sum()), float(w[at:].sum())] for w in (t.pos, t.pos2, t.neg, t.neg2)]
-    (pos_low, pos_up), (pos2_low, pos2_up), (neg_low, neg_up), (neg2_low, neg2_up) = sides
-    tpr = wilson(pos_up, pos_low, pos2_up, pos2_low, level)
-    tnr = wilson(neg_low, neg_up, neg2_low, neg2_up, level)
+    rates = []
+    for w, squares, way in zip((t.pos, t.neg), reversed(t.squares), (-1, 1), strict=True):
+        # floats, because squares of large counts leave the range of integers
+        hit, miss = [float(w[:at].sum()), float(w[at:].sum())][::way]
+        # weights as uneven on both sides as on the whole: where heavy rows lie is chance
+        each = float(squares) / (hit + miss)
+        rates.append(wilson(hit, miss, hit * each, miss * each, level))
+    tpr, tnr = rates
     ends = combine(lambda a, b: a + b - 1, tpr, tnr)
     low, high = sorted(sign * x for x in ends)
-    low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
-    return Estimate(value, low, high, level, "Newcombe at the cut", "", bound, 0.0)
+    low = min(low, value, least_distance(t, level))
+    low, high = max(0.0, low - bound), min(1.0, max(high, value) + bound)
+    return Estimate(value, low, high, level, "Newcombe; test of the maximum", "", bound, 0.0)
 
 
 def _distances(t: Tally) -> tuple[float, float, int, int]:

@@ -64,6 +64,19 @@ class Confusion:
         self._two()
         return self.weight2.astype(np.float64).ravel()[[3, 1, 2, 0]]
 
+    @property
+    def evened(self) -> NDArray[np.float64]:
+        """The same if the weights of a class were as uneven in each of its cells as in all.
+
+        Which rows a heavy one falls in with is chance, and `squares` takes it for a fact. Of counts, and
+        of weights that are equal within each class, the two are the same.
+        """
+        self._two()
+        w, w2 = self.weight.astype(np.float64), self.weight2.sum(1, dtype=np.float64)
+        total = w.sum(1)
+        mean = np.divide(w2, total, out=np.zeros(2), where=total > 0)
+        return (w * mean[:, None]).ravel()[[3, 1, 2, 0]]
+
     def _two(self) -> None:
         if len(self.classes) != 2:
             raise BadInput(f"the confusion has {len(self.classes)} classes; this needs two")

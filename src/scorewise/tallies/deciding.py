@@ -1,12 +1,15 @@
-"""From a tally to decisions: a threshold, the interval of scores around it, and the confusion."""
+"""From a tally to decisions: a threshold, the interval of scores around it, and the confusion.
+
+A score is compared in its own precision: the threshold is rounded to 32 bits where the scores have 32, as
+numpy, torch, polars and pandas do. So the 32-bit score 0.7 is at the threshold 0.7, not a hair below it.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
@@ -26,29 +29,37 @@ class Cut(NamedTuple):
 
 def cut(t: Tally, threshold: float) -> Cut:
     """The threshold with the whole interval of scores that gives the same decisions."""
-    raw = _raw(t, threshold)
+    raw = on_their_scale(t, threshold)
     if t.coarse is None:
         low, high = t.score, t.score
     else:
         low, high = t.coarse.low.min(0), t.coarse.high.max(0)
-    below, reached = _first_at_least(high, raw), _first_at_least(low, raw)
-    ends = np.array([-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf])[:2]
-    above, upto = expit(ends) if t.kind == "logit" else ends
-    return Cut(threshold, float(above), float(upto))
+    below, reached = int(np.searchsorted(high, raw)), int(np.searchsorted(low, raw))
+    ends = [-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf][:2]
+    above, upto = (_written(x, t) for x in ends)
+    # in the precision of the scores the threshold is never above the score that reaches it
+    return Cut(threshold, above, max(upto, threshold))
+
+
+def _written(score: Any, t: Tally) -> float:
+    """A score as a threshold: a probability for logits, and 0.7 rather than 0.699999988 for 32 bits."""
+    if t.kind == "logit":
+        return float(expit(np.array([score], np.float64))[0])
+    return float(str(t.score.dtype.type(score)))
 
 
 def confusion(t: Tally, threshold: float) -> Confusion:
     """Decisions against labels at a threshold."""
-    raw = _raw(t, threshold)
+    raw = on_their_scale(t, threshold)
     names = t.origin.negative, t.origin.positive
     if t.coarse is not None:
         return _split_confusion(t, raw, names)
-    i = _first_at_least(t.score, raw)
+    i = int(np.searchsorted(t.score, raw))
     sides = [[w[:i].sum(), w[i:].sum()] for w in (t.neg, t.pos, t.neg2, t.pos2)]
     return Confusion(np.array(sides[:2]), np.array(sides[2:]), names)
 
 
-def _split_confusion(t: Tally, raw: float, names: tuple[str, str]) -> Confusion:
+def _split_confusion(t: Tally, raw: Any, names: tuple[str, str]) -> Confusion:
     """The same for a coarse tally: cells that hold the threshold are split in the middle."""
     assert t.coarse is not None
     low, high = t.coarse.low, t.coarse.high
@@ -61,19 +72,17 @@ def _split_confusion(t: Tally, raw: float, names: tuple[str, str]) -> Confusion:
     return Confusion(sides[0], sides[1], names, (float(doubt[0]), float(doubt[1])))
 
 
-def _raw(t: Tally, threshold: float) -> float:
-    """A threshold on the scale of the scores; for logits it is said as a probability."""
+def on_their_scale(t: Tally, threshold: float) -> Any:
+    """A threshold on the scale and in the precision of the scores; of logits it is a probability."""
     if math.isnan(threshold):
         raise BadInput("threshold is NaN; pass a number")
-    if t.kind != "logit":
-        return threshold
-    if not 0 <= threshold <= 1:
-        raise BadInput(f"threshold {threshold:g} is not a probability; for logits it has to be one")
-    with np.errstate(divide="ignore"):
-        return float(np.log(threshold) - np.log1p(-threshold))
-
-
-def _first_at_least(values: NDArray[np.floating], threshold: float) -> int:
-    """The first place, among increasing values, at which the threshold is reached."""
-    # 32-bit values are compared with the threshold itself, not with it rounded to 32 bits
-    return int(np.searchsorted(values, np.float64(threshold)))
+    raw = np.float64(threshold)
+    if t.kind == "logit":
+        if not 0 <= threshold <= 1:
+            raise BadInput(
+                f"threshold {threshold:g} is not a probability; for logits it has to be one"
+            )
+        with np.errstate(divide="ignore"):
+            raw = np.log(raw) - np.log1p(-raw)
+    with np.errstate(over="ignore"):  # beyond the range of 32 bits it is infinite
+        return t.score.dtype.type(raw)

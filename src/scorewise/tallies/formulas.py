@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from scorewise.tallies.kappa import kappa as kappa_of
+
 
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of right decisions."""
@@ -68,8 +72,8 @@ def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Agreement of labels and decisions beyond chance, by the margins."""
-    disagreement = (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
-    return 2 * (tp * tn - fp * fn) / disagreement
+    cells = np.stack(np.broadcast_arrays(tn, fp, fn, tp), axis=-1)
+    return kappa_of(cells.reshape(*cells.shape[:-1], 2, 2))
 
 
 def lr_plus(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:

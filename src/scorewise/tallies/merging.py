@@ -49,7 +49,8 @@ def _merge_coarse(a: Tally, b: Tally) -> Tally:
         total[at_b] += y
         return total
 
-    return replace(a, score=coarse.middle, coarse=coarse, **_columns(a, b, added))
+    middle = coarse.middle.astype(np.result_type(a.score, b.score))
+    return replace(a, score=middle, coarse=coarse, **_columns(a, b, added))
 
 
 def _columns(a: Tally, b: Tally, joined: Any) -> dict[str, Any]:
@@ -70,7 +71,9 @@ def coarsen(t: Tally, grid: Grid | None = None) -> Tally:
             raise BadInput(f"the tally is coarse already, on the grid {t.coarse.grid!r}")
         return t
     coarse, start = coarsened(t, grid)
-    return replace(t, score=coarse.middle, coarse=coarse, **_summed(t, start))
+    # in the precision of the scores, in which thresholds are compared
+    middle = coarse.middle.astype(t.score.dtype)
+    return replace(t, score=middle, coarse=coarse, **_summed(t, start))
 
 
 def pool(t: Tally, cells: int) -> Tally:

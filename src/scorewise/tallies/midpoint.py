@@ -36,8 +36,8 @@ def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
 
     "mean": of all scores, which is the mean of the class means, each weighted by its class.
     "balanced": of the two class means. "median": of the two class medians. "crossing": where the
-    densities of the classes cross. A number is taken as it is ("fixed"), and another tally, for
-    instance of a validation set, gives its mean ("learned").
+    densities of the classes cross. A number is taken as it is, in the precision of the scores ("fixed").
+    Another tally, for instance of a validation set, gives its mean ("learned").
 
     >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
     >>> [round(midpoint(t, rule).value, 3) for rule in ("mean", "balanced", "median", 0.5)]
@@ -52,7 +52,7 @@ def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
                 f"midpoint={rule!r} is not known; pass {known}, a number in [0, 1] or a Tally"
             )
         return _found(t, rule)
-    return _fixed(rule)
+    return _fixed(rule, t)
 
 
 def _learned(other: Tally) -> Midpoint:
@@ -61,13 +61,15 @@ def _learned(other: Tally) -> Midpoint:
     return _found(other, "mean")._replace(rule="learned")
 
 
-def _fixed(value: Any) -> Midpoint:
+def _fixed(value: Any, t: Tally) -> Midpoint:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= 1:
         raise BadInput(f"midpoint={value!r} is not a number in [0, 1]")
+    if t.kind != "logit":  # in the precision of the scores, as a threshold is
+        number = float(t.score.dtype.type(number))
     return Midpoint(number, "fixed", number, number)
 
 

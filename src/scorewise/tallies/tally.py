@@ -219,7 +219,8 @@ class Tally:
     def confusion(self, threshold: float = 0.5) -> Confusion:
         """Decisions against labels, a row being called positive when its score >= threshold.
 
-        For logits the threshold is said as a probability.
+        For logits the threshold is said as a probability. It is rounded to the precision of the
+        scores, so that a 32-bit score of 0.7 is at the threshold 0.7.
 
         >>> Tally.of([1, 0, 1], [0.8, 0.3, 0.2]).confusion(0.5).weight
         array([[1, 0],

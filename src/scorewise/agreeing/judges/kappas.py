@@ -10,6 +10,7 @@ from scorewise.intervals.class_tables import SMOOTHING, Sloped, occurring_or_cal
 from scorewise.intervals.scales import effective
 from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
+from scorewise.tallies.kappa import kappa, kappa_slope
 
 Floats = NDArray[np.float64]
 
@@ -20,17 +21,7 @@ def sloped(weights: Floats) -> Sloped:
     >>> round(sloped(np.eye(2))(np.array([[20.0, 5.0], [10.0, 15.0]]))[0], 6)
     0.4
     """
-
-    def kappa(table: Floats) -> tuple[float, Floats]:
-        n = table.sum()
-        rows, columns = table.sum(1) / n, table.sum(0) / n
-        by_row, by_column = (weights * columns).sum(1), (weights * rows[:, None]).sum(0)
-        po, pe = float((weights * table).sum() / n), float((rows * by_row).sum())
-        value = (po - pe) / (1 - pe)
-        turn = by_row[:, None] + by_column[None, :] - 2 * pe
-        return value, (weights - po - (1 - value) * turn) / (1 - pe) / n
-
-    return kappa
+    return lambda table: (float(kappa(table, 1 - weights)), kappa_slope(table, 1 - weights))
 
 
 def why_no_kappa(c: Confusion, weights: Floats) -> str:

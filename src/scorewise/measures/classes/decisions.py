@@ -21,7 +21,9 @@ from scorewise.intervals.class_tables import (
 )
 from scorewise.intervals.scales import Scale
 from scorewise.intervals.shares import wilson
+from scorewise.measures._decided import cohen
 from scorewise.measures.classes._shared import counted, occurring, shares, why_one_class
+from scorewise.measures.decisions_together import mcc as mcc_of_two
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 
@@ -136,26 +138,25 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
 def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Agreement of labels and decisions beyond what their margins would give by chance.
 
-    (po - pe) / (1 - pe), with the standard error of Fleiss, Cohen and Everitt (1969). Where that is 0
-    two rows are spread over the table, for the interval alone. Every constant scores 0.
+    (po - pe) / (1 - pe), with the interval of two raters; see `cohen_kappa`. Every constant scores 0.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
-    >>> kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.636 [0.054, 1.000]
+    >>> round(kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])).value, 3)
+    0.636
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
     if occurring_or_called(t.confusion).sum() < 2:
         return Estimate.undefined("labels and decisions are one and the same constant", level)
-    return _signed(t, formulas.kappa, "identity", level, "Fleiss-Cohen-Everitt")
+    return cohen(t.confusion, level)
 
 
 @measure(group="decisions", bounds=SIGNED, title="MCC", of="several classes")
 def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Correlation of labels and decisions (R_K of Gorodkin 2004).
 
-    That of the class indicators, summed over classes; of two classes, Matthews' phi. Delta method on
-    the Fisher z scale. Every constant scores 0.
+    That of the class indicators, summed over classes; of two classes, Matthews' phi, with its interval.
+    Otherwise the delta method on the Fisher z scale. Every constant scores 0.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
@@ -167,6 +168,8 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if called.sum() < 2:
         only = t.classes[int(called.argmax())]
         return Estimate.undefined(f"all rows are called {only}", level)
+    if len(t.classes) == 2:
+        return mcc_of_two(t.confusion, level=level)
     return _signed(t, formulas.mcc, "atanh", level, "delta, Fisher z")
 
 

@@ -19,6 +19,8 @@ from scorewise.views.schemas.parts import (
     text,
 )  # fmt: skip
 
+_UNRELIABLE = "Why the interval is unreliable; empty when it is not known to be."
+
 
 def evaluate() -> Schema:
     """The models judged on the same rows."""
@@ -115,7 +117,7 @@ def estimate(description: str, **further: Schema) -> Schema:
         p=or_null(
             number("Chance of as much or more, were the scores calibrated.", minimum=0, maximum=1)
         ),
-        caution=text("Why the interval is unreliable; empty when it is not known to be."),
+        caution=text(_UNRELIABLE),
         **further,
     )
     return {
@@ -159,4 +161,5 @@ def _difference() -> Schema:
         p_adjusted=or_null(
             number("The same, adjusted for the number of pairs (Holm).", minimum=0, maximum=1)
         ),
+        caution=text(_UNRELIABLE),
     )
