@@ -68,7 +68,7 @@ class Case:
             except BaseException as e:
                 if isinstance(e, KeyboardInterrupt | SystemExit):
                     raise
-                self.wrong(f"{what}: {type(e).__name__}", traceback.format_exc(limit=-6))
+                self.wrong(blamed(e), f"{what}\n{traceback.format_exc(limit=-6)}")
                 return None
 
     def near(self, what, found, expected, rel=1e-9, most=1e-11):
@@ -108,6 +108,13 @@ class Case:
                 ok &= x == y or math.isclose(x, y, rel_tol=rel, abs_tol=rel / 10)
         if not ok:
             self.wrong(what, f"{pairs} {a.method!r} {b.method!r} {a.why!r} {b.why!r}")
+
+
+def blamed(error):
+    """What was raised, and by which function of the package."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if "/scorewise/" in f.filename] or frames
+    return f"{type(error).__name__} in {own[-1].filename.rpartition('/scorewise/')[2]}, {own[-1].name}"
 
 
 @contextmanager
