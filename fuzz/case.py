@@ -18,7 +18,7 @@ from scorewise import BadInput
 LONGEST = 120  # seconds that a case may take
 
 
-class TooLong(Exception):
+class TooLong(Exception):  # noqa: N818
     """A case that does not end."""
 
 
@@ -94,7 +94,9 @@ class Case:
         try:
             laws.check_nested(*estimates)
         except AssertionError:
-            self.wrong(f"{what}: levels are not nested", [(e.value, e.low, e.high) for e in estimates])
+            self.wrong(
+                f"{what}: levels are not nested", [(e.value, e.low, e.high) for e in estimates]
+            )
 
     def alike(self, what, a, b, rel=1e-7):
         """Whether two estimates say the same, up to rounding."""
@@ -114,7 +116,9 @@ def blamed(error):
     """What was raised, and by which function of the package."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if "/scorewise/" in f.filename] or frames
-    return f"{type(error).__name__} in {own[-1].filename.rpartition('/scorewise/')[2]}, {own[-1].name}"
+    return (
+        f"{type(error).__name__} in {own[-1].filename.rpartition('/scorewise/')[2]}, {own[-1].name}"
+    )
 
 
 @contextmanager
@@ -140,7 +144,8 @@ def run(kind, function, seed):
     """The case of that kind and seed, run to its end."""
     case = Case(kind, seed)
     try:
-        with at_most(LONGEST):
+        with at_most(LONGEST), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of oracles; `call` listens to those of the package
             function(case)
     except TooLong:
         case.wrong(f"{kind}: takes longer than {LONGEST} seconds", traceback.format_exc(limit=-6))

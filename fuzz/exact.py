@@ -15,8 +15,9 @@ from scipy import optimize, special
 
 import calibration_loops as loops
 import smooth_loops
+from fuzz.measured import UNDEFINED
+from scorewise.registry import MEASURES
 
-UNDEFINED = object()
 HAIR = Fraction(1, 10**9)  # what the package allows sums of weights to fall below an edge
 
 
@@ -93,15 +94,19 @@ class Cells:
             p = Fraction(score)
             p, q = sigmoid(score) if kind == "logit" else (p, 1 - p)
             self.list.append(Cell(score, p, q, neg, pos, neg2, pos2, yes))
-        self.neg, self.pos = (sum((getattr(c, k) for c in self.list), Fraction(0)) for k in ("neg", "pos"))
+        self.neg, self.pos = (
+            sum((getattr(c, k) for c in self.list), Fraction(0)) for k in ("neg", "pos")
+        )
         self.total = self.neg + self.pos
 
     def table(self):
-        tp, fp = (sum((getattr(c, k) for c in self.list if c.called), Fraction(0)) for k in ("pos", "neg"))
+        tp, fp = (
+            sum((getattr(c, k) for c in self.list if c.called), Fraction(0)) for k in ("pos", "neg")
+        )
         return tp, fp, self.pos - tp, self.neg - fp
 
     def columns(self):
-        """Share of positives, probability and weight of each cell, as floats, the weights adding up to 1."""
+        """Share of positives, probability and share of weight of each cell, as floats."""
         found = [(c.pos / c.w, c.p, c.w / self.total) for c in self.list]
         return (np.array(x, float) for x in zip(*found, strict=True))
 
@@ -218,7 +223,9 @@ def h_measure(cells, costs=None):
     """The least loss over all thresholds, integrated piece by piece over the Beta of costs."""
     rate = cells.pos / cells.total
     a, b = costs or (1 + float(rate), 2 - float(rate))
-    lines = {((1 - rate) * f, rate * (1 - t)) for f, t in roc(cells)}  # c * first + (1 - c) * second
+    lines = {
+        ((1 - rate) * f, rate * (1 - t)) for f, t in roc(cells)
+    }  # c * first + (1 - c) * second
 
     def loss(lines):
         lines = sorted(lines)
@@ -255,7 +262,12 @@ def hull(lines):
 
 
 def smauc(cells, midpoint="mean"):
-    rows = [(up, float(c.p), float(w / cells.total)) for c in cells.list for up, w in enumerate((c.neg, c.pos)) if w]
+    rows = [
+        (up, float(c.p), float(w / cells.total))
+        for c in cells.list
+        for up, w in enumerate((c.neg, c.pos))
+        if w
+    ]
     y, s, w = zip(*rows, strict=True)
     if cells.kind == "score" and (min(s) < 0 or max(s) > 1):
         return UNDEFINED
@@ -289,7 +301,9 @@ def mean_loss(cells, loss, clip=None, of=None):
         for w, chances in ((c.pos, (p, q)), (c.neg, (q, p))):
             if w:
                 found = charge(*chances, loss, clip)
-                total += decimal(w / cells.total) * (decimal(found) if isinstance(found, Fraction) else found)
+                total += decimal(w / cells.total) * (
+                    decimal(found) if isinstance(found, Fraction) else found
+                )
     return float(total)
 
 
@@ -435,7 +449,9 @@ def smece(cells):
     least = 4e-3
     if loops.smoothed_size(y, p, w, least, 600) < least:
         return None
-    return optimize.brentq(lambda s: loops.smoothed_size(y, p, w, s, 300) - s, least, 1.1, xtol=1e-6)
+    return optimize.brentq(
+        lambda s: loops.smoothed_size(y, p, w, s, 300) - s, least, 1.1, xtol=1e-6
+    )
 
 
 def skce(cells, width=0.25):
@@ -489,7 +505,13 @@ def log_odds(cells, clip):
             q = 1 - p
         if not p or not q:
             return None
-        found.append((float(precise(lambda a, b: decimal(a).ln() - decimal(b).ln())(p, q)), c.neg / cells.total, c.pos / cells.total))
+        found.append(
+            (
+                float(precise(lambda a, b: decimal(a).ln() - decimal(b).ln())(p, q)),
+                c.neg / cells.total,
+                c.pos / cells.total,
+            )
+        )
     return (np.array(x, float) for x in zip(*found, strict=True))
 
 
@@ -502,7 +524,9 @@ def score_of(a, b, x, neg, pos):
 
 def intercept_at(b, x, neg, pos):
     far = 500 + abs(b) * np.abs(x).max()
-    return optimize.brentq(lambda a: score_of(a, b, x, neg, pos)[0], -far, far, xtol=1e-13, rtol=1e-14)
+    return optimize.brentq(
+        lambda a: score_of(a, b, x, neg, pos)[0], -far, far, xtol=1e-13, rtol=1e-14
+    )
 
 
 def calibration_intercept(cells, clip=None):
@@ -564,33 +588,41 @@ def ce_variational(cells, tally, folds=5):
 
 
 ORACLES = {
-    **{name: decided(formula) for name, formula in TABLE.items()},
-    "f_beta": decided(f_beta), "kappa": decided(kappa), "auroc": auroc, "partial_auroc": partial_auroc,
-    "ks": ks, "average_precision": average_precision, "pr_trapezoid": pr_trapezoid, "h_measure": h_measure,
-    "smauc": smauc, "log_loss": proper("log"), "brier": proper("brier"), "spherical": proper("spherical"),
-    "mcb": mcb, "dsc": dsc, "unc": unc, "ece": ece, "max_ce": max_ce, "ce_l2_debiased": ce_l2_debiased,
-    "ece_sweep": ece_sweep, "smece": smece, "skce": skce, "spiegelhalter": spiegelhalter,
-    "ecce_mad": lambda cells: max(map(abs, path(cells))),
-    "ecce_range": lambda cells: max(path(cells)) - min(path(cells)),
-    "hosmer_lemeshow": hosmer_lemeshow, "calibration_slope": calibration_slope,
-    "calibration_intercept": calibration_intercept, "ce_variational": ce_variational,
+    **{name: decided(formula) for name, formula in TABLE.items()}, "f_beta": decided(f_beta),
+    "kappa": decided(kappa), "auroc": auroc, "partial_auroc": partial_auroc, "ks": ks,
+    "average_precision": average_precision, "pr_trapezoid": pr_trapezoid, "h_measure": h_measure,
+    "smauc": smauc, "log_loss": proper("log"), "brier": proper("brier"),
+    "spherical": proper("spherical"), "mcb": mcb, "dsc": dsc, "unc": unc, "ece": ece, "max_ce": max_ce,
+    "ce_l2_debiased": ce_l2_debiased, "ece_sweep": ece_sweep, "smece": smece, "skce": skce,
+    "spiegelhalter": spiegelhalter, "ecce_mad": lambda cells: max(map(abs, path(cells))),
+    "ecce_range": lambda cells: max(path(cells)) - min(path(cells)), "hosmer_lemeshow": hosmer_lemeshow,
+    "calibration_slope": calibration_slope, "calibration_intercept": calibration_intercept,
+    "ce_variational": ce_variational,
 }  # fmt: skip
 RANKED = {"auroc", "partial_auroc", "ks", "h_measure", "smauc", "dsc"}
 FOUND = {"average_precision", "pr_trapezoid"}
-PROBABLE = {"mcb", "ece", "max_ce", "ce_l2_debiased", "ece_sweep", "smece", "skce", "spiegelhalter", "ecce_mad",
-            "ecce_range", "hosmer_lemeshow", "calibration_slope", "calibration_intercept", "ce_variational",
-            "mcb_crossfit", "log_loss", "brier", "spherical"}  # fmt: skip
+# all others of calibration and of probability are of scores that can be read as probabilities
+ANY_SCORE = {"dsc", "unc"}
 
 
 def value_of(name, cells, tally, options):
     """What the oracle says, as a float, UNDEFINED or None."""
-    if name in PROBABLE and (cells.kind == "score" or not cells.list):
+    probable = MEASURES[name].group in ("calibration", "probability") and name not in ANY_SCORE
+    if probable and cells.kind == "score":
         return UNDEFINED
-    if not cells.list or (name in RANKED and not (cells.neg and cells.pos)) or (name in FOUND and not cells.pos):
+    if (
+        not cells.list
+        or (name in RANKED and not (cells.neg and cells.pos))
+        or (name in FOUND and not cells.pos)
+    ):
         return UNDEFINED
     oracle = ORACLES[name]
     try:
-        found = oracle(cells, tally, **options) if hasattr(oracle, "dealt") else oracle(cells, **options)
+        found = (
+            oracle(cells, tally, **options)
+            if hasattr(oracle, "dealt")
+            else oracle(cells, **options)
+        )
     except ZeroDivisionError:
         return UNDEFINED
     return float(found) if isinstance(found, Fraction) else found

@@ -41,7 +41,10 @@ def binary(case, n):
 
 def others(case, n):
     """Columns that nobody asks for, and that have to stay as they are."""
-    return {"id": [f"{i:05d}" for i in range(n)], "note": [case.one("NA", "null", "x y", "é", "1e5", "true", "-0", "a'b") for _ in range(n)]}
+    return {
+        "id": [f"{i:05d}" for i in range(n)],
+        "note": [case.one("NA", "null", "x y", "é", "1e5", "true", "-0", "a'b") for _ in range(n)],
+    }
 
 
 def evaluate(case, n):
@@ -57,7 +60,10 @@ def evaluate_classes(case, n):
     columns = {f"p{k}": p[:, k].tolist() for k in range(3)}
     y = np.array(names)[case.rng.integers(0, 3, n)].tolist()
     if any(set(',="') & set(name) for name in names):
-        names, y = ("cat", "dog", "emu"), np.array(["cat", "dog", "emu"])[case.rng.integers(0, 3, n)].tolist()
+        names, y = (
+            ("cat", "dog", "emu"),
+            np.array(["cat", "dog", "emu"])[case.rng.integers(0, 3, n)].tolist(),
+        )
     spec = ",".join(f"{name}=p{k}" for k, name in enumerate(names))
     return [{"y": y, **columns}], ["evaluate", "{}", "--label", "y", "--classes", spec]
 
@@ -73,7 +79,18 @@ def judge(case, n):
     names = np.array(words(case, "A", "B"))
     said = names[case.rng.integers(0, 2, (3, n))]
     table = {c: said[k].tolist() for k, c in enumerate(("ann", "bob", "gpt"))}
-    return [table], ["judge", "{}", "--human", "ann", "--human", "bob", "--judge", "gpt", "--replicates", "60"]
+    return [table], [
+        "judge",
+        "{}",
+        "--human",
+        "ann",
+        "--human",
+        "bob",
+        "--judge",
+        "gpt",
+        "--replicates",
+        "60",
+    ]
 
 
 def answers(case, n):
@@ -82,7 +99,18 @@ def answers(case, n):
     group = case.one("g", case.one(*ESCAPES) + "g")
     table = {"gold": gold.tolist(), "said": told.tolist(), "conf": scores(case, n).tolist(),
              group: [str(case.one("u", "v")) for _ in range(n)]}  # fmt: skip
-    args = ["answers", "{}", "--gold", "gold", "--predicted", "said", "--confidence", "conf", "--by", group]
+    args = [
+        "answers",
+        "{}",
+        "--gold",
+        "gold",
+        "--predicted",
+        "said",
+        "--confidence",
+        "conf",
+        "--by",
+        group,
+    ]
     return [table], args
 
 
@@ -90,7 +118,16 @@ def drift(case, n):
     first, args = binary(case, n)
     names = sorted(set(first["y"]))
     second = {"y": [str(case.one(*names)) for _ in range(n)], "p": scores(case, n).tolist()}
-    return [first, second], ["drift", "{}", "{}", *args, "--positive", names[0], "--replicates", "99"]
+    return [first, second], [
+        "drift",
+        "{}",
+        "{}",
+        *args,
+        "--positive",
+        names[0],
+        "--replicates",
+        "99",
+    ]
 
 
 def inspect(case, n):
@@ -106,7 +143,16 @@ def smroc(case, n):
 def fit(case, n):
     table, args = binary(case, n)
     method = case.one("platt", "isotonic", "beta", "auto")
-    return [table | others(case, n)], ["calibrate", "fit", "{}", *args, "--method", method, "-o", "{out}/map.json"]
+    return [table | others(case, n)], [
+        "calibrate",
+        "fit",
+        "{}",
+        *args,
+        "--method",
+        method,
+        "-o",
+        "{out}/map.json",
+    ]
 
 
 def apply(case, n):
@@ -133,7 +179,12 @@ def stored_map():
 def csv_of(table, *, separator=",", quote_all=False, end="\n", last=True):
     def cell(x):
         word = repr(x) if isinstance(x, float) else str(x)
-        special = quote_all or any(c in word for c in f'"\n\r{separator}') or word != word.strip() or not word
+        special = (
+            quote_all
+            or any(c in word for c in f'"\n\r{separator}')
+            or word != word.strip()
+            or not word
+        )
         return '"' + word.replace('"', '""') + '"' if special else word
 
     rows = [list(table), *zip(*table.values(), strict=True)]
@@ -162,70 +213,83 @@ def rewritten(case, table, form):
     if plain in ("parquet", "arrow"):
         to, frame = io.BytesIO(), pl.DataFrame(table)
         if plain == "parquet":
-            frame.write_parquet(to, compression=case.one("zstd", "snappy", "uncompressed"), row_group_size=3)
+            pressed = case.one("zstd", "snappy", "uncompressed")
+            frame.write_parquet(to, compression=pressed, row_group_size=3)
         else:
             case.one(frame.write_ipc, frame.write_ipc_stream)(to)
         return plain, to.getvalue()
-    how = case.one("bom", "crlf", "blank end", "no end", "latin-1", "utf-16", "quotes", "semicolon", "tab", "cp1252")
-    text = csv_of(table) if plain == "csv" else jsonl_of(table)
-    if how in ("quotes", "semicolon", "tab", "no end", "crlf") and plain == "csv":
-        options = {"quotes": {"quote_all": True}, "semicolon": {"separator": ";"}, "tab": {"separator": "\t"},
-                   "no end": {"last": False}, "crlf": {"end": "\r\n"}}[how]  # fmt: skip
-        text = csv_of(table, **options)
-    elif how in ("crlf", "quotes"):
-        text = jsonl_of(table, end="\r\n", ascii_only=how == "quotes")
-    elif how == "blank end":
-        text += case.one("\n", "\r\n", "\n\n\n")
-    code = {"bom": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16", "cp1252": "cp1252"}.get(how, "utf-8")
+    how = case.one(*(AS_CSV if plain == "csv" else AS_JSONL), "bom", "blank end", *CODES)
+    options = (AS_CSV if plain == "csv" else AS_JSONL).get(how, {})
+    text = (csv_of if plain == "csv" else jsonl_of)(table, **options)
+    text += case.one("\n", "\r\n", "\n\n\n") if how == "blank end" else ""
     try:
-        data = text.encode(code)
+        data = text.encode(how if how in CODES else "utf-8-sig" if how == "bom" else "utf-8")
     except UnicodeEncodeError:
         data = text.encode()
     return f"{plain} {how}", gzip.compress(data) if form.endswith(".gz") else data
 
 
-def damaged(case, data, form, table):
-    """The bytes with something wrong."""
-    rng = case.rng
-    how = case.one("flip", "flip", "cut", "insert", "repeat", "swap", "random", "empty", "field", "header", "text", "deep", "name")
-    data = bytearray(data)
-    packed = form.endswith(".gz")
-    plain = form.removesuffix(".gz")
-    if how == "flip" or (how in ("field", "header", "text", "deep") and plain in ("parquet", "arrow")):
-        for at in rng.integers(0, len(data), int(case.one(1, 3, 20))):
-            data[at] ^= 1 << int(rng.integers(0, 8))
-    elif how == "cut":
-        del data[int(rng.integers(0, len(data))) :]
-    elif how == "insert":
-        at = int(rng.integers(0, len(data)))
-        data[at:at] = case.one(b"\0", b'"', b"\n", b"\xff\xfe", b"\r", b",,,", b"{", b"\x1b[2J", b"\n\n\n")
-    elif how == "repeat":
-        data += bytes(data)
-    elif how == "swap":
-        form = case.one(*FORMS)
-    elif how == "random":
-        data = bytearray(rng.bytes(int(case.one(1, 50, 4000))))
-    elif how == "empty":
-        data = bytearray(case.one(b"", b"\n", b"\n\n", b"\xef\xbb\xbf", b"{}", b"[]", b"y,p\n", b"null"))
-    elif how == "name":
-        table = {case.one("", " ", "p", "y", "=1", ESCAPES[0], "a\nb", "é" * 300): [1.0] * len(next(iter(table.values())))} | table
-        data = bytearray(written(table, form))
+AS_CSV = {"quotes": {"quote_all": True}, "semicolon": {"separator": ";"}, "tab": {"separator": "\t"},
+          "no end": {"last": False}, "crlf": {"end": "\r\n"}}  # fmt: skip
+AS_JSONL = {"crlf": {"end": "\r\n"}, "escapes": {"ascii_only": True}}
+CODES = ("latin-1", "utf-16", "cp1252")
+FOREIGN = (b"\0", b'"', b"\n", b"\xff\xfe", b"\r", b",,,", b"{", b"\x1b[2J", b"\n\n\n")
+NOTHING = (b"", b"\n", b"\n\n", b"\xef\xbb\xbf", b"{}", b"[]", b"y,p\n", b"null")
+FIELDS = ("9" * 10**5 + ".", "nan", "1e400", "-inf", "0x1", "0,", "\u0661.", "1_0.")
+HEADS = ("", " ", "p", "y", "=1", ESCAPES[0], "a\nb", "é" * 300)
+VALUES = ('{"p": 1, "p": 2}', '{"p": NaN}', '{"p": "\\ud800"}', "[1, 2]", '{"p": {"a": 1}}', '{"p": 1e999}',
+          '{"q": 1}', "7")  # fmt: skip
+
+
+def bytes_damaged(case, data, how):
+    """Bytes with something wrong, whatever they mean."""
+    found, at = bytearray(data), int(case.rng.integers(0, len(data)))
+    if how == "flip":
+        for place in case.rng.integers(0, len(data), int(case.one(1, 3, 20))):
+            found[place] ^= 1 << int(case.rng.integers(0, 8))
+        return bytes(found)
+    return {
+        "cut": data[:at],
+        "insert": data[:at] + case.one(*FOREIGN) + data[at:],
+        "repeat": data + data,
+        "random": case.rng.bytes(int(case.one(1, 50, 4000))),
+        "empty": case.one(*NOTHING),
+        "swap": data,
+    }[how]
+
+
+def text_damaged(case, table, plain, how):
+    """Lines of csv or JSON of which one is wrong."""
+    lines = (csv_of if plain == "csv" else jsonl_of)(table).split("\n")
+    k = int(case.rng.integers(1, max(2, len(lines) - 1)))
+    line, names, deep = lines[k], list(table), int(case.one(50, 2000, 10**5))
+    if how == "field":
+        lines[k] = line.replace("0.", case.one(*FIELDS), 1)
+    elif how == "header" and plain == "csv":
+        few = ",".join(names[:1] * len(names)), "," * len(names)
+        lines[0] = case.one(",".join(names * 2), *few, '"' + lines[0], f"{lines[0]},{'x' * 10**5}")
+    elif how == "deep" and plain == "jsonl":
+        nested = '{"p": ' + "[" * deep + "]" * deep + "}", '{"p":' * deep + "1" + "}" * deep
+        lines[k] = case.one(*nested, *VALUES)
     else:
-        text = csv_of(table) if plain == "csv" else jsonl_of(table)
-        lines = text.split("\n")
-        k = int(rng.integers(1, max(2, len(lines) - 1)))
-        if how == "field":
-            lines[k] = lines[k].replace("0.", case.one("9" * 10**5 + ".", "nan", "1e400", "-inf", "0x1", "0,", "١.", "1_0."), 1)
-        elif how == "header" and plain == "csv":
-            lines[0] = case.one(",".join([*table, *table]), ",".join(list(table)[:1] * len(table)), "," * len(table), '"' + lines[0], lines[0] + "," + "x" * 10**5)
-        elif how == "deep" and plain == "jsonl":
-            deep = int(case.one(50, 2000, 10**5))
-            lines[k] = case.one('{"p": ' + "[" * deep + "]" * deep + "}", '{"p":' * deep + "1" + "}" * deep, '{"p": 1, "p": 2}', '{"p": NaN}', '{"p": "\\ud800"}', "[1, 2]", '{"p": {"a": 1}}', '{"p": 1e999}', '{"q": 1}', "7")
-        else:
-            lines[k] = case.one(lines[k] + ",7", lines[k][:3], '"' * 3, "x" * 10**6, '"open', lines[k] + "\0", "\u2028", "#" + lines[k], "", lines[k].replace('"', "'"))
-        data = bytearray("\n".join(lines).encode("utf-8", "surrogatepass"))
-        data = bytearray(gzip.compress(data)) if packed else data
-    return how, form, bytes(data)
+        other = line.replace('"', "'"), line + ",7", line[:3], line + "\0", "#" + line
+        lines[k] = case.one(*other, '"' * 3, "x" * 10**6, '"open', "\u2028", "")
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def damaged(case, data, form, table):
+    """The file with something wrong: what, under which extension, and its bytes."""
+    ways = "flip flip cut insert repeat random empty swap name field header text deep"
+    how = case.one(*ways.split())
+    plain = form.removesuffix(".gz")
+    if how == "name":
+        table = {case.one(*HEADS): [1.0] * len(next(iter(table.values())))} | table
+        return how, form, written(table, form)
+    if how in ("field", "header", "text", "deep") and plain in ("csv", "jsonl"):
+        found = text_damaged(case, table, plain, how)
+        return how, form, gzip.compress(found) if form.endswith(".gz") else found
+    how = how if how in ("cut", "insert", "repeat", "random", "empty", "swap") else "flip"
+    return how, case.one(*FORMS) if how == "swap" else form, bytes_damaged(case, data, how)
 
 
 # running commands
@@ -242,7 +306,11 @@ class Told:
             kept = os.dup(2)  # Rust writes there, whatever sys.stderr is
             os.dup2(seen.fileno(), 2)
             try:
-                with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings(record=True) as self.warned:
+                with (
+                    redirect_stdout(out),
+                    redirect_stderr(err),
+                    warnings.catch_warnings(record=True) as self.warned,
+                ):
                     warnings.simplefilter("always")
                     self.code = run(args)
             finally:
@@ -256,27 +324,25 @@ class Told:
 
 def looked_at(case, what, args, folder):
     """The command's exit code, words and files, each as it has to be."""
-    told = Told(args, folder)
-    lines = told.err.splitlines()
-    if told.code not in (0, 2):
-        case.wrong(f"{args[0]}: exit {told.code}", f"{what} {told.err}")
-    if told.warned:
-        case.wrong(f"{args[0]}: a warning", f"{what} {told.warned[0].message} {told.warned[0].filename}")
-    if told.panic.strip():
-        case.wrong("something is written past sys.stderr", f"{what} {told.panic[:500]}")
-    if told.code == 2:
-        rest = [x for x in lines[:-1] if not x.startswith("note: ")]
-        if rest or not lines or not lines[-1].startswith("scorewise: ") or told.out:
-            case.wrong(f"{args[0]}: not refused in one sentence", f"{what} {told.err!r} {told.out[:200]!r}")
-        if told.made:
-            case.wrong(f"{args[0]}: refused, but wrote", f"{what} {sorted(told.made)}")
-    if (bad := CONTROL.search(told.out.replace("\n", "") + told.err.replace("\n", ""))) is not None:
-        case.wrong(f"{args[0]}: control codes in the terminal", f"{what} {bad.group()!r}")
-    for name, data in told.made.items():
-        if name.endswith((".json", ".md")) and CONTROL.search(data.decode().replace("\n", "")):
-            case.wrong(f"{args[0]}: control codes in a file", f"{what} {name}")
-        if name.endswith(".part"):
-            case.wrong(f"{args[0]}: leaves a part of a file", f"{what} {name}")
+    told, name = Told(args, folder), args[0]
+    lines = told.err.splitlines() or [""]
+    rest = [x for x in lines[:-1] if not x.startswith("note: ")]
+    sentence = not rest and lines[-1].startswith("scorewise: ") and not told.out
+    seen = told.out.replace("\n", "") + told.err.replace("\n", "")
+    texts = [f for f in told.made if f.endswith((".json", ".md"))]
+    for wrong, why, detail in (
+        (told.code not in (0, 2), f"exit {told.code}", told.err),
+        (told.warned, "a warning", [str(w.message) for w in told.warned]),
+        (told.panic.strip(), "something is written past sys.stderr", told.panic[:500]),
+        (told.code == 2 and not sentence, "not refused in one sentence", told.err + told.out[:200]),
+        (told.code == 2 and told.made, "refused, but wrote", sorted(told.made)),
+        (CONTROL.search(seen), "control codes in the terminal", CONTROL.findall(seen)),
+        (any(CONTROL.search(told.made[f].decode().replace("\n", "")) for f in texts),
+         "control codes in a file", texts),
+        (any(f.endswith(".part") for f in told.made), "leaves a part of a file", sorted(told.made)),
+    ):  # fmt: skip
+        if wrong:
+            case.wrong(f"{name}: {why}", f"{what} {detail!r}")
     return told
 
 
@@ -284,22 +350,35 @@ def document(case, told, args):
     """The JSON document without the names of files."""
     for name in ("out.json", "map.json"):
         if name in told.made:
+
             def refuse(x):
                 raise ValueError(x)
+
             try:
                 doc = json.loads(told.made[name], parse_constant=refuse)
             except ValueError as e:
                 case.wrong(f"{args[0]}: no JSON", e)
                 return None
-            text = re.sub(r'"[^"]*\b[ab]\.(csv|jsonl|parquet|arrow)(\.gz)?"', '"FILE"', json.dumps(doc))
+            text = re.sub(
+                r'"[^"]*\b[ab]\.(csv|jsonl|parquet|arrow)(\.gz)?"', '"FILE"', json.dumps(doc)
+            )
             return re.sub(r'"sha256": "[0-9a-f]*"', "", text)
     return None
 
 
 def asked(command, args, files, folder):
     places = iter(files)
-    made = [a.replace("{}", str(next(places))) if a == "{}" else a.replace("{out}", str(folder)).replace("{map}", str(stored_map())) for a in args]
-    return made if command is apply else [*made, "--json", f"{folder}/out.json", "--md", f"{folder}/out.md"]
+    made = [
+        a.replace("{}", str(next(places)))
+        if a == "{}"
+        else a.replace("{out}", str(folder)).replace("{map}", str(stored_map()))
+        for a in args
+    ]
+    return (
+        made
+        if command is apply
+        else [*made, "--json", f"{folder}/out.json", "--md", f"{folder}/out.md"]
+    )
 
 
 def judged(case, command, args, tables, form, datas, what):
@@ -317,7 +396,7 @@ def judged(case, command, args, tables, form, datas, what):
 
 def kept(case, told, table, what):
     """Whether `calibrate apply` left all rows and other columns as they were."""
-    (name, data), = told.made.items()
+    ((name, data),) = told.made.items()
     found = pl.read_parquet(io.BytesIO(data)) if name.endswith("parquet") else pl.read_csv(
         io.BytesIO(data), infer_schema=False, missing_utf8_is_empty_string=True)  # fmt: skip
     expected = Recalibrator.load(stored_map()).transform(table["p"])
@@ -327,7 +406,9 @@ def kept(case, told, table, what):
         case.wrong("apply: other probabilities", what)
     for column in ("id", "note"):
         if found[column].cast(pl.String).to_list() != table[column]:
-            case.wrong("apply: another column changed", f"{what} {column}: {found[column].to_list()[:5]}")
+            case.wrong(
+                "apply: another column changed", f"{what} {column}: {found[column].to_list()[:5]}"
+            )
     return None
 
 
@@ -344,17 +425,40 @@ def files(case):
         how, bad_form, data = damaged(case, datas[0], form, tables[0])
         what = f"{name} of {form}, {how} as {bad_form}"
         case.inputs = {"args": args, "what": what, "data": data[:2000]}
-        told = judged(case, command, args, tables, bad_form, [data, *(written(t, bad_form) for t in tables[1:])], what)
+        told = judged(
+            case,
+            command,
+            args,
+            tables,
+            bad_form,
+            [data, *(written(t, bad_form) for t in tables[1:])],
+            what,
+        )
         return document(case, told, args)
     how, data = rewritten(case, tables[0], form)
     what = f"{name} of {form}, written as {how}"
     case.inputs = {"args": args, "what": what, "data": data[:3000]}
     told = judged(case, command, args, tables, form, [data, *datas[1:]], what)
-    if told.code == 2:
+    if told.code:
         return None
     if command is apply:
         return kept(case, told, tables[0], what)
-    clean = judged(case, command, args, tables, "parquet", [written(t, "parquet") for t in tables], f"{name}, clean")
-    if document(case, told, args) != document(case, clean, args):
-        case.wrong(f"{name}: another result", f"{what}; the plain file ends with {clean.code} {clean.err}")
+    clean = judged(
+        case,
+        command,
+        args,
+        tables,
+        "parquet",
+        [written(t, "parquet") for t in tables],
+        f"{name}, clean",
+    )
+    found, expected = document(case, told, args), document(case, clean, args)
+    if found != expected:
+        k = next(
+            (k for k, (a, b) in enumerate(zip(found, expected or "", strict=False)) if a != b), 0
+        )
+        case.wrong(
+            f"{name}: another result",
+            f"{what}: {found[k - 60 : k + 90]!r}, expected {(expected or '')[k - 60 : k + 90]!r}",
+        )
     return None
