@@ -1,7 +1,10 @@
 """What every kind of case shares: seeded chance, calls that succeed or are refused, and findings."""
 
+import io
 import math
+import os
 import signal
+import tempfile
 import threading
 import traceback
 import warnings
@@ -119,6 +122,23 @@ def blamed(error):
     return (
         f"{type(error).__name__} in {own[-1].filename.rpartition('/scorewise/')[2]}, {own[-1].name}"
     )
+
+
+@contextmanager
+def rust_apart():
+    """What is written past sys.stderr, as polars does when it panics, in a file that can be read after."""
+    kept = os.dup(2)
+    with tempfile.TemporaryFile("w+", errors="replace") as seen:
+        os.dup2(seen.fileno(), 2)
+        text = io.StringIO()
+        try:
+            yield text
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            seen.seek(0)
+            text.write(seen.read())
+            text.seek(0)
 
 
 @contextmanager

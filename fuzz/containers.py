@@ -91,8 +91,9 @@ NUMBERS = {
 }  # fmt: skip
 # those in which a missing value cannot be, or is another in other versions
 WITHOUT_GAPS = {"arrow dictionary", "pandas sparse", "map"}
+DTYPES = ("i1", "u1", "i2", "<i4", ">i8", "u8", "?", "f4")
 WHOLE = {
-    **{f"numpy {t}": lambda v, t=t: np.array(v, dtype=t) for t in "i1 u1 i2 <i4 >i8 u8 ? f4".split()},
+    **{f"numpy {t}": lambda v, t=t: np.array(v, dtype=t) for t in DTYPES},
     "list": list, "bools": lambda v: [bool(x) for x in v], "text": text,
     "pandas Int8": lambda v: pd.Series(v, dtype="Int8"),
     "pandas boolean": lambda v: pd.Series([bool(x) for x in v], dtype="boolean"),
@@ -296,6 +297,8 @@ def odd(case):
     y, s = [0, 1] * n, (case.rng.integers(0, 65, 2 * n) / 64).tolist()
     role = case.one("s", "y", "weight", "count", "positive", "kind", "missing")
     name, column = box_of(case, ODD, s)
+    if role == "positive" and name == "touchy repr":  # which has no word that could be a label
+        return
     given = {"y": y, "s": s, role: column}
     what = f"odd {role}: {name}"
     case.inputs = {"column": what}

@@ -3,18 +3,17 @@
 import gzip
 import io
 import json
-import os
 import re
-import sys
 import tempfile
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from fuzz.case import rust_apart
 from scorewise import Recalibrator
 from scorewise.cli import run
 
@@ -31,7 +30,10 @@ def words(case, *usual):
 
 
 def scores(case, n):
-    return case.rng.integers(1, 64, n) / 64
+    found = case.rng.integers(1, 64, n) / 64
+    if case.chance(0.2):  # whole numbers until late
+        found[: n - 5] = case.rng.integers(0, 2, n - 5)
+    return found
 
 
 def binary(case, n):
@@ -40,10 +42,12 @@ def binary(case, n):
 
 
 def others(case, n):
-    """Columns that nobody asks for, and that have to stay as they are."""
+    """Columns that nobody asks for, and that have to stay as they are; one begins late."""
+    words = ("NA", "null", "x y", "é", "1e5", "true", "-0", "a'b")
     return {
         "id": [f"{i:05d}" for i in range(n)],
-        "note": [case.one("NA", "null", "x y", "é", "1e5", "true", "-0", "a'b") for _ in range(n)],
+        "note": [case.one(*words) for _ in range(n)],
+        "late": [None] * (n - 2) + ["a", "b"],
     }
 
 
@@ -176,9 +180,14 @@ def stored_map():
 # writing tables
 
 
+def whole(x):
+    """A number as most programs write it."""
+    return int(x) if isinstance(x, float) and x.is_integer() else x
+
+
 def csv_of(table, *, separator=",", quote_all=False, end="\n", last=True):
     def cell(x):
-        word = repr(x) if isinstance(x, float) else str(x)
+        word = "" if x is None else str(whole(x))
         special = (
             quote_all
             or any(c in word for c in f'"\n\r{separator}')
@@ -192,7 +201,10 @@ def csv_of(table, *, separator=",", quote_all=False, end="\n", last=True):
 
 
 def jsonl_of(table, *, end="\n", ascii_only=False):
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    rows = [
+        {k: whole(x) for k, x in zip(table, row, strict=True) if x is not None}
+        for row in zip(*table.values(), strict=True)
+    ]
     return "".join(json.dumps(row, ensure_ascii=ascii_only) + end for row in rows)
 
 
@@ -302,22 +314,15 @@ class Told:
         self.before = set(folder.iterdir())
         out, err = io.StringIO(), io.StringIO()
         out.isatty = err.isatty = lambda: False
-        with tempfile.TemporaryFile() as seen:
-            kept = os.dup(2)  # Rust writes there, whatever sys.stderr is
-            os.dup2(seen.fileno(), 2)
-            try:
-                with (
-                    redirect_stdout(out),
-                    redirect_stderr(err),
-                    warnings.catch_warnings(record=True) as self.warned,
-                ):
-                    warnings.simplefilter("always")
-                    self.code = run(args)
-            finally:
-                os.dup2(kept, 2)
-                os.close(kept)
-            seen.seek(0)
-            self.panic = seen.read().decode(errors="replace")
+        with (
+            rust_apart() as panic,
+            redirect_stdout(out),
+            redirect_stderr(err),
+            warnings.catch_warnings(record=True) as self.warned,
+        ):
+            warnings.simplefilter("always")
+            self.code = run(args)
+        self.panic = panic.read()
         self.out, self.err = out.getvalue(), err.getvalue()
         self.made = {f.name: f.read_bytes() for f in folder.iterdir() if f not in self.before}
 
@@ -397,24 +402,22 @@ def judged(case, command, args, tables, form, datas, what):
 def kept(case, told, table, what):
     """Whether `calibrate apply` left all rows and other columns as they were."""
     ((name, data),) = told.made.items()
-    found = pl.read_parquet(io.BytesIO(data)) if name.endswith("parquet") else pl.read_csv(
-        io.BytesIO(data), infer_schema=False, missing_utf8_is_empty_string=True)  # fmt: skip
+    read = pl.read_parquet if name.endswith("parquet") else partial(pl.read_csv, infer_schema=False)
+    found = read(io.BytesIO(data))
     expected = Recalibrator.load(stored_map()).transform(table["p"])
     if "p_calibrated" not in found.columns or found.height != len(expected):
-        return case.wrong("apply: other rows", f"{what} {found.columns} {found.height}")
+        case.wrong("apply: other rows", f"{what} {found.columns} {found.height}")
+        return
     if not np.allclose(found["p_calibrated"].cast(pl.Float64).to_numpy(), expected, rtol=1e-12):
         case.wrong("apply: other probabilities", what)
-    for column in ("id", "note"):
-        if found[column].cast(pl.String).to_list() != table[column]:
-            case.wrong(
-                "apply: another column changed", f"{what} {column}: {found[column].to_list()[:5]}"
-            )
-    return None
+    for column in ("id", "note", "late"):
+        values = found[column].cast(pl.String).to_list() if column in found.columns else None
+        if values is None or [x or None for x in values] != table[column]:
+            case.wrong("apply: another column changed", f"{what} {column}: {(values or [])[:5]}")
 
 
 def files(case):
     """One case of files."""
-    sys.setrecursionlimit(max(1000, sys.getrecursionlimit()))
     command = case.one(*COMMANDS)
     tables, args = command(case, int(case.one(8, 20, 120)))
     form = case.one(*FORMS)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from fuzz import classes, two
+from fuzz.case import rust_apart
 from scorewise import BadInput, ClassTally, Recalibrator, Tally
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.recalibrating.methods import METHODS
@@ -124,7 +125,7 @@ def tally(case):
             back = case.call(f"{name} {what}", load, path)
             if isinstance(back, Tally | ClassTally) and not same(back, t):
                 case.wrong(f"{name}: {change.__name__}, but loaded", f"{what}: {back!r}")
-    return None
+    return
 
 
 def same(a, b):
@@ -157,10 +158,10 @@ def fitted(case):
     r = case.call(f"fit {method}", lambda: Recalibrator(method, kind=kind).fit(s, y, w, **options))
     case.covered[f"fit {method}"] += 1
     if r is None or isinstance(r, Exception):
-        return
+        return None
     q = case.call(f"transform {method}", r.transform, s)
     if q is None or isinstance(q, Exception):
-        return
+        return None
     if not (np.isfinite(q).all() and (q >= 0).all() and (q <= 1).all()):
         return case.wrong(f"{method}: no probabilities", q)
     if (
@@ -195,4 +196,5 @@ def fitted(case):
 
 def saved(case):
     """One case of saved files."""
-    case.one(tally, tally, fitted)(case)
+    with rust_apart():
+        case.one(tally, tally, fitted)(case)
