@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check bench study coverage class-coverage agreement-coverage selective labels
+.PHONY: demo test lint types check fuzz bench study coverage class-coverage agreement-coverage labels
 .PHONY: drift recalibration calibration class-calibration judges answers networks study-smroc study-kdg docs oldest clean
 
 demo: .venv/installed
@@ -24,6 +24,11 @@ types: .venv/tested
 # two processes, of which neither starts threads of its own
 check: .venv/tested
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# as long as told (make fuzz MINUTES=30); what it finds is in fuzz/found
+MINUTES ?= 5
+fuzz: .venv/tested
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz --minutes $(MINUTES)
 
 bench: .venv/tested
 	$(BIN)/python -m benchmarks

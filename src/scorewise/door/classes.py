@@ -169,20 +169,23 @@ def _columns(
 
 def as_table(scores: Any) -> Any:
     """Rows of scores as numpy; what is masked stays so."""
-    if hasattr(scores, "detach"):
-        scores = scores.detach().cpu()
-        scores = scores.float() if str(scores.dtype) == "torch.bfloat16" else scores
-    if isinstance(scores, np.ma.MaskedArray):
-        return scores
     try:
-        return np.asarray(scores)
-    except ValueError:
-        sizes = [np.size(row) for row in scores]
-        row = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+        if hasattr(scores, "detach"):
+            scores = scores.detach().cpu()
+            scores = scores.float() if str(scores.dtype) == "torch.bfloat16" else scores
+        return scores if isinstance(scores, np.ma.MaskedArray) else np.asarray(scores)
+    except Exception as e:  # whatever a container may raise
+        if isinstance(scores, list | tuple) and isinstance(e, ValueError):
+            sizes = [np.size(row) for row in scores]
+            row = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+            raise BadInput(
+                f"scores have {sizes[0]} columns in row 0 and {sizes[row]} in row {row}, counting from "
+                f"0; each row needs one score for each class"
+            ) from None
         raise BadInput(
-            f"scores have {sizes[0]} columns in row 0 and {sizes[row]} in row {row}, counting from 0; "
-            f"each row needs one score for each class"
-        ) from None
+            f"scores ({type(scores).__name__}) cannot be read as a table; pass an n x K array, a frame "
+            f"or a mapping from class to column"
+        ) from e
 
 
 def class_codes(

@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.door.numbers import numbers
 from scorewise.door.place import Place
-from scorewise.door.values import Mask, Numbers, Vector
+from scorewise.door.values import Mask, Numbers, Vector, short
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
@@ -63,9 +63,10 @@ def _pairs(*groups: Mapping[str, Vector]) -> list[tuple[str, Vector]]:
 
 def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     """Refuse a word that the option does not know."""
-    if not any(word is k or word == k for k in known):
-        words = " or ".join(f'"{k}"' for k in known if k is not None)
-        raise BadInput(f"{option}={word!r} is not known; pass {option}={words}")
+    if (word is None or isinstance(word, str)) and word in known:
+        return
+    words = " or ".join(f'"{k}"' for k in known if k is not None)
+    raise BadInput(f"{option}={short(word)} is not known; pass {option}={words}")
 
 
 def aligned(columns: Iterable[tuple[str, Any]]) -> None:

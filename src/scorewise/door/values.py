@@ -63,18 +63,12 @@ class Coded:
 Vector: TypeAlias = Numbers | Coded
 
 
-def array(column: Any, name: str) -> NDArray[Any]:
+def array(column: Any) -> NDArray[Any]:
     """A numpy array of anything numpy understands."""
-    try:
-        values = np.asarray(column)
-        # numpy turns ["a", nan] into text, and with it the NaN
-        if values.dtype.kind in "US" and isinstance(column, list | tuple):
-            values = np.asarray(column, dtype=object)
-    except (ValueError, TypeError, RuntimeError, OverflowError):
-        raise BadInput(
-            f"{name} ({type(column).__name__}) cannot be read as one column; "
-            f"pass a flat array, series or list"
-        ) from None
+    values = np.asarray(column)
+    # numpy turns ["a", nan] into text, and with it the NaN
+    if values.dtype.kind in "US" and isinstance(column, list | tuple):
+        values = np.asarray(column, dtype=object)
     return values
 
 
@@ -204,14 +198,17 @@ def numeric(value: Any) -> bool:
 
 
 def short(value: Any) -> str:
-    """A value as shown in a sentence, cut to 40 characters.
+    """A value as shown in a sentence, on one line and cut to 40 characters.
 
     >>> short("yes"), short(10**5000)
     ("'yes'", 'about 1e5000')
     """
     if isinstance(value, int) and abs(value) >= 10**40:
         return f"about {'-' if value < 0 else ''}1e{int(abs(value).bit_length() * math.log10(2))}"
-    shown = repr(value)
+    try:
+        shown = " ".join(line.strip() for line in repr(value).splitlines())
+    except Exception:  # of an object that cannot even be shown
+        shown = f"<{type(value).__name__}>"
     return shown if len(shown) <= 40 else shown[:37] + "..."
 
 

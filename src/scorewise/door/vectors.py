@@ -23,6 +23,18 @@ def vector(column: Any, name: str) -> Vector:
     >>> vector(["yes", None, "yes"], "y")
     Coded(codes=array([ 0, -1,  0]), values=['yes'], declared=False)
     """
+    try:
+        return _vector(column, name)
+    except BadInput:
+        raise
+    except Exception as e:  # whatever a container, or a value in it, may raise
+        raise BadInput(
+            f"{name} ({type(column).__name__}) cannot be read as one column; "
+            f"pass a flat array, series or list"
+        ) from e
+
+
+def _vector(column: Any, name: str) -> Vector:
     if isinstance(column, str | bytes):
         raise BadInput(
             f"{name} is the text {column!r}; pass the values of the column, not its name"
@@ -42,13 +54,13 @@ def vector(column: Any, name: str) -> Vector:
         column = column.to_numpy()
     elif not isinstance(column, list | tuple) and not hasattr(column, "__array__"):
         column = list(column) if isinstance(column, Iterable) else column
-    return from_numpy(array(column, name), name)
+    return from_numpy(array(column), name)
 
 
 def _from_pandas(column: Any, name: str) -> Vector:
     pandas = sys.modules["pandas"]
     if getattr(column, "ndim", 1) != 1 or not hasattr(column, "dtype"):
-        return from_numpy(array(column, name), name)
+        return from_numpy(array(column), name)
     series = column if isinstance(column, pandas.Series) else pandas.Series(column)
     dtype = series.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
@@ -70,7 +82,7 @@ def _from_pandas(column: Any, name: str) -> Vector:
 def _from_polars(column: Any, name: str) -> Vector:
     polars = sys.modules["polars"]
     if not isinstance(column, polars.Series):
-        return from_numpy(array(column, name), name)
+        return from_numpy(array(column), name)
     dtype = column.dtype
     if dtype.is_decimal():
         return _from_polars(column.cast(polars.Float64), name)
@@ -89,7 +101,7 @@ def _from_polars(column: Any, name: str) -> Vector:
     if dtype == polars.Categorical:
         column = column.cast(polars.String)
     if dtype.is_nested() or dtype in (polars.Object, polars.Binary):
-        return from_numpy(array(column.to_list(), name), name)
+        return from_numpy(array(column.to_list()), name)
     values = column.drop_nulls().unique(maintain_order=True)
     places = polars.Series(np.arange(len(values)))
     codes = column.replace_strict(values, places, default=-1, return_dtype=polars.Int64)
@@ -111,7 +123,7 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
         if isinstance(column, arrow.ChunkedArray):  # several chunks too large for one
             column = arrow.concat_arrays(column.chunks)
     if not isinstance(column, arrow.Array):
-        return from_numpy(array(column, name), name)
+        return from_numpy(array(column), name)
     kinds = arrow.types
     if kinds.is_decimal(column.type):
         column = column.cast(arrow.float64())
@@ -125,7 +137,7 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
     if kinds.is_null(column.type):
         return Coded(np.full(len(column), -1), [])
     if kinds.is_nested(column.type):
-        return from_numpy(array(column.to_pylist(), name), name)
+        return from_numpy(array(column.to_pylist()), name)
     declared = kinds.is_dictionary(column.type) and bool(column.type.ordered)
     if kinds.is_dictionary(column.type) and column.dictionary.null_count:
         column = column.dictionary_decode()
@@ -136,7 +148,7 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
 
 def _from_torch(column: Any, name: str) -> Vector:
     if not hasattr(column, "detach"):
-        return from_numpy(array(column, name), name)
+        return from_numpy(array(column), name)
     tensor = column.detach().cpu()
     # numpy has no bfloat16 and no 8-bit floats
     if tensor.is_floating_point() and str(tensor.dtype) not in (

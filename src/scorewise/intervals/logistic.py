@@ -13,6 +13,7 @@ from scorewise.tallies.sorting import add_runs, inner
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 _STEPS = 200
+_FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
 _MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
 
@@ -76,8 +77,11 @@ def _newton(
         if q is not None:
             gradient, curvature = gradient + q @ coef, curvature + q
         step = _solve(curvature, gradient)
-        if np.abs(step).max() <= TOLERANCE * (1 + np.abs(coef).max()):
+        size, around = float(np.abs(step).max()), 1 + float(np.abs(coef).max())
+        if size <= TOLERANCE * around:
             return Fitted(coef - step, loss, curvature, True)
+        # where the likelihood is all but flat, a step would lead out of the floats
+        step = step * min(1.0, _FAR * around / size)
         for _ in range(40):
             new = coef - step
             lower, p = _loss(_linear(features, new, offset), neg, pos, new, q)

@@ -31,8 +31,9 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     q = z(level) ** 2 / n
     centre = (p + q / 2) / (1 + q)
     reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
-    # at an end the formula gives the end up to rounding
-    return Share(p, 0.0 if hit == 0 else centre - reach, 1.0 if miss == 0 else centre + reach)
+    # the formula gives the ends, and limits beside the share, up to rounding
+    low = 0.0 if hit == 0 else min(centre - reach, p)
+    return Share(p, low, 1.0 if miss == 0 else max(centre + reach, p))
 
 
 def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:

@@ -93,7 +93,7 @@ def influence(few: Tally, m: Midpoint) -> Influence:
     neg, pos = (1 - v) * up + v * along, v * up + (1 - v) * along
     if m.rule not in ("mean", "balanced"):
         return Influence(neg, pos)
-    at = min(int(np.searchsorted(s, m.value)), len(s) - 1)
+    at = min(int(np.searchsorted(s, m.value - HAIR)), len(s) - 1)
     drag = _crowd(few, s, m.value) * (1 - 2 * m.value) * float(up[at] - along[at])
     if m.rule == "mean":
         pull = drag * (s - m.value) / (few.negatives + few.positives)

@@ -67,7 +67,8 @@ def _exact_excess(t: Tally) -> tuple[float, float]:
     row = _row(t)
     for b in t.blocks():
         p = unit(b.score, t.kind)
-        bold, q = 1 - 2 * p, 1 - p
+        # that of a logit keeps its digits where p is all but 1
+        bold, q = 1 - 2 * p, unit(-b.score, t.kind) if t.kind == "logit" else 1 - p
         above += inner(b.pos / row * q - b.neg / row * p, bold)
         variance += inner((b.neg2 + b.pos2) / row**2 * bold * bold, p * q)
     return above, variance

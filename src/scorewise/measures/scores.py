@@ -42,7 +42,9 @@ def smauc(
         return Estimate.undefined(EMPTY, level)
     low, high, method = _limits(t, m, value, level, seed)
     low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
-    return Estimate(value, low, high, level, method, "", bound, chance_area(t, m.value))
+    chance = chance_area(t, m.value)
+    baseline = None if math.isnan(chance) else chance  # a class may vanish beside the other
+    return Estimate(value, low, high, level, method, "", bound, baseline)
 
 
 def _value(t: Tally, m: Midpoint) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from scorewise.tallies import Ratings
 
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
+ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,1)")
@@ -99,7 +100,8 @@ def icc_3_k(r: Ratings, *, level: float = 0.95) -> Estimate:
 
 def _single(f: float, k: float) -> float:
     """The correlation of single ratings when the mean squares have the ratio f."""
-    return 1.0 if f == math.inf else (f - 1) / (f + k - 1)
+    below = f + (k - 1)
+    return 1.0 if f == math.inf else (f - 1) / below if below > 0 else -math.inf
 
 
 def _mean(f: float, k: float) -> float:
@@ -120,7 +122,9 @@ def _one_way(r: Ratings, level: float, of: Callable[[float, float], float]) -> E
     if isinstance(found, str):
         return Estimate.undefined(found, level)
     m: OneWay = found
-    return _by_ratio(m.between, m.within, (m.df_between, m.df_within), m.ratings, of, level, "F")
+    # very uneven weights could leave less than one rating of an item
+    k = max(m.ratings, 1.0)
+    return _by_ratio(m.between, m.within, (m.df_between, m.df_within), k, of, level, "F")
 
 
 def _fixed(r: Ratings, level: float, of: Callable[[float, float], float]) -> Estimate:
@@ -144,14 +148,16 @@ def _by_ratio(
     """A correlation that depends on the ratio of two mean squares alone."""
     from scipy.special import fdtrc, fdtri
 
-    if between <= 0 and (rest <= 0 or of is _mean):
+    between = between if between > ROUNDING * rest else 0.0
+    f = between / rest if rest > 0 else math.inf if between else math.nan
+    value = of(f, k)
+    if not math.isfinite(value):
         return Estimate.undefined("the items do not differ", level)
-    f = between / rest if rest > 0 else math.inf
     upper = 0.5 + level / 2
     low = of(f / float(fdtri(*free, upper)), k)
     high = of(f * float(fdtri(*free[::-1], upper)), k)
     p = float(fdtrc(*free, f)) if f < math.inf else 0.0
-    return _estimate(of(f, k), low, high, level, method, p)
+    return _estimate(value, low, high, level, method, p)
 
 
 def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estimate:
@@ -195,8 +201,9 @@ def _freedom(m: TwoWay, single: float) -> float:
 def _estimate(
     value: float, low: float, high: float, level: float, method: str, p: float
 ) -> Estimate:
-    """Narrow intervals hold their value too."""
-    return Estimate(value, min(low, value), max(high, value), level, method, p=p)
+    """Narrow intervals hold their value too, and end at 1 whatever the rounding."""
+    value = min(value, 1.0)
+    return Estimate(value, min(low, value), min(max(high, value), 1.0), level, method, p=p)
 
 
 def _method(m: TwoWay) -> str:

@@ -45,7 +45,10 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     kept = _all_but_one(c)
     many = len(r.categories)
     difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
-    solved = _solved(c, kept, difference)
+    try:
+        solved = _solved(c, kept, difference)
+    except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
+        return Estimate.undefined("the weights are too uneven for floating point", level)
     return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
 
 
