@@ -75,7 +75,8 @@ class Confusion:
         w, w2 = self.weight.astype(np.float64), self.weight2.sum(1, dtype=np.float64)
         total = w.sum(1)
         mean = np.divide(w2, total, out=np.zeros(2), where=total > 0)
-        return (w * mean[:, None]).ravel()[[3, 1, 2, 0]]
+        evened: NDArray[np.float64] = (w * mean[:, None]).ravel()[[3, 1, 2, 0]]
+        return evened
 
     def _two(self) -> None:
         if len(self.classes) != 2:
