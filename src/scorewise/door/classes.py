@@ -199,14 +199,14 @@ def class_codes(
     """
     codes, words = coded(column)
     if known is None:
-        whole = [str(k) for k in range(many)]
-        counted = set(words) <= set(whole)
+        whole = _counted(words, name, many)
+        counted = whole is not None
         if counted and many > 10 and isinstance(column, Coded):
             raise BadInput(
                 f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass classes= with "
                 f"the classes in the order of the scores"
             )
-        known = tuple(whole) if counted else tuple(words)
+        known = tuple(words) if whole is None else whole
         if len(known) != many:
             raise BadInput(
                 f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
@@ -223,6 +223,26 @@ def class_codes(
             f"{listed(list(known))}"
         )
     return y, known
+
+
+def _counted(words: list[str], name: str, many: int) -> tuple[str, ...] | None:
+    """The classes 0 to K - 1 or 1 to K, if the labels are such numbers and it is plain which.
+
+    >>> _counted(["1", "3"], "y", 3), _counted(["a", "b"], "y", 2)
+    (('1', '2', '3'), None)
+    """
+    from_0, from_1 = (tuple(str(k + first) for k in range(many)) for first in (0, 1))
+    if set(words) <= set(from_0) and (not words or "0" in words):
+        return from_0
+    if not set(words) <= set(from_1):
+        return None
+    if str(many) not in words:
+        raise BadInput(
+            f"{name} has the numbers {listed(words)} and there are scores for {many} classes without "
+            f"names, which may be 0 to {many - 1} or 1 to {many}; pass classes=range({many}) or "
+            f"classes=range(1, {many + 1}), in the order of the scores"
+        )
+    return from_1
 
 
 def coded(column: Vector) -> tuple[Codes, list[str]]:

@@ -92,7 +92,11 @@ class ClassEvaluation(Shown, Mapping[str, Estimate]):
         """The document that every view renders; `scorewise schema evaluate-classes` has its schema."""
         from copy import deepcopy
 
-        return deepcopy(self._document)
+        # numbers alone need no copy one by one, and of many classes there are a great many
+        table = [line.copy() for line in self._document["confusion"]]
+        rest = {key: part for key, part in self._document.items() if key != "confusion"}
+        copied = deepcopy(rest)
+        return {key: table if key == "confusion" else copied[key] for key in self._document}
 
     def to_frame(self) -> Any:
         """One row per measure, as a polars frame."""

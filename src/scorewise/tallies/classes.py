@@ -200,12 +200,26 @@ class ClassTally:
         """
         at = self._known(name)
         tables = []
-        for w in (self.confusion.weight, self.confusion.weight2):
-            # counted without the class, because a difference of sums of weights may lie below 0
-            others = np.delete(np.delete(w, at, 0), at, 1).sum()
-            fp, fn = np.delete(w[:, at], at).sum(), np.delete(w[at], at).sum()
-            tables.append(np.array([[others, fp], [fn, w[at, at]]]))
+        for w, rest in zip(
+            (self.confusion.weight, self.confusion.weight2), self._elsewhere, strict=True
+        ):
+            others, fp = (np.delete(x[:, at], at).sum() for x in (rest, w))
+            tables.append(np.array([[others, fp], [rest[at, at], w[at, at]]]))
         return Confusion(tables[0], tables[1], (REST, self.classes[at]))
+
+    @cached_property
+    def _elsewhere(self) -> tuple[Numbers, Numbers]:
+        """By true class and class: the weight, and its squares, of rows decided for any other class.
+
+        Added from both ends, because a difference of sums of weights may lie below 0.
+        """
+        made = []
+        for w in (self.confusion.weight, self.confusion.weight2):
+            rest = np.zeros_like(w)
+            rest[:, 1:] = w.cumsum(1)[:, :-1]
+            rest[:, :-1] += w[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
+            made.append(rest)
+        return made[0], made[1]
 
     @cached_property
     def wins(self) -> Floats:

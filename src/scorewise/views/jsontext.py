@@ -19,6 +19,8 @@ def dumps(doc: Any) -> str:
     }
     """
     text = json.dumps(_strict(doc), indent=2, ensure_ascii=False, allow_nan=False)
+    if text.replace("\n", "").isprintable():
+        return f"{text}\n"
     return "".join(f"{_shown(line)}\n" for line in text.split("\n"))
 
 
@@ -33,7 +35,8 @@ def _strict(value: Any) -> Any:
     if isinstance(value, dict):
         return {_strict(str(key)): _strict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
+        whole = all(type(item) is int for item in value)  # of a large table, most lists
+        return value if whole else [_strict(item) for item in value]
     if isinstance(value, str):
         # file names that are not UTF-8 hold lone surrogates, which JSON text cannot
         return value.encode("utf-8", "backslashreplace").decode()

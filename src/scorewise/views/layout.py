@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
@@ -19,7 +20,7 @@ class Column:
     cells: Sequence[Text]
     right: bool = False
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Width of the widest text."""
         widths = [cell_len(line) for line in self.heading]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from scorewise.views.pages.section import Section, absent, hints
 from scorewise.views.words import (
@@ -23,6 +24,7 @@ from scorewise.views.words import (
 )
 
 MANY = 10  # classes whose confusion is still shown whole
+WORST, BEST = 15, 5  # classes listed where there are many
 WIDE = 80
 LONGEST = 16  # letters of a class's name in a table
 BESIDE = 12  # the same beside many numbers
@@ -81,6 +83,8 @@ def _decisions(doc: Document) -> list[Section]:
     """The confusion, whole where it is small, else its largest entries off the diagonal."""
     from rich.cells import cell_len
 
+    if len(doc["classes"]) > MANY:
+        return _confused(doc)
     names = [_short(c["name"]) for c in doc["classes"]]
     cells = [[amount(x) for x in line] for line in doc["confusion"]]
     widths = [
@@ -88,11 +92,7 @@ def _decisions(doc: Document) -> list[Section]:
         for n, column in zip(names, zip(*cells, strict=True), strict=True)
     ]
     side = max(cell_len("true \\ decided"), *map(cell_len, names))
-    if (
-        len(names) <= MANY
-        and side + sum(w + 2 for w in widths) <= WIDE
-        and len({*names}) == len(names)
-    ):
+    if side + sum(w + 2 for w in widths) <= WIDE and len({*names}) == len(names):
         corner = "true \\ decided"
         rows = [(name, *line) for name, line in zip(names, cells, strict=True)]
         return [Section("Confusion", head=(corner, *names), rows=rows, words=frozenset({corner}))]
@@ -184,10 +184,19 @@ def _skill(m: Document) -> str:
 
 
 def _each(doc: Document) -> Section:
-    """One line for each class."""
+    """One line for each class; of many, the worst and the best by F1."""
     known = [m["name"] for m in doc["classes"][0]["measures"] if m["name"] in SHORT]
+    chosen, said = doc["classes"], []
+    if len(chosen) > WORST + BEST + MANY:
+        ranked = sorted((c for c in chosen if _f1(c) is not None), key=_f1)
+        shown_of = [*ranked[:WORST], *ranked[WORST:][-BEST:]]
+        chosen, hidden = shown_of, len(chosen) - len(shown_of)
+        said = [
+            f"The {WORST} classes of the lowest F1 and the {BEST} of the highest; the JSON document has "
+            f"the {hidden:,} others too."
+        ]
     rows = []
-    for c in doc["classes"]:
+    for c in chosen:
         by_name = {m["name"]: m for m in c["measures"]}
         values = (shown(by_name[name]["value"]) for name in known)
         rows.append((_short(c["name"], BESIDE), amount(c["weight"]), amount(c["called"]), *values))
@@ -196,7 +205,13 @@ def _each(doc: Document) -> Section:
         head=("Class", "Rows", "Decided", *(SHORT[name] for name in known)),
         rows=rows,
         words=frozenset({"Class"}),
+        lines=said,
     )
+
+
+def _f1(c: Document) -> Any:
+    """F1 of a class, where it has one."""
+    return next((m["value"] for m in c["measures"] if m["name"] == "f1"), None)
 
 
 def _short(name: str, most: int = LONGEST) -> str:
