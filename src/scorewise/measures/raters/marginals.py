@@ -46,7 +46,10 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     kept = _all_but_one(apart)
     difference = (weight.sum(1) - weight.sum(0))[kept]
     spread = np.diag(apart.sum(1)) - apart
-    solved = np.linalg.solve(spread[np.ix_(kept, kept)], difference)
+    try:
+        solved = np.linalg.solve(spread[np.ix_(kept, kept)], difference)
+    except np.linalg.LinAlgError:
+        return Estimate.undefined("the weights of the items are too far apart", level)
     return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
 
 
