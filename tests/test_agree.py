@@ -457,7 +457,10 @@ def test_a_frame_of_measures():
 
 def test_parts_of_items_in_a_table_are_counts():
     """A cell of 20.5 is not one item."""
-    whole, part = (sw.agree(np.array([[40, 10], [20, 30]]) / k, form="table") for k in (1, 4))
+    whole, part = (
+        sw.agree(np.array([[40, 10], [20, 30]]) / k, form="table", interval="published")
+        for k in (1, 4)
+    )
     assert part.cohen_kappa.value == pytest.approx(whole.cohen_kappa.value)
     width = [a.cohen_kappa.high - a.cohen_kappa.low for a in (whole, part)]
     assert width[1] == pytest.approx(2 * width[0])

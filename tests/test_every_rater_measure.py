@@ -148,7 +148,7 @@ def test_register_says_what_is_true(m):
 
 @every_measure
 def test_seed_and_bootstrap(m):
-    if "interval" not in m.options:
+    if "replicates" not in m.options:
         return
     r = rater_case(3, 60, 2, 3, missing=0.0).ratings
     one, again, other = (m(r, interval="bootstrap", seed=s) for s in (0, 0, 1))

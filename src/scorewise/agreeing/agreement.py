@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from scorewise.door.ratings import RatingRows, Scale
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement import COEFFICIENTS
+from scorewise.intervals.agreement_limits import Interval
 from scorewise.registry import RATER_MEASURES
 from scorewise.sources.rating_columns import Form
 from scorewise.tallies import Confusion, Ratings
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
-Interval = Literal["formula", "bootstrap"]
 FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
     "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
@@ -194,12 +194,13 @@ def agree(
     raters), "table", or "counts" of items x categories. Of frames and files, `raters=` names the columns
     of raters, or `item=`, `rater=`, `rating=` those of one rating in each row, or `counts=` those of
     counts. What is missing was not rated. `weights` say how much near misses count: "linear",
-    "quadratic", ... or a matrix; by default what suits the scale. Files of text are in UTF-8, or in
-    `encoding`.
+    "quadratic", ... or a matrix; by default what suits the scale. `interval` is "formula" (which holds
+    for few items and rare categories, too), "bootstrap" of items, or "published", as other packages give
+    it. Files of text are in UTF-8, or in `encoding`.
 
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
-    0.286 [0.064, 0.508]
+    0.286 [0.054, 0.501]
     """
     if isinstance(level, bool | str) or not 0 < level < 1:
         raise BadInput(f"level={level!r} is not between 0 and 1; 0.95 is usual")
@@ -207,7 +208,7 @@ def agree(
         raise BadInput(f"top={top!r} is no number of rows; pass 0 or more")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
-    one_of("interval", interval, ("formula", "bootstrap"))
+    one_of("interval", interval, get_args(Interval))
     settings = Settings(weights, interval, float(level), int(seed), top)
     raters = [raters] if isinstance(raters, str) else raters
     if other is not None:

@@ -24,6 +24,7 @@ class HowIntervals(StrEnum):
 
     formula = "formula"
     bootstrap = "bootstrap"
+    published = "published"
 
 
 def agree(
@@ -63,7 +64,10 @@ def agree(
     weights: o.Weights = None,
     interval: Annotated[
         HowIntervals,
-        typer.Option(metavar="HOW", help="Intervals by formula, or by bootstrap over items."),
+        typer.Option(
+            metavar="HOW",
+            help="Intervals by formula, bootstrap of items, or as published elsewhere.",
+        ),
     ] = HowIntervals.formula,
     weight: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with a weight for each item.")

@@ -11,6 +11,13 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 
+class Gaps(StrEnum):
+    """How intervals of differences and means of kappas are made."""
+
+    formula = "formula"
+    bootstrap = "bootstrap"
+
+
 class Silence(StrEnum):
     """What a judge's silence is."""
 
@@ -61,10 +68,17 @@ def judge(
         float | None,
         typer.Option(metavar="NUMBER", help="Say how many items make intervals this narrow."),
     ] = None,
+    interval: Annotated[
+        Gaps,
+        typer.Option(
+            metavar="HOW",
+            help="Intervals of gaps between kappas: by formula, or bootstrap of items.",
+        ),
+    ] = Gaps.formula,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     replicates: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Resamples of the items.")
+        int, typer.Option(metavar="NUMBER", help="Resamples of the items, for a bootstrap.")
     ] = 2000,
     encoding: o.Encoding = None,
     json: o.Json = None,
@@ -99,6 +113,7 @@ def judge(
             weights=weights,
             weight=weight,
             width=width,
+            interval=interval.value,
             level=level,
             seed=seed,
             replicates=replicates,

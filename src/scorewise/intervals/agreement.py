@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
 from scorewise.intervals import agreement_parts as parts
-from scorewise.intervals.agreement_null import by_rater, null_of_many, null_of_two, together
+from scorewise.intervals.agreement_null import Null, by_rater, null_of_many, null_of_two, together
 from scorewise.intervals.agreement_pairs import mean_cohen
 from scorewise.intervals.agreement_parts import Floats, Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
-from scorewise.intervals.disagreement import Quadratic
+from scorewise.intervals.disagreement import Quadratic, all_or_nothing
 from scorewise.intervals.scales import one_row
 from scorewise.tallies.once import kept
 from scorewise.tallies.ratings import Ratings
@@ -24,6 +24,7 @@ from scorewise.tallies.ratings import Ratings
 NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
 PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
+SHARES = ("percent_agreement", "brennan_prediger")  # of which the interval is Wilson's own
 BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
 Formula = Callable[[Rated], Parts]
 _FORMULAS: dict[str, Formula] = {
@@ -40,7 +41,25 @@ TESTED = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendor
 _LONE = {"scott_pi": together, "fleiss_kappa": together, "conger_kappa": by_rater}
 COEFFICIENTS = (*_FORMULAS, "light_kappa")
 MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
+FEW = 10  # items that decide chance, below which intervals with weights do not hold
 METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
+
+
+class Moments(NamedTuple):
+    """Mean squares over items, divided by their number, from which variances at other values follow.
+
+    An item moves the value k by (1 - k) * lean - own (see `Parts`). `guessed` and `agreed` are the squares
+    of lean where raters are independent, and where all agree. `skew` is the ratio of the third to the
+    second moment of own, divided by the number of items. `whole` says that own is all or nothing.
+    """
+
+    lean2: float
+    both: float
+    own2: float
+    guessed: float
+    agreed: float
+    skew: float
+    whole: bool
 
 
 class Coefficient(NamedTuple):
@@ -50,7 +69,8 @@ class Coefficient(NamedTuple):
     `items` the number of equal items that it rests on, `null` the standard error if raters were
     independent (NaN for coefficients whose chance is another, AC1 and Brennan-Prediger). `slope` says
     how each pattern of the ratings moves the value: the variance is the sum of weight2 * slope**2, times
-    n / (n - 1) where df is n - 1. Without a value, `why` is the reason.
+    n / (n - 1) where df is n - 1. `moments` are what the score interval is made from, and `caution` says
+    why that is unreliable. Without a value, `why` is the reason.
     """
 
     value: float
@@ -61,6 +81,8 @@ class Coefficient(NamedTuple):
     items: float = 0.0
     null: float = NAN
     slope: Floats = np.empty(0)
+    moments: Moments | None = None
+    caution: str = ""
     why: str = ""
 
 
@@ -136,13 +158,16 @@ def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
     found = s.formula(x)
     if why := constant(r, x, found):
         return Coefficient(NAN, why=why)
-    moved = found.slope()
+    own, lean = found.own(), found.lean()
+    moved = found.observed / found.chance * lean - own
     large = name in TWO_RATERS
     factor = 1.0 if large else x.worth / (x.worth - 1)
     se = math.sqrt(factor * float((x.weight2 * moved * moved).sum()))
     slope = np.zeros(len(r))
     slope[s.used] = moved / float(r.weight[s.used].sum())
     cohen = name == "cohen_kappa"
+    null = _null(name, x, s, float(found.chance))
+    moments = _moments(x, own, lean, null, skewed=name not in SHARES)
     return Coefficient(
         value=_zeroed(float(found.value)),
         se=se,
@@ -150,8 +175,25 @@ def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
         observed=float(1 - found.observed),
         expected=float(1 - found.chance),
         items=x.worth,
-        null=_null(name, x, s, float(found.chance)),
+        null=null.error,
         slope=slope,
+        moments=moments,
+        caution=_few(x, moments) if name in TESTED else "",
+    )
+
+
+def _moments(x: Rated, own: Floats, lean: Floats, null: Null, *, skewed: bool = True) -> Moments:
+    square, cube = (float((x.weight2 * own**k).sum()) for k in (2, 3))
+    share = 1 / x.worth
+    apart = x.apart[x.rated >= 2]
+    return Moments(
+        lean2=float((x.weight2 * lean * lean).sum()),
+        both=float((x.weight2 * lean * own).sum()),
+        own2=square,
+        guessed=null.guessed * share,
+        agreed=null.agreed * share,
+        skew=max(cube / square * share, 0.0) if skewed and square > 0 else 0.0,
+        whole=bool(((apart == 0) | (apart == 1)).all()),
     )
 
 
@@ -170,12 +212,12 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
     return "by chance alone all ratings would agree"
 
 
-def _null(name: str, x: Rated, s: Subject, chance: float) -> float:
-    """The standard error if raters were independent; NaN where chance means something else."""
+def _null(name: str, x: Rated, s: Subject, chance: float) -> Null:
+    """How it varies if raters were independent; NaN where chance means something else."""
     if name == "cohen_kappa":
         return null_of_two(x, chance)
     if name not in TESTED:
-        return NAN
+        return Null(NAN, NAN, NAN)
     ranks = s.formula is parts.alpha_of_ranks
     return null_of_many(x, chance, ranks=ranks, lone=_LONE.get(name))
 
@@ -195,10 +237,30 @@ def _light(r: Ratings, weights: Weights) -> Coefficient:
         return Coefficient(NAN, why=found)
     moved = found.slope
     variance = float((x.weight2 * moved * moved).sum()) * x.worth / (x.worth - 1)
+    null = null_of_many(x, 1 - found.expected, lone=_alone)
+    # what items do to chance, of all pairs at once
+    lean = _FORMULAS["conger_kappa"](x).lean()
+    moments = _moments(x, (1 - found.value) * lean - moved, lean, null)
     return Coefficient(
-        _zeroed(found.value), math.sqrt(variance), found.items - 1, found.observed, found.expected,
-        found.items, null_of_many(x, 1 - found.expected, lone=_alone), moved / float(r.weight.sum()),
-    )  # fmt: skip
+        value=_zeroed(found.value),
+        se=math.sqrt(variance),
+        df=found.items - 1,
+        observed=found.observed,
+        expected=found.expected,
+        items=found.items,
+        null=null.error,
+        slope=moved / float(r.weight.sum()),
+        moments=moments,
+        caution=_few(x, moments),
+    )
+
+
+def _few(x: Rated, m: Moments) -> str:
+    """Why too few items decide chance, where disagreement is of degrees: rare categories far away."""
+    items = 1 / m.lean2
+    if items >= FEW or all_or_nothing(x.kernel, x.many):
+        return ""
+    return f"chance rests on about {max(round(items), 1)} of {round(x.worth)} items"
 
 
 def _alone(x: Rated, total: float) -> Floats:

@@ -1,22 +1,158 @@
-"""Intervals of agreement coefficients: by formula, or by resampling items."""
+"""Intervals of agreement coefficients: by inverting a test, by standard error, or by resampling items."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from scorewise.intervals.agreement import Coefficient, coefficient
+from scorewise.intervals.agreement import Coefficient, Moments, coefficient
 from scorewise.intervals.agreement_draws import replicates_of
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.intervals.scales import bootstrap_tail, student, z
-from scorewise.intervals.shares import wilson
 from scorewise.tallies.ratings import Ratings
 
+Interval = Literal["formula", "bootstrap", "published"]
 Limits = tuple[float, float]
+Polynomial = Sequence[float]  # from the constant up
 
 
 def by_formula(c: Coefficient, level: float) -> Limits:
+    """The score interval: the values that a test with the variance at that value does not reject.
+
+    For a lower value of a coefficient that is tested against independent raters, the items are mixed with
+    items that are rated independently; for a higher value, with items that all raters agree on. The
+    shares of the categories stay the same (of two raters and two categories: Lee and Tu 1994). So 0 is in
+    the interval exactly where the test of independence does not reject it. Near full agreement few items
+    decide, and the upper end allows for their skewness (as Laud 2017). Of the other coefficients it is
+    Wilson's interval of the disagreement, divided by that of chance.
+    """
+    reach = z(level)  # refuses a level that means nothing
+    return _as_share(c, level) if math.isnan(c.null) else by_score(c, reach)
+
+
+def by_score(c: Coefficient, reach: float) -> Limits:
+    """The same of a tested coefficient, so many standard errors away."""
+    if not c.null > 1e-12:  # a rater who always says the same
+        low, high = _alike(c, reach)
+        return low, max(high, _upper(c, reach))
+    return _lower(c, reach), _upper(c, reach)
+
+
+def _as_share(c: Coefficient, level: float) -> Limits:
+    """Wilson's interval for as many items as would be as uncertain."""
+    assert c.moments is not None
+    m, chance = c.moments, 1 - c.expected
+    apart = min(max(1 - c.observed, 0.0), 1.0)
+    variance = _at(_seen(m, 1 - c.value, 0.0), 0.0) * chance**2
+    trials = apart * (1 - apart) / variance if variance > 1e-24 else 0.0
+    reach = z(level)
+    if m.whole:  # with weights, items that differ may be light by chance
+        trials = min(trials, c.items)
+    else:
+        trials *= (c.items - 1) / c.items * (reach / student(level, c.items - 1)) ** 2
+    trials = max(trials or c.items, 1e-9)
+    less = max(apart - _skewed(m, reach) * chance, 0.0)
+    low, high = _wilson(less, trials, reach)[0], _wilson(apart, trials, reach)[1]
+    return 1 - high / chance, 1 - low / chance
+
+
+def _lower(c: Coefficient, reach: float) -> float:
+    assert c.moments is not None
+    m, k = c.moments, c.value
+    if k > reach * c.null:
+        return k * (1 - _to_chance(c, reach))
+    seen = math.sqrt(max(_at(_seen(m, 1 - k, 0.0), 0.0), 0.0)) if k < 0 else 0.0
+    return k - reach * max(c.null, seen)
+
+
+def _upper(c: Coefficient, reach: float) -> float:
+    assert c.moments is not None
+    m, k, null = c.moments, c.value, c.null**2
+    if k < -reach * c.null:
+        return k * (1 - _to_chance(c, reach))
+    more, r = k + _skewed(m, reach), 1 - k
+    if more >= 1:
+        return 1.0
+    if k < 0:  # from independence, where the value is 0, to agreement
+        spread = _mixed((null, 0.0, m.guessed), (m.agreed, -2 * m.agreed, m.agreed))
+        return _first(_test((-more, 1.0), spread, reach), max(more, 0.0))
+    agreed = r * r * m.agreed
+    spread = _mixed(_seen(m, r, -r), (agreed, -2 * agreed, agreed))
+    return k + r * _first(_test((k - more, r), spread, reach), (more - k) / r)
+
+
+def _to_chance(c: Coefficient, reach: float) -> float:
+    """The share of independent ratings that the items are mixed with where the test begins to reject."""
+    assert c.moments is not None
+    m, k = c.moments, c.value
+    guessed = k * k * m.guessed
+    independent = (c.null**2 + guessed, -2 * guessed, guessed)
+    return _first(_test((0.0, k), _mixed(_seen(m, 1 - k, k), independent), reach))
+
+
+def _seen(m: Moments, ratio: float, step: float) -> Polynomial:
+    """The variance of the items as they are, at ratio + step * t of observed to chance disagreement."""
+    return (
+        ratio * ratio * m.lean2 - 2 * ratio * m.both + m.own2,
+        2 * step * (ratio * m.lean2 - m.both),
+        step * step * m.lean2,
+    )
+
+
+def _skewed(m: Moments, reach: float) -> float:
+    """How far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)."""
+    return max(reach * reach - 1, 0.0) / 6 * m.skew
+
+
+def _mixed(first: Polynomial, second: Polynomial) -> Polynomial:
+    """(1 - t) * first + t * second, of quadratic polynomials."""
+    (a, b, c), (d, e, f) = first, second
+    return a, b - a + d, c - b + e, f - c
+
+
+def _test(apart: Polynomial, variance: Polynomial, reach: float) -> Polynomial:
+    """The square of a linear polynomial minus that of the reach, which is positive where it is rejected."""
+    a, b = apart
+    square = (a * a, 2 * a * b, b * b, 0.0)
+    return [s - reach * reach * v for s, v in zip(square, variance, strict=True)]
+
+
+def _at(f: Polynomial, t: float) -> float:
+    found = 0.0
+    for x in reversed(f):
+        found = found * t + x
+    return found
+
+
+def _first(f: Polynomial, start: float = 0.0) -> float:
+    """Where a cubic polynomial that is not positive at the start first becomes so; at most 1."""
+    _, b, c, d = f
+    low = start
+    for high in (*sorted(t for t in _turns(b, 2 * c, 3 * d) if start < t < 1), 1.0):
+        if _at(f, high) > 0:
+            for _ in range(200):
+                middle = (low + high) / 2
+                if not low < middle < high:
+                    break
+                low, high = (low, middle) if _at(f, middle) > 0 else (middle, high)
+            return high
+        low = high
+    return 1.0
+
+
+def _turns(a: float, b: float, c: float) -> tuple[float, ...]:
+    """The roots of a + b t + c t**2."""
+    inside = b * b - 4 * a * c
+    if inside < 0 or not (b or c):
+        return ()
+    far = -(b + math.copysign(math.sqrt(inside), b)) / 2
+    return (*((far / c,) if c else ()), *((a / far,) if far else ()))
+
+
+def by_error(c: Coefficient, level: float) -> Limits:
     """The value and its standard error with the t distribution (normal where df is infinite).
 
     Where all items agree alike the error says nothing; then it is Wilson's interval of the observed
@@ -24,7 +160,7 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     """
     z(level)  # refuses a level that means nothing
     if c.se < 1e-12:
-        return _with_chance(c, _alike(c, level), level)
+        return _with_chance(c, _alike(c, z(level)), level)
     reach = student(level, c.df) * c.se
     return _with_chance(c, (c.value - reach, c.value + reach), level)
 
@@ -41,11 +177,19 @@ def _with_chance(c: Coefficient, limits: Limits, level: float) -> Limits:
     return min(limits[0], c.value - reach), max(limits[1], c.value + reach)
 
 
-def _alike(c: Coefficient, level: float) -> Limits:
-    hit, miss = (max(x, 0.0) * c.items for x in (1 - c.observed, c.observed))
-    share = wilson(hit, miss, hit, miss, level)
+def _alike(c: Coefficient, reach: float) -> Limits:
+    """Wilson's interval of the observed disagreement, divided by that of chance."""
+    low, high = _wilson(min(max(1 - c.observed, 0.0), 1.0), c.items, reach)
     chance = 1 - c.expected
-    return 1 - share.high / chance, 1 - share.low / chance
+    return 1 - high / chance, 1 - low / chance
+
+
+def _wilson(share: float, items: float, reach: float) -> Limits:
+    q = reach * reach / items
+    centre, width = share + q / 2, math.sqrt(q * (share * (1 - share) + q / 4))
+    # at an end the formula gives the end up to rounding
+    low = 0.0 if share == 0 else (centre - width) / (1 + q)
+    return low, 1.0 if share == 1 else (centre + width) / (1 + q)
 
 
 def chance_of(c: Coefficient) -> float:
@@ -68,8 +212,8 @@ def by_bootstrap(
     c = coefficient(r, name, weights)
     drawn = replicates_of(r, name, weights, replicates=replicates, seed=seed)
     drawn = drawn[np.isfinite(drawn)]
-    if not len(drawn) or np.ptp(drawn) < 1e-12:
-        return _with_chance(c, _alike(c, level), level)
+    if not len(drawn) or np.ptp(drawn) < 1e-12:  # all items agree alike
+        return by_formula(c, level)
     tail = bootstrap_tail(level, c.items)
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return _with_chance(c, (min(float(low), c.value), max(float(high), c.value)), level)

@@ -1,9 +1,10 @@
-"""The standard error of a coefficient of agreement if raters were independent."""
+"""How a coefficient of agreement would vary if raters were independent, or always agreed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,18 +12,33 @@ from scorewise.intervals.agreement_parts import Floats, Rated
 from scorewise.intervals.disagreement import Disagreement, Quadratic
 
 Lone = Callable[[Rated, float], Floats]
+Said = tuple[Floats, Floats]  # shares of the categories, and the mean disagreement with each
 _ROUNDING = 1e-14
 
 
-def null_of_two(x: Rated, chance: float) -> float:
+class Null(NamedTuple):
+    """The standard error if raters were independent, and how much an item moves chance then.
+
+    `guessed` is the mean square of an item's lean (see `Parts`) where raters are independent, `agreed`
+    where all of them say the same of it.
+    """
+
+    error: float
+    guessed: float
+    agreed: float
+
+
+def null_of_two(x: Rated, chance: float) -> Null:
     """Of Cohen's kappa, each rater with their own shares (Fleiss, Cohen and Everitt 1969)."""
     a, b = x.by_rater()
-    return math.sqrt(_variance(x.kernel, a, b) / x.worth) / chance
+    of_a, of_b = x.kernel.spread(b), x.kernel.spread(a)
+    error = math.sqrt(_variance(x.kernel, (a, of_a), (b, of_b)) / x.worth) / chance
+    alone = _spread(a, of_a) + _spread(b, of_b)
+    both = _spread((a + b) / 2, of_a + of_b)
+    return Null(error, 1 + alone / chance**2, 1 + both / chance**2)
 
 
-def null_of_many(
-    x: Rated, chance: float, *, ranks: bool = False, lone: Lone | None = None
-) -> float:
+def null_of_many(x: Rated, chance: float, *, ranks: bool = False, lone: Lone | None = None) -> Null:
     """Of the others, with the shares of all raters together (Fleiss, Nee and Landis 1979).
 
     An item with m ratings says 2 / (m (m - 1)) times as much of chance as one pair. `ranks` says that the
@@ -32,7 +48,8 @@ def null_of_many(
     paired = x.rated >= 2
     m = x.rated[paired].astype(np.float64)
     times = m if lone is None else np.ones(len(m))  # alpha weighs items by their ratings
-    total = float((x.weight[paired] * times).sum())
+    each = x.weight[paired] * times
+    total = float(each.sum())
     p = x.shares(np.where(paired, x.weight, 0.0))
     p = p / p.sum()
     kernel: Disagreement = x.kernel
@@ -40,13 +57,16 @@ def null_of_many(
         assert isinstance(x.kernel, Quadratic)
         kernel = Quadratic(mid_ranks(p, x.kernel.values))
     pairs = float((x.weight2[paired] * times**2 * 2 / (m * (m - 1))).sum()) / total**2
-    variance = _variance(kernel, p, p) * pairs
+    said = kernel.spread(p)
+    variance = _variance(kernel, (p, said), (p, said)) * pairs
+    own = _spread(p, said)
     if lone is not None:
-        said = kernel.spread(p)
-        own = float((p * said * said).sum()) - float((p * said).sum()) ** 2
         counted = lone(x, total)
-        variance += max(own, 0.0) * float((x.weight2[x.listed.item] * counted**2).sum())
-    return math.sqrt(variance) / chance
+        variance += own * float((x.weight2[x.listed.item] * counted**2).sum())
+    moved = 4 * own / chance**2
+    return Null(
+        math.sqrt(variance) / chance, 1 + moved * float((each / m).sum()) / total, 1 + moved
+    )
 
 
 def together(x: Rated, total: float) -> Floats:
@@ -74,9 +94,14 @@ def mid_ranks(p: Floats, values: Floats) -> Floats:
     return rank
 
 
-def _variance(d: Disagreement, a: Floats, b: Floats) -> float:
+def _variance(d: Disagreement, first: Said, second: Said) -> float:
     """Of the disagreement of two independent ratings, beyond what either of them says alone."""
-    of_a, of_b = d.spread(b), d.spread(a)
+    (a, of_a), (b, of_b) = first, second
     alone = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
     found = d.squares(a, b) + float((a * of_a).sum()) ** 2 - alone
     return found if found > _ROUNDING else 0.0
+
+
+def _spread(share: Floats, values: Floats) -> float:
+    """The variance of numbers of the categories."""
+    return max(0.0, float((share * values * values).sum()) - float((share * values).sum()) ** 2)

@@ -125,11 +125,15 @@ def apart(said: Counted, kernel: Disagreement) -> Floats:
 
 
 class Parts(NamedTuple):
-    """Observed and chance disagreement, and how each pattern moves 1 - observed / chance."""
+    """Observed and chance disagreement, and what each pattern adds to both, in units of chance.
+
+    A pattern moves 1 - observed / chance by observed / chance * lean - own.
+    """
 
     observed: Any
     chance: Any
-    slope: Callable[[], Floats]
+    own: Callable[[], Floats]
+    lean: Callable[[], Floats]
 
     @property
     def value(self) -> Any:
@@ -153,13 +157,12 @@ def against(chance: Chance) -> Callable[[Rated], Parts]:
         observed = (x.weight * x.apart)[..., two].sum(-1) / pairs
         away, turn = chance(x)
 
-        def slope() -> Floats:
+        def own() -> Floats:
             f = two / pairs
-            moved: Floats = (f - 1) - (f * x.apart - observed) / away
-            moved += observed / away * turn() / away
-            return moved
+            found: Floats = f * x.apart / away - (f - 1)
+            return found
 
-        return Parts(observed, away, slope)
+        return Parts(observed, away, own, lambda: 1 + turn() / away)
 
     return parts
 
@@ -228,13 +231,12 @@ def alpha(x: Rated) -> Parts:
     plain = (x.weight * rho * x.apart).sum(-1)
     observed = (1 - few) * plain
 
-    def slope() -> Floats:
+    def lean() -> Floats:
         turned = 2 * rho * (x.mean_of(spread) - chance)
-        moved = plain - rho * x.apart + observed * (rho - 1) + plain / chance * turned
-        found: Floats = moved / chance
+        found: Floats = rho - 1 + (1 + turned / chance) / (1 - few)
         return found
 
-    return Parts(observed, chance, slope)
+    return Parts(observed, chance, lambda: rho * x.apart / chance, lean)
 
 
 def alpha_of_ranks(x: Rated) -> Parts:
@@ -249,17 +251,21 @@ def alpha_of_ranks(x: Rated) -> Parts:
     y = replace(x, kernel=kernel, apart=apart(x.said, kernel))
     plain = alpha(y)
 
-    def slope() -> Floats:
-        rho = x.rated / rated
+    rho = x.rated / rated
+
+    def turned(both: Floats) -> Floats:
+        found: Floats = rho / plain.chance * (x.mean_of(_above(both, order)) - (both * rank).sum())
+        return found
+
+    def own() -> Floats:
         at, code = x.said.at, x.said.code
         pull = x.sums((4 * x.weight * rho / (x.rated - 1))[at] * (rank[code] - y.mean_of(rank)[at]))
-        push = 4 * p * (rank - (p * rank).sum())
-        both = (plain.observed / plain.chance * push - pull) / plain.chance
-        turned = x.mean_of(_above(both, order)) - (both * rank).sum()
-        moved: Floats = plain.slope() + rho * turned
-        return moved
+        return plain.own() + turned(pull)
 
-    return plain._replace(slope=slope)
+    def lean() -> Floats:
+        return plain.lean() + turned(4 * p * (rank - (p * rank).sum()))
+
+    return plain._replace(own=own, lean=lean)
 
 
 def _above(values: Floats, order: NDArray[np.int64]) -> Floats:

@@ -196,3 +196,16 @@ class Pairwise:
         for first in range(0, self.categories, step):
             rows = slice(first, min(first + step, self.categories))
             yield rows, np.asarray(self.of(every[rows, None], every[None, :]), np.float64)
+
+
+def all_or_nothing(d: Disagreement, categories: int) -> bool:
+    """Whether two categories agree wholly or not at all.
+
+    >>> all_or_nothing(Identity(), 3), all_or_nothing(Linear(np.array([0.0, 0.5, 1.0])), 3)
+    (True, False)
+    """
+    if isinstance(d, Identity) or categories <= 2:
+        return True
+    if not isinstance(d, Pairwise):
+        return False
+    return all(bool(((block == 0) | (block == 1)).all()) for _, block in d.blocks())

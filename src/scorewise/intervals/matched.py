@@ -17,7 +17,7 @@ def sign_test(first: float, second: float, first2: float, second2: float) -> flo
     >>> round(sign_test(12, 4, 12, 4), 4)
     0.0768
     """
-    if first + second == 0:
+    if first + second == 0 or first2 + second2 == 0:  # or too light for their squares to be seen
         return 1.0
     unit = (first2 + second2) / (first + second)
     one, two = first / unit, second / unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,19 @@ from scorewise.intervals.scales import one_row
 from scorewise.tallies.ratings import Ratings
 
 Floats = NDArray[np.float64]
+LEAST = 8  # items whose means show their distribution
+MANY = 10  # times the kurtosis of the means: items that show it well
 NOMINAL = 'the scale is nominal; scale="interval" gives them'
+
+
+class Tails(NamedTuple):
+    """How much further than those of normal ratings the ends of an interval lie, at least 1.
+
+    `caution` says why not even that can be relied on.
+    """
+
+    further: float = 1.0
+    caution: str = ""
 
 
 class OneWay(NamedTuple):
@@ -26,6 +39,7 @@ class OneWay(NamedTuple):
     df_between: float
     df_within: float
     ratings: float
+    tails: Tails
 
 
 class TwoWay(NamedTuple):
@@ -37,6 +51,7 @@ class TwoWay(NamedTuple):
     items: float
     many: int
     left_out: float
+    tails: Tails
 
 
 def one_way(r: Ratings) -> OneWay | str:
@@ -56,12 +71,15 @@ def one_way(r: Ratings) -> OneWay | str:
     mean = said.total(said.times * values) / rated
     grand = float((weight * rated * mean).sum()) / ratings
     between = float((weight * rated * (mean - grand) ** 2).sum())
-    within = float((weight * said.total(said.times * (values - mean[said.at]) ** 2)).sum())
+    rest = said.total(said.times * (values - mean[said.at]) ** 2)
+    within = float((weight * rest).sum())
+    if between + within <= 1e-26:
+        return "all ratings are the same"
     usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
-    found = OneWay(
-        between / (items - 1), within / (ratings - items), items - 1, ratings - items, usual
+    free = items - 1, ratings - items
+    return OneWay(
+        between / free[0], within / free[1], *free, usual, _tails(weight, mean, rest, free[1])
     )
-    return found if between + within > 1e-26 else "all ratings are the same"
 
 
 def two_way(r: Ratings) -> TwoWay | str:
@@ -85,16 +103,50 @@ def two_way(r: Ratings) -> TwoWay | str:
     grand = float(column.mean())
     between = many * float((weight * (mean - grand) ** 2).sum())
     raters = items * float(((column - grand) ** 2).sum())
-    off = values - mean[:, None] - column + grand
-    error = float((weight * (off**2).sum(1)).sum())
+    rest = ((values - mean[:, None] - column + grand) ** 2).sum(1)
+    error = float((weight * rest).sum())
     if between + raters + error <= 1e-26:
         return "all ratings are the same"
     # what is left over rounding is nothing
     error = error if error > 1e-26 else 0.0
     free = items - 1, many - 1, (items - 1) * (many - 1)
     return TwoWay(
-        between / free[0], raters / free[1], error / free[2], items, many, left_out
+        between / free[0], raters / free[1], error / free[2], items, many, left_out,
+        _tails(weight, mean, rest, free[2]),
     )  # fmt: skip
+
+
+def _tails(weight: Floats, mean: Floats, rest: Floats, free: float) -> Tails:
+    """By the kurtosis of the items' means (Bonett 2006), and by how their sums of squares vary.
+
+    F is of normal ratings. The variance of log F has 2 / (n - 1) from the means of n items, and more
+    where these have heavy tails. Few items do not show the tails of a skewed distribution.
+    """
+    n = float(weight.sum())
+    off = mean - (weight * mean).sum() / n
+    spread = float((weight * off * off).sum()) / n
+    if n < LEAST or spread < 1e-26:
+        return Tails()
+    about = mean - _trimmed(weight, mean, 0.5 / math.sqrt(n - 4))
+    kurtosis = float((weight * about**4).sum()) / n / spread**2
+    within = float((weight * rest).sum()) / n
+    usual = 2 / free
+    more = float((weight * (rest - within) ** 2).sum()) / n**2 / within**2 if within > 1e-26 else 0
+    seen = max(kurtosis - (n - 3) / n, 0.0) / (n - 1) + max(more, usual)
+    further = math.sqrt(max(seen / (2 / (n - 1) + usual), 1.0))
+    skewness = float((weight * off**3).sum()) / n / spread**1.5
+    usual = math.sqrt(6 * (n - 2) / ((n + 1) * (n + 3)))  # its standard error, of normal means
+    if abs(skewness) < 2 * usual or (n > MANY * kurtosis and abs(skewness) < 2):
+        return Tails(further)
+    return Tails(further, f"the means of {round(n)} items are skewed (skewness {skewness:.1f})")
+
+
+def _trimmed(weight: Floats, values: Floats, share: float) -> float:
+    """The mean without that share of the items at each end."""
+    order = np.argsort(values, kind="stable")
+    ends = np.clip(weight[order].cumsum() / weight.sum(), share, 1 - share)
+    kept = np.diff(ends, prepend=share)
+    return float((kept * values[order]).sum() / kept.sum())
 
 
 def _lacking(r: Ratings) -> str:

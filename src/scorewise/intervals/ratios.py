@@ -40,6 +40,7 @@ def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: flo
     trials = p * (1 - p) / variance if variance > 1e-26 else items
     if not plain and variance > 1e-26:
         trials *= (items - 1) / items * (z(level) / student(level, items - 1)) ** 2
+    trials = max(trials, 1e-9)  # next to one item says next to nothing
     yes, no = p * trials, (1 - p) * trials
     low, high = wilson(yes, no, yes, no, level)[1:]
     return Estimate(p, low, high, level, "Wilson" if plain else "Wilson, delta over items")

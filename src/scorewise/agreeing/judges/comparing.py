@@ -83,7 +83,9 @@ def _accuracy(
     # the variance with weights: of items that are 1, -1 or 0
     spread = one[1] * (1 - gap) ** 2 + two[1] * (1 + gap) ** 2
     spread = (spread + (all_[1] - one[1] - two[1]) * gap**2) / total**2
-    n = (p + q - gap**2) / spread if spread > 0 else effective(*all_)
+    varied = p + q - gap**2
+    # items that are lighter than rounding say nothing
+    n = varied / spread if varied > 1e-14 and spread > 0 else effective(*all_)
     low, high = matched_difference(n * p, n * q, n, level)
     test = sign_test(one[0], two[0], one[1], two[1])
     return Estimate(gap, min(low, gap), max(high, gap), level, "Tango; McNemar exact", p=test)

@@ -35,6 +35,7 @@ def document(j: Judgement) -> Document:
                 "scale": j.settings.scale,
                 "weights": j.panel.weights,
                 "no_answer": j.settings.no_answer,
+                "interval": j.settings.interval,
                 "level": j.settings.level,
                 "seed": j.settings.seed,
                 "replicates": j.settings.replicates,

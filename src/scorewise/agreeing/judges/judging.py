@@ -21,6 +21,7 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.prevalence import Prevalence, prevalences
 from scorewise.agreeing.judges.reading import given
 from scorewise.agreeing.judges.repeating import Repeated, repeated
+from scorewise.agreeing.judges.resampling import Interval
 from scorewise.agreeing.judges.settings import Settings, check_width
 from scorewise.agreeing.judges.taking import NoAnswer, Said, take_judges
 from scorewise.door.columns import one_of
@@ -152,6 +153,7 @@ def judge(
     seed: int = 0,
     replicates: int = 2000,
     width: float | None = None,
+    interval: Interval = "formula",
     encoding: str | None = None,
 ) -> Judgement:
     """Automatic judges against one or several humans on the same items.
@@ -164,16 +166,17 @@ def judge(
     of human votes use all items, also those without a human rating. What a judge leaves out, or says that
     is in `ignore`, is no answer: dropped, or with no_answer="wrong" a disagreement. `swapped` has, by
     judge, the verdicts on the same answers in exchanged positions, and `swap` says which verdicts then
-    mean the same ("A=B").
+    mean the same ("A=B"). Differences and means of kappas have intervals by formula, or with
+    interval="bootstrap" by resampling items.
 
     >>> ann = ["good", "bad", "good", "bad", "good", "bad"]
     >>> found = judge({"ann": ann}, {"bot": ["good", "bad", "good", "bad", "bad", "bad"]})
     >>> found.judges["bot"].accuracy
     0.833 [0.436, 0.970]
     >>> found.judges["bot"].kappa
-    0.667 [-0.088, 1.000]
+    0.667 [-0.088, 0.981]
     """
-    settings = Settings(scale, no_answer, level, seed, replicates, width)
+    settings = Settings(scale, no_answer, level, seed, replicates, width, interval)
     said = take_judges(
         **vars(given(source, second, humans, judges, swapped, weight, encoding)), scale=scale,
         categories=categories, swap=swap, ignore=ignore,

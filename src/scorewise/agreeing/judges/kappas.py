@@ -42,7 +42,7 @@ def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
     """Agreement beyond chance, as of two raters.
 
     >>> kappa_of(Confusion.counts(tp=20, fp=5, fn=10, tn=15), np.eye(2), 0.95)
-    0.400 [0.151, 0.649]
+    0.400 [0.131, 0.632]
     """
     if why := why_no_kappa(c, weights):
         return Estimate.undefined(why, level)

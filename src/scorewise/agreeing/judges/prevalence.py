@@ -94,7 +94,7 @@ def tuned(o: Outcomes, power: float, level: float) -> Estimate:
     n = o.labelled
     if value * (1 - value) and variance and not one_row(o.labelled):
         n = value * (1 - value) / variance * (1 - 1 / o.labelled)
-        n *= (z(level) / student(level, o.labelled - 1)) ** 2
+        n = max(n * (z(level) / student(level, o.labelled - 1)) ** 2, 1e-9)
     _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
     return Estimate(value, min(low, value), max(high, value), level, "PPI++, Wilson")
 
@@ -126,7 +126,7 @@ def rates(o: Outcomes, level: float) -> Estimate:
     A labelled item counts in the judge's share and in both rates; where its humans differ, in part.
     """
     share = o.mean(o.votes)
-    if not 0 < share < 1:
+    if not 1e-100 < share < 1:
         return Estimate.undefined("no labelled item for sensitivity or specificity", level)
     hit = o.mean(o.votes * o.judge) / share
     false = o.mean((1 - o.votes) * o.judge) / (1 - share)

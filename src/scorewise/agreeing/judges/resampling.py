@@ -1,31 +1,35 @@
-"""Sums of kappas on the same items: their spread by resampling items, or by the delta method."""
+"""Sums of kappas on the same items: their interval from those of each kappa, or by resampling items."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.agreeing.judges.kappas import sloped, why_no_kappa
+from scorewise.agreeing.judges.kappas import why_no_kappa
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.taking import Codes
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement import Coefficient, coefficient
+from scorewise.intervals.agreement_limits import by_score
 from scorewise.intervals.bootstrap import resampled
-from scorewise.intervals.class_tables import occurring_or_called
-from scorewise.intervals.scales import bootstrap_chance, bootstrap_tail, effective, one_row, wald
-from scorewise.tallies import Confusion
+from scorewise.intervals.scales import bootstrap_chance, bootstrap_tail, effective, z
+from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.sorting import Numbers
 
 Floats = NDArray[np.float64]
+Interval: TypeAlias = Literal["formula", "bootstrap"]
+MOVER = "score intervals combined (MOVER)"
 BOOTSTRAP = "bootstrap of items"
 LEAST = "; p is at most that"  # no resample was beyond 0
 _AT_ONCE = 1 << 21  # resampled weights that are held
 _WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
 _DRAWING = 4  # what drawing a weight costs, in sums
 _WIDE = 32  # categories beyond which tables are not resampled
+_FAR = 38.0  # standard errors beyond which a p-value is 0
 
 
 class Term(NamedTuple):
@@ -40,6 +44,7 @@ def combined(
     panel: Panel,
     terms: Sequence[Term],
     *,
+    interval: Interval,
     level: float,
     replicates: int,
     seed: int,
@@ -47,43 +52,106 @@ def combined(
 ) -> Estimate:
     """The sum of kappas of the same items, with its interval and the p-value of its being 0.
 
-    Items are resampled together for all kappas (Bayesian bootstrap of patterns; percentiles). Where that
-    is too much work the delta method serves, from what each item does to each kappa.
+    The distances of each kappa to the ends of its score interval are added like standard errors, with the
+    correlations of the kappas over items (Donner and Zou 2012). With interval="bootstrap" items are
+    resampled together for all kappas (Bayesian bootstrap of patterns; percentiles), unless that is too
+    much work.
     """
     tables = [panel.confusion(a, b) for _, a, b in terms]
     for c in tables:
         if why := why_no_kappa(c, panel.agreement):
             return Estimate.undefined(why, level)
-    value, effect = _effects(panel, terms, tables)
     used = np.logical_or.reduce([(t.first >= 0) & (t.second >= 0) for t in terms])
-    weight, squares = panel.said.weight[used], panel.said.weight2[used]
-    n = effective(float(weight.sum()), float(squares.sum()))
-    if one_row(n):
-        return Estimate(value, level=level, method="none: a single item")
-    work = replicates * int(used.sum()) * (len(terms) + _DRAWING)
-    if work > _WORK or len(panel.categories) > _WIDE:
-        error = math.sqrt(float((squares * effect[used] ** 2).sum()) * n / (n - 1))
-        return _delta(value, error, level, tested)
     kept = [Term(t.times, t.first[used], t.second[used]) for t in terms]
+    weight, squares = panel.said.weight[used], panel.said.weight2[used]
+    parts = [_part(panel, t, c, squares) for t, c in zip(kept, tables, strict=True)]
+    for p in parts:
+        if p.kappa.why:
+            return Estimate.undefined(p.kappa.why, level)
+    if _cancel(parts, len(weight)):
+        return Estimate(0.0, level=level, method="none: no item tells them apart")
+    work = replicates * len(weight) * (len(terms) + _DRAWING)
+    if interval == "formula" or work > _WORK or len(panel.categories) > _WIDE:
+        return _mover(parts, len(weight), level, tested)
     drawn = _replicates(panel, kept, weight, squares, replicates, seed)
-    return _percentiles(value, drawn, n, level, tested)
+    n = effective(float(weight.sum()), float(squares.sum()))
+    return _percentiles(_value(parts), drawn, n, level, tested)
 
 
-def _effects(
-    panel: Panel, terms: Sequence[Term], tables: Sequence[Confusion]
-) -> tuple[float, Floats]:
-    """The value, and what a unit of weight on each pattern adds to it."""
-    total, effect = 0.0, np.zeros(len(panel.said.weight))
-    for (times, a, b), c in zip(terms, tables, strict=True):
-        used = np.flatnonzero(occurring_or_called(c))
-        at = np.ix_(used, used)
-        value, slope = sloped(panel.agreement[at])((c.weight[at] * c.scale).astype(float))
-        both = (a >= 0) & (b >= 0)
-        place = np.zeros(len(panel.categories), np.int64)
-        place[used] = np.arange(len(used))
-        effect[both] += times * c.scale * slope[place[a[both]], place[b[both]]]
-        total += times * value
-    return total, effect
+class Part(NamedTuple):
+    """A kappa of a sum: how often it counts, and how far each item moves it, in its standard errors."""
+
+    times: float
+    kappa: Coefficient
+    items: NDArray[np.int64]
+    moves: Floats
+
+
+def _part(panel: Panel, term: Term, c: Confusion, squares: Numbers) -> Part:
+    r = Ratings.of_confusion(c)
+    kappa = coefficient(r, "cohen_kappa", panel.agreement)
+    items = np.flatnonzero((term.first >= 0) & (term.second >= 0))
+    cells = np.zeros(c.weight.shape)
+    if kappa.se > 1e-12:
+        cells[tuple(r.codes.T)] = kappa.slope / np.abs(kappa.slope).max()
+    moves = cells[term.first[items], term.second[items]] * np.sqrt(squares[items] / squares.max())
+    size = math.sqrt(float((moves * moves).sum()))
+    return Part(term.times, kappa, items, moves / (size or 1.0))
+
+
+def _value(parts: Sequence[Part]) -> float:
+    return sum(p.times * p.kappa.value for p in parts)
+
+
+def _cancel(parts: Sequence[Part], many: int) -> bool:
+    """Whether these are differences of kappas that no item tells apart."""
+    alike = abs(sum(p.times for p in parts)) + abs(_value(parts)) < 1e-12
+    return alike and _added(parts, [p.kappa.se for p in parts], many) < 1e-12
+
+
+def _added(parts: Sequence[Part], distances: Sequence[float], many: int) -> float:
+    """Distances added like standard errors; those of kappas that no item moves are independent."""
+    moved, alone = np.zeros(many), 0.0
+    for p, distance in zip(parts, distances, strict=True):
+        if p.moves.any():
+            moved[p.items] += p.times * distance * p.moves
+        else:
+            alone += (p.times * distance) ** 2
+    return math.sqrt(float((moved * moved).sum()) + alone)
+
+
+def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Estimate:
+    def distance(reach: float, sign: float) -> float:
+        """From the value to that end of its interval."""
+        ends = [_ends(p.kappa, reach)[int(p.times * sign > 0)] for p in parts]
+        return _added(
+            parts, [abs(e - p.kappa.value) for e, p in zip(ends, parts, strict=True)], many
+        )
+
+    value, reach = _value(parts), z(level)
+    most = sum(abs(p.times) for p in parts)
+    low, high = max(-most, value - distance(reach, -1.0)), min(most, value + distance(reach, 1.0))
+    p = None
+    if tested:
+        p = _chance(lambda reach: distance(reach, -math.copysign(1.0, value)), abs(value))
+    return Estimate(value, low, high, level, MOVER, p=p)
+
+
+def _ends(c: Coefficient, reach: float) -> tuple[float, float]:
+    low, high = by_score(c, reach)
+    return max(low, min(-1.0, c.value)), min(high, 1.0)
+
+
+def _chance(distance: Callable[[float], float], value: float) -> float:
+    """The p-value of the interval that ends at 0."""
+    from scipy.optimize import brentq
+
+    if distance(0.0) >= value:  # 0, up to rounding
+        return 1.0
+    if distance(_FAR) < value:
+        return 0.0
+    reach = brentq(lambda reach: distance(reach) - value, 0.0, _FAR, xtol=1e-10)
+    return math.erfc(reach / math.sqrt(2))
 
 
 def _replicates(
@@ -132,11 +200,3 @@ def _percentiles(value: float, drawn: Floats, n: float, level: float, tested: bo
         p = bootstrap_chance((1 + beyond) / (1 + len(drawn)), n)
         method += "" if beyond else LEAST
     return Estimate(value, min(low, value), max(high, value), level, method, p=p)
-
-
-def _delta(value: float, error: float, level: float, tested: bool) -> Estimate:
-    if error < 1e-13:
-        return Estimate(value, level=level, method="none: no item tells them apart")
-    low, high = wald(value, error, level, "identity")
-    p = math.erfc(abs(value) / error / math.sqrt(2)) if tested else None
-    return Estimate(value, low, high, level, "delta method", p=p)

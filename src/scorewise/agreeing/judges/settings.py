@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.agreeing.judges.resampling import Interval
 from scorewise.agreeing.judges.taking import NoAnswer
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
@@ -24,9 +25,11 @@ class Settings:
     seed: int = 0
     replicates: int = 2000
     width: float | None = None
+    interval: Interval = "formula"
 
     def __post_init__(self) -> None:
         one_of("no_answer", self.no_answer, get_args(NoAnswer))
+        one_of("interval", self.interval, get_args(Interval))
         z(self.level)
         _whole("seed", self.seed, 0)
         _whole("replicates", self.replicates, 100)
@@ -35,8 +38,13 @@ class Settings:
 
     @property
     def draws(self) -> dict[str, Any]:
-        """What resampling takes."""
-        return {"level": self.level, "replicates": self.replicates, "seed": self.seed}
+        """What intervals of sums of kappas take."""
+        return {
+            "interval": self.interval,
+            "level": self.level,
+            "replicates": self.replicates,
+            "seed": self.seed,
+        }
 
 
 def check_width(width: Any) -> None:

@@ -8,8 +8,9 @@ from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement import METRICS
+from scorewise.intervals.agreement_limits import Interval
 from scorewise.intervals.agreement_weights import Weights
-from scorewise.measures.raters._judged import SIGNED, Interval, judged
+from scorewise.measures.raters._judged import SIGNED, judged
 from scorewise.registry import measure
 from scorewise.tallies.ratings import Ratings
 
@@ -27,11 +28,11 @@ def krippendorff_alpha(
     where the disagreement is 0 or 1 (nominal), the squared distance of mid-ranks (ordinal) or of numbers
     (interval), or that divided by the squared sum (ratio): by the scale of the ratings unless `metric`
     is given (Krippendorff 2011). Items with one rating are left out. `weights` take the place of a
-    metric. Interval by Gwet's variance with Student's t (of mid-ranks with what items do to these), or
-    by resampling items; p tests that raters are independent.
+    metric. p tests that raters are independent. Score interval, by resampling items, or as published with
+    Gwet's variance and Student's t (of mid-ranks with what items do to these).
 
     >>> krippendorff_alpha(Ratings.of_table([[20, 5], [10, 15]]))
-    0.400 [0.135, 0.665]
+    0.400 [0.124, 0.635]
     """
     if metric is not None:
         one_of("metric", metric, tuple(METRICS))

@@ -4,16 +4,19 @@ Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more o
 pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
 "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
 column for each category. None takes those of the scale: identity for nominal ratings, linear for ordinal,
-quadratic for interval and ratio for ratio. Where the test allows independent raters, an interval is no
-narrower than the error under chance makes it. AC1 and Brennan-Prediger mean another chance; they have no
-test.
+quadratic for interval and ratio for ratio. An interval is that of a score test, of which the variance is
+that at the value tested: 0 is in it exactly where the test allows independent raters. AC1 and
+Brennan-Prediger mean another chance and have no test; their intervals are Wilson's. With
+interval="bootstrap" items are resampled; "published" is what other packages give, which fails where items
+are few or a category is rare.
 """
 
 from __future__ import annotations
 
 from scorewise.estimate import Estimate
+from scorewise.intervals.agreement_limits import Interval
 from scorewise.intervals.agreement_weights import Weights, named
-from scorewise.measures.raters._judged import BELOW_ONE, Interval, judged, weighted
+from scorewise.measures.raters._judged import BELOW_ONE, judged, weighted
 from scorewise.registry import measure
 from scorewise.tallies.ratings import Ratings
 
@@ -27,10 +30,11 @@ def percent_agreement(
 ) -> Estimate:  # fmt: skip
     """Share of agreeing pairs of ratings, the mean over items.
 
-    Interval by the variance between items with Student's t, or by resampling items.
+    Wilson's interval (of more than two raters or with weights, for as many items as would be as uncertain),
+    by resampling items, or as published with the variance between items and Student's t.
 
     >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
-    0.700 [0.568, 0.832]
+    0.700 [0.562, 0.809]
     """
     return judged(
         r, "percent_agreement", GWET, weights=weights, interval=interval,
@@ -46,11 +50,11 @@ def fleiss_kappa(
     """Agreement beyond that of ratings drawn from what all raters said together.
 
     (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
-    (Fleiss 1971; with missing ratings and weights: Gwet 2021). Interval by Gwet's variance for items
-    drawn at random, with Student's t, or by resampling items; p tests that raters are independent.
+    (Fleiss 1971; with missing ratings and weights: Gwet 2021). p tests that raters are independent. Score
+    interval, by resampling items, or as published with Gwet's variance and Student's t.
 
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
-    0.394 [0.129, 0.659]
+    0.394 [0.118, 0.630]
     """
     return judged(
         r, "fleiss_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
@@ -66,12 +70,12 @@ def conger_kappa(
     """Agreement beyond that of two raters who each draw from what they themselves said.
 
     (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
-    own shares of the categories (Conger 1980; of two raters without missing ratings Cohen's kappa).
-    Interval by Gwet's variance with Student's t, or by resampling items; p tests that raters are
-    independent.
+    own shares of the categories (Conger 1980; of two raters without missing ratings Cohen's kappa). p tests
+    that raters are independent. Score interval, by resampling items, or as published with Gwet's variance
+    and Student's t.
 
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
-    0.400 [0.142, 0.658]
+    0.400 [0.129, 0.632]
     """
     return judged(
         r, "conger_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
@@ -88,10 +92,11 @@ def gwet_ac(
 
     (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
     sum of all weights / (q (q - 1)) of q categories (Gwet 2008). It is AC1 without weights and AC2 with
-    them. Interval by Gwet's variance with Student's t, or by resampling items.
+    them. Wilson's interval of the disagreement, for as many items as would be as uncertain, divided by that
+    of chance; by resampling items; or as published with Gwet's variance and Student's t.
 
     >>> gwet_ac(Ratings.of_table([[20, 5], [10, 15]]))
-    0.406 [0.142, 0.670]
+    0.406 [0.130, 0.640]
     """
     plain = named(r, weights) == "identity"
     return judged(
@@ -109,10 +114,11 @@ def brennan_prediger(
     """Agreement beyond that of categories drawn evenly; of two categories it is PABAK.
 
     (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
-    Prediger 1981). Interval by Gwet's variance with Student's t, or by resampling items.
+    Prediger 1981). Wilson's interval of the agreement carried over, by resampling items, or as published
+    with Gwet's variance and Student's t.
 
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
-    0.400 [0.137, 0.663]
+    0.400 [0.125, 0.618]
     """
     return judged(
         r, "brennan_prediger", GWET, weights=weights, interval=interval,

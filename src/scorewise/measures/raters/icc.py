@@ -2,17 +2,22 @@
 
 The first number is the design (Shrout and Fleiss 1979): 1, each item has raters of its own; 2, the same
 raters, drawn from many, rate all items; 3, these raters are all there are. The second is what is judged:
-one rating, or the mean of k. Intervals are by F (McGraw and Wong 1996). `p` is of the one-sided test that
-items do not differ: the ratio of mean squares that the design compares items with, in all of them.
+one rating, or the mean of k. Intervals are by F (McGraw and Wong 1996), which is that of normal items and
+ratings, and further apart where the means of items have heavier tails (Bonett 2006);
+interval="published" leaves F as it is. `p` is of the one-sided test that items do not differ: the ratio
+of mean squares that the design compares items with, in all of them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar, get_args
 
+from scorewise.door.columns import one_of
 from scorewise.estimate import Estimate
-from scorewise.intervals.mean_squares import OneWay, TwoWay, one_way, two_way
+from scorewise.intervals.agreement_limits import Interval
+from scorewise.intervals.mean_squares import OneWay, Tails, TwoWay, one_way, two_way
 from scorewise.intervals.scales import z
 from scorewise.registry import measure
 from scorewise.tallies import Ratings
@@ -20,10 +25,12 @@ from scorewise.tallies import Ratings
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
+Squares = TypeVar("Squares", OneWay, TwoWay)
+Ends = tuple[float, float]
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,1)")
-def icc_1_1(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_1_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Correlation of two ratings of the same item by any two raters.
 
     (MSB - MSW) / (MSB + (k - 1) MSW), one-way. Items may have different numbers of ratings; k is then
@@ -33,11 +40,11 @@ def icc_1_1(r: Ratings, *, level: float = 0.95) -> Estimate:
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.166 [-0.133, 0.723]
     """
-    return _one_way(r, level, _single)
+    return _one_way(r, interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,k)")
-def icc_1_k(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_1_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Correlation of two means of k ratings of the same item, all by different raters.
 
     (MSB - MSW) / MSB, one-way; k is the (usual weighted) mean number of ratings of an item.
@@ -45,11 +52,11 @@ def icc_1_k(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> icc_1_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.950 [0.501, 0.997]
     """
-    return _one_way(r, level, _mean)
+    return _one_way(r, interval, level, _mean)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,1)")
-def icc_2_1(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_2_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Absolute agreement of two raters drawn from those who could have rated.
 
     (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n), of the items that all rated.
@@ -58,11 +65,11 @@ def icc_2_1(r: Ratings, *, level: float = 0.95) -> Estimate:
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.290 [0.019, 0.761]
     """
-    return _drawn(r, level, lambda x, k: x)
+    return _drawn(r, interval, level, lambda x, k: x)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,k)")
-def icc_2_k(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_2_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Absolute agreement of the means of k raters drawn from those who could have rated.
 
     (MSR - MSE) / (MSR + (MSC - MSE) / n), of the items that all rated.
@@ -70,11 +77,11 @@ def icc_2_k(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> icc_2_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.949 [-0.039, 0.997]
     """
-    return _drawn(r, level, _stepped_up)
+    return _drawn(r, interval, level, _stepped_up)
 
 
 @measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(3,1)")
-def icc_3_1(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_3_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Consistency of two of these raters, up to a constant between them.
 
     (MSR - MSE) / (MSR + (k - 1) MSE), of the items that all rated.
@@ -83,11 +90,11 @@ def icc_3_1(r: Ratings, *, level: float = 0.95) -> Estimate:
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.715 [0.342, 0.946]
     """
-    return _fixed(r, level, _single)
+    return _fixed(r, interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(3,k)")
-def icc_3_k(r: Ratings, *, level: float = 0.95) -> Estimate:
+def icc_3_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) -> Estimate:
     """Consistency of the mean of these raters (Cronbach's alpha of the raters).
 
     (MSR - MSE) / MSR, of the items that all rated.
@@ -95,7 +102,7 @@ def icc_3_k(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> icc_3_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.933 [-0.029, 0.996]
     """
-    return _fixed(r, level, _mean)
+    return _fixed(r, interval, level, _mean)
 
 
 def _single(f: float, k: float) -> float:
@@ -116,24 +123,36 @@ def _stepped_up(single: float, k: int) -> float:
     return single * k / whole if whole > 1e-12 else -math.inf
 
 
-def _one_way(r: Ratings, level: float, of: Callable[[float, float], float]) -> Estimate:
-    z(level)
-    found = one_way(r)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    m: OneWay = found
+def _one_way(
+    r: Ratings, interval: Interval, level: float, of: Callable[[float, float], float]
+) -> Estimate:
+    m = _checked(one_way(r), interval, level)
+    if isinstance(m, Estimate):
+        return m
+    free = m.df_between, m.df_within
     # very uneven weights could leave less than one rating of an item
     k = max(m.ratings, 1.0)
-    return _by_ratio(m.between, m.within, (m.df_between, m.df_within), k, of, level, "F")
+    return _by_ratio(m.between, m.within, free, k, of, level, "F", m.tails)
 
 
-def _fixed(r: Ratings, level: float, of: Callable[[float, float], float]) -> Estimate:
+def _fixed(
+    r: Ratings, interval: Interval, level: float, of: Callable[[float, float], float]
+) -> Estimate:
+    m = _checked(two_way(r), interval, level)
+    if isinstance(m, Estimate):
+        return m
+    free = m.items - 1, (m.items - 1) * (m.many - 1)
+    return _by_ratio(m.between, m.error, free, m.many, of, level, _method(m), m.tails)
+
+
+def _checked(found: Squares | str, interval: Interval, level: float) -> Squares | Estimate:
+    """The mean squares, of normal ratings where the published interval is asked for."""
     z(level)
-    found = two_way(r)
+    one_of("interval", interval, get_args(Interval))
     if isinstance(found, str):
         return Estimate.undefined(found, level)
-    free = found.items - 1, (found.items - 1) * (found.many - 1)
-    return _by_ratio(found.between, found.error, free, found.many, of, level, _method(found))
+    published = interval == "published"
+    return found._replace(tails=found.tails._replace(further=1.0)) if published else found
 
 
 def _by_ratio(
@@ -144,31 +163,30 @@ def _by_ratio(
     of: Callable[[float, float], float],
     level: float,
     method: str,
+    tails: Tails,
 ) -> Estimate:
     """A correlation that depends on the ratio of two mean squares alone."""
-    from scipy.special import fdtrc, fdtri
+    from scipy.special import fdtrc
 
     between = between if between > ROUNDING * rest else 0.0
     f = between / rest if rest > 0 else math.inf if between else math.nan
     value = of(f, k)
     if not math.isfinite(value):
         return Estimate.undefined("the items do not differ", level)
-    upper = 0.5 + level / 2
-    low = of(f / float(fdtri(*free, upper)), k)
-    high = of(f * float(fdtri(*free[::-1], upper)), k)
+    ends = [(of(f / down, k), of(f * up, k)) for down, up in _quantiles(*free, level, tails)]
     p = float(fdtrc(*free, f)) if f < math.inf else 0.0
-    return _estimate(value, low, high, level, method, p)
+    return _estimate(value, ends, level, method, p, tails)
 
 
-def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estimate:
+def _drawn(
+    r: Ratings, interval: Interval, level: float, of: Callable[[float, int], float]
+) -> Estimate:
     """A correlation of raters drawn from many: Satterthwaite's degrees of freedom for two variances."""
-    from scipy.special import fdtrc, fdtri
+    from scipy.special import fdtrc
 
-    z(level)
-    found = two_way(r)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    m: TwoWay = found
+    m = _checked(two_way(r), interval, level)
+    if isinstance(m, Estimate):
+        return m
     n, k = m.items, m.many
     total = m.between + (k - 1) * m.error + k * (m.raters - m.error) / n
     if total <= 1e-13 * (m.between + m.error + m.raters):
@@ -181,12 +199,23 @@ def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estim
     df = _freedom(m, single)
     if not df > 0:
         return Estimate(value, level=level, method="none: the variances are not known", p=p)
-    upper = 0.5 + level / 2
-    f_low, f_high = float(fdtri(n - 1, df, upper)), float(fdtri(df, n - 1, upper))
     rest = k * m.raters + (k * n - k - n) * m.error
-    low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
-    high = n * (f_high * m.between - m.error) / (rest + n * f_high * m.between)
-    return _estimate(value, of(low, k), of(high, k), level, _method(m), p)
+    ends = []
+    for f_low, f_high in _quantiles(n - 1, df, level, m.tails):
+        low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
+        high = n * (f_high * m.between - m.error) / (rest + n * f_high * m.between)
+        ends.append((of(low, k), of(high, k)))
+    return _estimate(value, ends, level, _method(m), p, m.tails)
+
+
+def _quantiles(between: float, rest: float, level: float, tails: Tails) -> list[Ends]:
+    """Of the ratio of mean squares, downwards and upwards: those of F, and those further apart."""
+    from scipy.special import fdtri
+
+    upper = 0.5 + level / 2
+    found = [float(fdtri(*df, upper)) for df in ((between, rest), (rest, between))]
+    down, up = (min(max(f, 1e-100), 1e100) for f in found)  # next to no items: 0 or infinite
+    return [(down**by, up**by) for by in (1.0, tails.further)]
 
 
 def _freedom(m: TwoWay, single: float) -> float:
@@ -199,11 +228,19 @@ def _freedom(m: TwoWay, single: float) -> float:
 
 
 def _estimate(
-    value: float, low: float, high: float, level: float, method: str, p: float
+    value: float, ends: list[Ends], level: float, method: str, p: float, tails: Tails
 ) -> Estimate:
-    """Narrow intervals hold their value too, and end at 1 whatever the rounding."""
-    value = min(value, 1.0)
-    return Estimate(value, min(low, value), min(max(high, value), 1.0), level, method, p=p)
+    """The ends of F and those further apart, which stay on the side of 0 where those of F are.
+
+    If items do not differ, tails change the two mean squares alike, and F holds.
+    """
+    value = min(value, 1.0)  # whatever the rounding
+    (low, high), (lower, higher) = ends
+    lower, higher = max(lower, 0.0) if low > 0 else lower, min(higher, 0.0) if high < 0 else higher
+    method += "; heavy tails" if tails.further > 1 + 1e-9 else ""
+    # narrow intervals hold their value too
+    low, high = min(lower, value), min(max(higher, value), 1.0)
+    return Estimate(value, low, high, level, method, p=p, caution=tails.caution)
 
 
 def _method(m: TwoWay) -> str:

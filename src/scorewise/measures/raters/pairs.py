@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement_best import most_kappa
+from scorewise.intervals.agreement_limits import Interval
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.intervals.scales import z
-from scorewise.measures.raters._judged import SIGNED, Interval, judged, weighted
+from scorewise.measures.raters._judged import SIGNED, judged, weighted
 from scorewise.registry import measure
 from scorewise.tallies.ratings import Ratings
 
@@ -21,11 +22,13 @@ def cohen_kappa(
 ) -> Estimate:  # fmt: skip
     """Agreement of two raters beyond that of draws from what each of them said.
 
-    (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). Interval by the normal
-    distribution with the standard error of Fleiss, Cohen and Everitt (1969), or by resampling items; p
-    tests independence with their error under it.
+    (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). p tests independence with
+    the standard error under it (Fleiss, Cohen and Everitt 1969). Score interval (for two categories, Lee
+    and Tu 1994), by resampling items, or as published with their standard error of 1969.
 
     >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]))
+    0.400 [0.131, 0.632]
+    >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
     0.400 [0.151, 0.649]
     """
     return judged(
@@ -42,11 +45,11 @@ def scott_pi(
     """Agreement of two raters beyond that of draws from what both said together.
 
     (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
-    1955). Interval by Gwet's variance of two raters with Student's t, or by resampling items; p tests
-    that raters are independent.
+    1955). p tests that raters are independent. Score interval, by resampling items, or as published with
+    Gwet's variance of two raters and Student's t.
 
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
-    0.394 [0.132, 0.656]
+    0.394 [0.118, 0.630]
     """
     return judged(
         r, "scott_pi", "Gwet's variance, t", weights=weights, interval=interval,
@@ -61,11 +64,11 @@ def light_kappa(
 ) -> Estimate:  # fmt: skip
     """Cohen's kappa, the mean over all pairs of raters.
 
-    Each pair over the items that both rated (Light 1971). Interval by the delta method over items, with
-    Student's t, or by resampling items; p tests that raters are independent.
+    Each pair over the items that both rated (Light 1971). p tests that raters are independent. Score
+    interval, by resampling items, or, as "published", by the delta method over items with Student's t.
 
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
-    0.482 [-0.273, 1.000]
+    0.482 [0.002, 0.899]
     """
     return judged(
         r, "light_kappa", "delta method over items, t", weights=weights, interval=interval,

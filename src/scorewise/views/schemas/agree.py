@@ -28,7 +28,7 @@ def agree() -> Schema:
             "The settings that the numbers depend on.",
             scale=choice("What kind of categories there are.", SCALES),
             weights=text("How near misses count; own: by a matrix."),
-            interval=choice("How intervals were made.", ("formula", "bootstrap")),
+            interval=choice("How intervals were made.", ("formula", "bootstrap", "published")),
             level=between("Confidence level of the intervals."),
             seed=count("Seed of the random draws."),
             top=count("Items listed at most."),

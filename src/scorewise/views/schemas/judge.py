@@ -38,6 +38,7 @@ def _settings() -> Schema:
         scale=choice("What ratings are.", ["nominal", "ordinal", "interval", "ratio"]),
         weights=text("How near misses count in kappa; own: by a matrix."),
         no_answer=choice("What a judge's silence is.", ["drop", "wrong"]),
+        interval=choice("How gaps between kappas got intervals.", ["formula", "bootstrap"]),
         level=between("Confidence level of the intervals."),
         seed=count("Seed of the random draws."),
         replicates=count("Resamples of the items."),
