@@ -178,11 +178,10 @@ def _drawn(r: Ratings, level: float, of: Callable[[float, int], float]) -> Estim
     if value == -math.inf:
         return Estimate.undefined(LOW, level)
     p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
-    df = _freedom(m, single)
-    if not df > 0:
-        return Estimate(value, level=level, method="none: the variances are not known", p=p)
-    upper = 0.5 + level / 2
+    df, upper = _freedom(m, single), 0.5 + level / 2
     f_low, f_high = float(fdtri(n - 1, df, upper)), float(fdtri(df, n - 1, upper))
+    if not (f_low < math.inf and f_high < math.inf):
+        return Estimate(value, level=level, method="none: the variances are not known", p=p)
     rest = k * m.raters + (k * n - k - n) * m.error
     low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
     high = n * (f_high * m.between - m.error) / (rest + n * f_high * m.between)
