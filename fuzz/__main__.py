@@ -69,14 +69,14 @@ def keep(case, what):
 
 
 def draw(report, kinds, minutes, seed):
-    """Kept seeds first, then cases of the kind that has had the least time."""
+    """Kept seeds first, then cases of the kind that has had the least of its part of the time."""
     for kind, kept, _ in kept_seeds():
         if kind in kinds:
             report.add(kind, kept)
     end = time.monotonic() + 60 * minutes
     next_seed = dict.fromkeys(kinds, seed)
     while time.monotonic() < end:
-        kind = min(kinds, key=lambda k: report.seconds[k])
+        kind = min(kinds, key=lambda k: report.seconds[k] / KINDS[k].part)
         report.add(kind, next_seed[kind])
         next_seed[kind] += 1
 

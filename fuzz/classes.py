@@ -378,7 +378,7 @@ def compared(case, m, t, table):
     except ZeroDivisionError:
         expected = UNDEFINED
     if not (table.uneven and m.group == "calibration"):
-        rel = max(WITHIN.get(m.name, 0.0), 1e-5 if table.uneven else 1e-8)
+        rel = max(WITHIN.get(m.name, 0.0), 1e-3 if table.uneven else 1e-8)
         compare(case, m, e, expected, uneven=table.uneven, rel=rel, options=options)
 
 

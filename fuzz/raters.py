@@ -352,7 +352,7 @@ def compared(case, m, items, r, said):
         e,
         expected,
         uneven=uneven,
-        rel=1e-4 if uneven else 1e-7,
+        rel=1e-3 if uneven else 1e-7,
         options=options,
         careful=SILENT,
     )

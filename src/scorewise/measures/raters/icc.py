@@ -197,7 +197,7 @@ def _drawn(
         return Estimate.undefined(LOW, level)
     p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
     df = _freedom(m, single)
-    if not df > 0:
+    if not (df > 0 and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf):
         return Estimate(value, level=level, method="none: the variances are not known", p=p)
     rest = k * m.raters + (k * n - k - n) * m.error
     ends = []
@@ -210,12 +210,16 @@ def _drawn(
 
 def _quantiles(between: float, rest: float, level: float, tails: Tails) -> list[Ends]:
     """Of the ratio of mean squares, downwards and upwards: those of F, and those further apart."""
-    from scipy.special import fdtri
-
-    upper = 0.5 + level / 2
-    found = [float(fdtri(*df, upper)) for df in ((between, rest), (rest, between))]
+    found = _upper(between, rest, level), _upper(rest, between, level)
     down, up = (min(max(f, 1e-100), 1e100) for f in found)  # next to no items: 0 or infinite
     return [(down**by, up**by) for by in (1.0, tails.further)]
+
+
+def _upper(first: float, second: float, level: float) -> float:
+    """The upper quantile of F for an interval of that level."""
+    from scipy.special import fdtri
+
+    return float(fdtri(first, second, 0.5 + level / 2))
 
 
 def _freedom(m: TwoWay, single: float) -> float:
