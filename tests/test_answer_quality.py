@@ -227,3 +227,13 @@ def test_without_rapidfuzz_the_extra_is_named_and_other_rules_work(monkeypatch):
 def test_a_threshold_outside_its_range_is_refused(threshold):
     with pytest.raises(BadInput, match="threshold"):
         anls(["a"], ["b"], threshold=threshold)
+
+
+def test_texts_that_would_take_minutes_to_compare_are_refused():
+    long = ["a" * 1_100_000, "b" * 1_000_000]
+    with pytest.raises(
+        BadInput, match=r"answer of 1,000,000 letters and a gold answer of 1,100,000"
+    ):
+        anls(long[:1], long[1:])
+    assert anls(long, long).tolist() == [1, 1]
+    assert anls(long[:1], ["a"]).tolist() == [0]

@@ -18,7 +18,7 @@ from scorewise.intervals.agreement_weights import Weights, disagreement
 from scorewise.intervals.disagreement import Disagreement
 from scorewise.intervals.ratios import share_over_items
 from scorewise.tallies import Ratings
-from scorewise.tallies.rating_patterns import Counted
+from scorewise.tallies.rating_patterns import Counted, distinct
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 17  # items looked at together
@@ -92,8 +92,10 @@ def _apart(rows: RatingRows, d: Disagreement) -> Floats:
     if isinstance(rows.given, RatingList):
         found = apart(Counted.of(rows.given), d)
     else:
-        blocks = (rows.given[k : k + BLOCK] for k in range(0, len(rows), BLOCK))
-        found = np.concatenate([np.empty(0), *(apart(Counted.of(block), d) for block in blocks)])
+        codes, place = distinct(rows.given, len(rows.categories))
+        blocks = (codes[k : k + BLOCK] for k in range(0, len(codes), BLOCK))
+        each = [apart(Counted.of(block), d) for block in blocks]
+        found = np.concatenate([np.empty(0), *each])[place]
     for amount in (rows.count, rows.weight):
         if amount is not None:
             found[amount == 0] = 0.0

@@ -20,6 +20,7 @@ from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
 
 Floats: TypeAlias = NDArray[np.float64]
+MOST_LETTERS = 10**6  # of two texts that are compared letter by letter
 
 
 def anls(
@@ -119,8 +120,21 @@ def distances(left: list[str], right: list[str]) -> Floats:
         ) from None
     if not left:
         return np.zeros(0)
+    if max(map(len, left)) * max(map(len, right)) > MOST_LETTERS**2:
+        _refuse_long(left, right)
     found = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int64)
     return np.asarray(found, np.float64)
+
+
+def _refuse_long(left: list[str], right: list[str]) -> None:
+    """Refuse two texts that it would take minutes to compare."""
+    for one, other in zip(left, right, strict=True):
+        if len(one) * len(other) > MOST_LETTERS**2 and one != other:
+            raise BadInput(
+                f"an answer of {len(other):,} letters and a gold answer of {len(one):,} are too long for "
+                f"ANLS, which compares each letter with each and takes {MOST_LETTERS:,}; shorten them, or "
+                f'pass quality="f1"'
+            )
 
 
 def same(left: list[str], right: list[str]) -> Floats:

@@ -50,9 +50,12 @@ class RatingList(NamedTuple):
         return codes
 
     def compact(self) -> Codes | RatingList:
-        """The table, unless most of it would be empty."""
+        """The table, or where most of it would be empty the list in order."""
         items, raters = self.shape
-        return self.table() if items * raters <= FULL * len(self.code) else self
+        if items * raters <= min(FULL * len(self.code), MOST_CELLS):
+            return self.table()
+        order = np.lexsort((self.rater, self.item))
+        return RatingList(self.item[order], self.rater[order], self.code[order], self.shape)
 
 
 def ratings_table(given: Codes | RatingList) -> Codes:

@@ -102,12 +102,12 @@ def _refuse_twice(at: Ints, who: Ints, items: list[str], names: list[str], place
 
 
 def _listed(at: Ints, who: Ints, said: Codes, items: int, names: list[str] | None) -> RatingList:
-    """The ratings by item and rater; where raters are not told apart, by item and category."""
+    """The ratings in any order; where raters are not told apart, they are places by category."""
     kept = said >= 0
     at, who, said = at[kept], who[kept], said[kept]
-    order = np.lexsort((said if names is None else who, at))
-    at, who, said = at[order], who[order], said[order]
-    if names is None:
-        who = np.arange(len(at)) - np.searchsorted(at, at)
-    many = int(who.max(initial=0)) + 1 if names is None else len(names)
-    return RatingList(at, who, said, (items, many))
+    if names is not None:
+        return RatingList(at, who, said, (items, len(names)))
+    order = np.lexsort((said, at))
+    at, said = at[order], said[order]
+    who = np.arange(len(at)) - np.searchsorted(at, at)
+    return RatingList(at, who, said, (items, int(who.max(initial=0)) + 1))

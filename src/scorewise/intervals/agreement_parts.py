@@ -61,7 +61,7 @@ class Rated:
         """Some patterns, and perhaps two of the raters."""
         w, w2, worth = _in_unit(self.weight[used], self.weight2[used])
         if raters is not None:
-            codes = self.codes[used][:, list(raters)]
+            codes = self.codes[:, list(raters)][used]
             return Rated(
                 RatingList.of(codes), said := Counted.of(codes), w, w2, apart(said, self.kernel),
                 self.kernel, self.many, worth,

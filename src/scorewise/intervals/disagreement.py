@@ -77,16 +77,18 @@ class Linear:
     def within(self, said: Counted) -> Floats:
         """By running sums in the order of the numbers."""
         v, times = self.values[said.code], said.times
-        order = np.lexsort((v, said.at))
-        mass, moment = np.zeros((2, len(said.rated)))
-        whole = said.total(times * v)
+        patterns, steps = said.steps()
+        rated, whole = said.rated[patterns], said.total(times * v)[patterns]
+        mass, moment = np.zeros((2, len(patterns)))
+        by_number = None if (np.diff(self.values) >= 0).all() else np.lexsort((v, said.at))
         found = np.empty(len(v))
-        for at, step in said.steps():
-            here = order[step]
-            mass[at] += times[here]
-            moment[at] += times[here] * v[here]
+        for step in steps:
+            here, n = step if by_number is None else by_number[step], len(step)
+            value, amount = v[here], times[here]
+            mass[:n] += amount
+            moment[:n] += amount * value
             # below and above each number
-            found[here] = v[here] * (2 * mass[at] - said.rated[at]) + whole[at] - 2 * moment[at]
+            found[here] = value * (2 * mass[:n] - rated[:n]) + whole[:n] - 2 * moment[:n]
         return np.maximum(found, 0.0)
 
     def spread(self, share: Floats) -> Floats:

@@ -41,6 +41,16 @@ def _distinct(
     return rows_of(ratings, first), sums[0], sums[1]
 
 
+def distinct(codes: Codes, many: int) -> tuple[Codes, Ints | slice]:
+    """The distinct rows of a table and the place of each row among them; all, where many are possible."""
+    if (many + 1) ** codes.shape[1] > _FEW:
+        return codes, slice(None)
+    key = _keys(codes, many)
+    there = np.bincount(key) > 0
+    place: Ints = (there.cumsum() - 1)[key]
+    return _spelled(np.flatnonzero(there), many, codes.shape[1]), place
+
+
 def rows_of(ratings: Codes | RatingList, rows: Ints) -> Codes | RatingList:
     """Some rows of a table or a list, in that order."""
     return picked(ratings, rows) if isinstance(ratings, RatingList) else ratings[rows]
@@ -189,12 +199,15 @@ class Counted(NamedTuple):
         """The sum over each pattern of a number for each category that was said of it."""
         return summed(self.at, each, len(self.rated))
 
-    def steps(self) -> Iterator[tuple[Ints, Ints]]:
-        """The first category of each pattern, the second, ...: the patterns and the places in this."""
+    def steps(self) -> tuple[Ints, Iterator[Ints]]:
+        """The patterns from the longest on, and where the first category of each is, the second, ...
+
+        Shorter patterns drop out at the end.
+        """
         order = np.argsort(-self.length, kind="stable")
         longer = np.searchsorted(-self.length[order], -np.arange(self.length.max(initial=0)))
-        for step, many in enumerate(longer):
-            yield order[:many], self.start[order[:many]] + step
+        start = self.start[order]
+        return order, (start[:many] + step for step, many in enumerate(longer.tolist()))
 
 
 def _summed(place: Any, weight: Any, size: int) -> Any:
