@@ -6,7 +6,11 @@ import math
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scorewise.errors import BadInput
+from scorewise.tallies.sorting import Numbers, inner
 
 Scale = Literal["identity", "logit", "log", "atanh"]
 
@@ -20,6 +24,17 @@ def z(level: float) -> float:
     if not isinstance(level, int | float) or not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+class Part(NamedTuple):
+    """A variance as if the mean were known, the rows that it is taken over, and its degrees of freedom.
+
+    These are no more than rows - 1; see `freedom` for where they are fewer.
+    """
+
+    variance: float
+    rows: float
+    df: float = math.inf
 
 
 class Spread(NamedTuple):
@@ -43,12 +58,41 @@ def effective(total: float, squares: float) -> float:
     return float(total) ** 2 / float(squares) if squares else 0.0
 
 
+def freedom(weight: Numbers, squares: Numbers, effect: NDArray[np.float64]) -> float:
+    """Degrees of freedom of a sum of squared effects of rows: few where few rows bring most of it.
+
+    Twice the square of the sum over its variance (Satterthwaite 1946), which for normal effects of equal
+    weight is the number of rows; five at least, because the variance is itself unsure. Rows are those of
+    cells, of equal weight within each; `effect` is what a unit of weight does there.
+
+    >>> one = np.ones(100)
+    >>> round(freedom(one, one, np.linspace(-1, 1, 100))), freedom(one, one, np.linspace(0, 1, 100) ** 99)
+    (248, 5.0)
+    """
+    most = float(np.abs(effect).max(initial=0.0))
+    if not 0 < most < math.inf:
+        return math.inf
+    square = (effect / most) ** 2
+    total = inner(squares, square)
+    if not total > 0:
+        return math.inf
+    mean = float(squares.sum()) / float(weight.sum())
+    if squares is not weight:
+        heavy = np.divide(squares, weight, out=np.zeros(len(square)), where=weight > 0) / mean
+        fourth = inner(squares, square * (heavy * heavy) * square)
+    else:
+        fourth = inner(squares, square * square)
+    uneven = fourth / total * (mean * mean / total)
+    uneven -= 1 / effective(float(weight.sum()), float(squares.sum()))
+    return max(2 / uneven, 5.0) if uneven > 0 else math.inf
+
+
 def one_row(rows: float) -> bool:
     """Whether a class has no more than one row, up to the rounding of weights."""
     return rows < 1 + 1e-9
 
 
-def pooled_spread(*parts: tuple[float, float]) -> Spread:
+def pooled_spread(*parts: tuple[float, float] | Part) -> Spread:
     """Sum of independent variances, each known from so many rows (Welch 1947, Satterthwaite 1946).
 
     Each part is (the variance as if the mean were known, rows); it is scaled by rows / (rows - 1).
@@ -56,9 +100,10 @@ def pooled_spread(*parts: tuple[float, float]) -> Spread:
     >>> [round(x, 4) for x in pooled_spread((0.01, 5), (0.001, 45))]
     [0.0135, 4.6785]
     """
-    if any(v > 0 and one_row(n) for v, n in parts):
+    made = [Part(*part) for part in parts]
+    if any(v > 0 and one_row(n) for v, n, _ in made):
         return Spread(math.nan, math.nan)
-    known = [(v * n / (n - 1), n - 1) for v, n in parts if v > 0]
+    known = [(v * n / (n - 1), min(n - 1, df)) for v, n, df in made if v > 0]
     if not known:
         return Spread(0.0, math.nan)
     # as shares of the largest, so that squares neither vanish nor overflow
