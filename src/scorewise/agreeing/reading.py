@@ -10,6 +10,7 @@ import numpy as np
 
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.door.vectors import of_torch
 from scorewise.errors import BadInput
 from scorewise.sources.load_ratings import LoadedRatings, load_ratings
 from scorewise.sources.rating_columns import Layout
@@ -106,6 +107,7 @@ def _of_array(
         return LoadedRatings(take_counts(ratings, scale=scale, **amounts), [], ())
     if _columns(ratings):
         ratings = np.stack([np.asarray(c) for c in _as_columns(ratings).values()], axis=1)
+    ratings = of_torch(ratings, "the table of ratings")
     try:
         array = np.asarray(ratings)
     except ValueError:

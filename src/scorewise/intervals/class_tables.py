@@ -85,7 +85,8 @@ def mean_f1(c: Confusion, level: float) -> Share:
     independent: by as much as the variance of their mean is larger (by the delta method), there are
     fewer rows.
     """
-    table, squares = _used(c)
+    used = occurring_or_called(c)
+    table, squares = (x[np.ix_(used, used)].astype(float) for x in (c.weight, c.weight2))
     margins, hit = table.sum(0) + table.sum(1), table.diagonal()
     f1 = np.minimum(2 * hit / margins, 1.0)
     of = margins - hit

@@ -37,8 +37,17 @@ def why_one_class(t: ClassTally) -> str:
         return "no rows"
     if there.sum() < 2:
         return f"all rows are of one class, {t.classes[int(there.argmax())]}"
-    weight = t.weight[there].astype(float)
-    return "a class is too rare for floating point" if weight.min() < 1e-12 * weight.sum() else ""
+    return why_uneven(t, t.weight)
+
+
+def why_uneven(t: ClassTally, weight: Any) -> str:
+    """Why classes of such weights cannot be compared in floating point, or nothing."""
+    of = np.where(weight > 0, weight, np.inf).astype(float)
+    if of.min() >= 1e-12 * float(weight.sum()):
+        return ""
+    return (
+        f"weights are too uneven: class {t.classes[int(of.argmin())]!r} has less than 1e-12 of all"
+    )
 
 
 def rows_of(weight: Any, weight2: Any) -> NDArray[np.float64]:

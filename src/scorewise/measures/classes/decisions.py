@@ -33,6 +33,7 @@ from scorewise.measures.classes._shared import (
     rows_of,
     shares,
     why_one_class,
+    why_uneven,
 )
 from scorewise.registry import MEASURES, measure
 from scorewise.tallies import ClassTally
@@ -100,8 +101,7 @@ def _mean_share(
     t: ClassTally, axis: int, level: float, baseline: float, exists: str
 ) -> tuple[Estimate, Share, Floats]:
     """The mean over classes of the share of right rows along an axis of the table; rows of each class."""
-    w = t.confusion.weight.astype(float) * t.confusion.scale
-    w2 = t.confusion.weight2.astype(float) * t.confusion.scale**2
+    w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
     total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
     used, rows = total > 0, rows_of(total, squares)
     seen = mean_share(hit[used] / total[used], rows[used], level)
@@ -165,6 +165,8 @@ def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined("no rows", level)
     if occurring_or_called(t.confusion).sum() < 2:
         return Estimate.undefined("labels and decisions are one and the same constant", level)
+    if why := why_uneven(t, t.weight + t.confusion.weight.sum(0)):
+        return Estimate.undefined(why, level)
     limits = class_delta(formulas.kappa, t.confusion, level)
     return _signed(t, formulas.kappa, limits, level, "Fleiss-Cohen-Everitt")
 

@@ -105,11 +105,11 @@ def _judged(t: Tally, area: _Area, level: float) -> Estimate:
 
 
 def _spread(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Spread:
-    """Variance as the sum of squared influences of wrong and of right rows, a few of which may bring most."""
+    """Variance as the sum of squared influences of wrong and of right rows; few may bring most of it."""
     wrong, right = influence(t)
     total = t.negatives + t.positives
     squares = inner(t.neg2, wrong * wrong) + inner(t.pos2, right * right)
-    w, w2 = np.concatenate((t.neg, t.pos)), np.concatenate((t.neg2, t.pos2))
+    w, w2 = (np.concatenate(x).astype(float) for x in ((t.neg, t.pos), (t.neg2, t.pos2)))
     df = freedom(w, w2, np.concatenate((wrong, right)))
     return pooled_spread(Part(squares / total**2, effective(total, sum(t.squares)), df))
 
