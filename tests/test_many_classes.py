@@ -13,7 +13,7 @@ THREE = np.eye(3)[[0, 1, 0, 1]] * 0.7 + 0.1
 @pytest.mark.parametrize("labels", [[1, 2, 1, 2], ["1", "2", "1", "2"], [1.0, 2.0, 1.0, 2.0]])
 def test_numbers_that_may_begin_at_0_or_1_are_refused_with_both_ways_out(labels):
     with pytest.raises(
-        sw.BadInput, match=r"0 to 2 or 1 to 3; pass classes=range\(3\) or classes=range\(1, 4\)"
+        sw.BadInput, match=r"0 to 2 or 1 to 3; pass classes=\[0, 1, 2\] or classes=\[1, 2, 3\]"
     ):
         sw.evaluate(labels, THREE)
     assert sw.evaluate(labels, THREE, classes=range(1, 4)).accuracy.value == 1.0

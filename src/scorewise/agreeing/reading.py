@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.door.vectors import of_torch
 from scorewise.errors import BadInput
 from scorewise.sources.frames import open_frame
 from scorewise.sources.load_ratings import LoadedRatings, load_ratings
@@ -90,7 +91,7 @@ def _square(ratings: Any) -> bool:
     elif _files(ratings):
         return False
     try:
-        array = np.asarray(ratings)
+        array = np.asarray(of_torch(ratings, "the table of ratings"))
     except ValueError:  # rows that differ in length
         return False
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
@@ -111,6 +112,7 @@ def _by_name(ratings: Any) -> dict[str, Any]:
 
 
 def _array(ratings: Any) -> np.ndarray:
+    ratings = of_torch(ratings, "the table of ratings")
     try:
         array = np.asarray(ratings)
     except ValueError:

@@ -16,18 +16,23 @@ from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
 from scorewise.door.rows import Names, counts, weights
 from scorewise.door.values import Coded, Mask, Numbers, Vector
+from scorewise.door.vectors import of_torch
 from scorewise.errors import BadInput
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
 Codes: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 LARGEST = 1e100  # beyond which sums of logits leave the floats
+LONG = 20  # classes that are no longer listed one by one
 SLACK = 0.01  # how far from 1 the probabilities of a row may add up
 
 
 @dataclass(frozen=True)
 class ClassRows:
-    """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class."""
+    """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class.
+
+    `rule` says which labels the columns were taken for where neither the columns nor `classes` named them.
+    """
 
     y: Codes
     scores: Floats
@@ -40,6 +45,7 @@ class ClassRows:
     place: Place = field(default_factory=Place)
     confidence: Floats | None = None
     confidence_name: str = "confidence"
+    rule: str = ""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -64,11 +70,12 @@ def take_classes(
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
 
-    Classes are those of the mapping or frame; else the list given; else the K distinct labels in order,
-    or 0 to K - 1 where the labels are such numbers. A label outside the list is refused; a class that
-    does not occur stays. Probabilities have to lie in [0, 1] and to add up to 1, within 0.01; they are
-    used as given. Logits have to be said: kind="logit". `confidence` is a further column, if any. With
-    `in_order` named columns are those of the classes in their order, whatever their names.
+    Classes are those of the mapping or frame; else the list given; else 0 to K - 1 or 1 to K where the
+    labels are such numbers and 0 or K occurs; else the K distinct labels in order. What could be either
+    is refused, and so is a label outside the list; a class that does not occur stays. Probabilities have
+    to lie in [0, 1] and to add up to 1, within 0.01; they are used as given. Logits have to be said:
+    kind="logit". `confidence` is a further column, if any. With `in_order` named columns are those of the
+    classes in their order, whatever their names.
 
     >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
     >>> rows.y, rows.classes, rows.kind
@@ -86,7 +93,10 @@ def take_classes(
     )
     (numeric, extra), place = found.amounts, found.place
     label = found.words[label_name]
-    y, words = class_codes(label, names.label, known, len(columns), place)
+    rule = ""
+    if known is None:
+        known, rule = _guessed(label, names.label, len(columns))
+    y = class_codes(label, names.label, known, place)
     values = np.empty((len(y), len(columns)))
     for k, (name, column) in enumerate(numeric.items()):
         values[:, k] = column.values
@@ -98,7 +108,7 @@ def take_classes(
     return ClassRows(
         y=y,
         scores=values,
-        classes=words,
+        classes=known,
         kind=_kind(values, list(columns), kind, place),
         weight=weights(extra[weight_name], weight_name, place) if weight is not None else None,
         count=counts(extra[count_name], count_name, place) if count is not None else None,
@@ -107,11 +117,13 @@ def take_classes(
         place=place,
         confidence=own,
         confidence_name=confidence_name,
+        rule=rule,
     )
 
 
 def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
     """The names of the classes, if they are given."""
+    classes = of_torch(classes, "classes")
     if classes is not None and hasattr(classes, "tolist"):
         classes = classes.tolist()
     if not isinstance(classes, Iterable | None):
@@ -129,11 +141,9 @@ def _columns(
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
     given = named_classes(classes)
-    pandas = sys.modules.get("pandas")
-    framed = pandas is not None and isinstance(scores, pandas.DataFrame)
     if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
         scores = scores.collect()
-    if isinstance(scores, Mapping) or framed or hasattr(scores, "get_columns"):
+    if not unnamed(scores):
         heads = list(scores.columns) if hasattr(scores, "columns") else list(scores)
         columns = {text(c): scores[c] for c in heads}
         if len(columns) < len(heads):
@@ -152,10 +162,14 @@ def _columns(
             raise BadInput(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
             )
-        columns = {f"score of class {k}": table[:, k] for k in range(table.shape[1])}
+        many = table.shape[1]
+        of = (
+            given
+            if given is not None and len(given) == many
+            else [f"class {k}" for k in range(many)]
+        )
+        columns = {f"score of {c}": _column(table, k) for k, c in enumerate(of)}
         known = given
-        if given is not None and len(given) == len(columns):
-            columns = dict(zip((f"score of {c}" for c in given), columns.values(), strict=True))
     if len(columns) < 2:
         raise BadInput(
             f"there is a score for {len(columns)} class only; several classes need two or more"
@@ -167,13 +181,25 @@ def _columns(
     return columns, known
 
 
+def unnamed(scores: Any) -> bool:
+    """Whether the columns of scores have no names; those of a pandas frame may be numbers from 0 alone."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(scores, pandas.DataFrame):
+        return bool(scores.columns.equals(pandas.RangeIndex(scores.shape[1])))
+    return not isinstance(scores, Mapping) and not hasattr(scores, "get_columns")
+
+
+def _column(table: Any, k: int) -> Any:
+    return table.iloc[:, k] if hasattr(table, "iloc") else table[:, k]
+
+
 def as_table(scores: Any) -> Any:
     """Rows of scores as numpy; what is masked stays so."""
+    scores = of_torch(scores, "the table of scores")
+    if isinstance(scores, np.ma.MaskedArray) or hasattr(scores, "iloc"):
+        return scores
     try:
-        if hasattr(scores, "detach"):
-            scores = scores.detach().cpu()
-            scores = scores.float() if str(scores.dtype) == "torch.bfloat16" else scores
-        return scores if isinstance(scores, np.ma.MaskedArray) else np.asarray(scores)
+        return np.asarray(scores)
     except Exception as e:  # whatever a container may raise
         if isinstance(scores, list | tuple) and isinstance(e, ValueError):
             sizes = [np.size(row) for row in scores]
@@ -188,30 +214,55 @@ def as_table(scores: Any) -> Any:
         ) from e
 
 
-def class_codes(
-    column: Vector, name: str, known: tuple[str, ...] | None, many: int, place: Place
-) -> tuple[Codes, tuple[str, ...]]:
-    """The place of each label among the classes, and the classes; the column misses nothing.
+def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str]:
+    """The classes that unnamed columns are taken for, and by which rule.
 
     >>> from scorewise.door.vectors import vector
-    >>> class_codes(vector([2, 0, 2], "y"), "y", None, 3, Place())
-    (array([2, 0, 2]), ('0', '1', '2'))
+    >>> _guessed(vector([2, 0, 2], "y"), "y", 3)
+    (('0', '1', '2'), '0 to 2')
+    >>> _guessed(vector([3, 1], "y"), "y", 3)
+    (('1', '2', '3'), '1 to 3')
+    """
+    words = coded(column)[1]
+    starts = [s for s in (0, 1) if {*words} <= {str(k + s) for k in range(many)}]
+    if len(starts) == 2 and words:
+        whole = [range(s, s + many) for s in starts]
+        given = " or ".join(f"classes={list(w) if many < LONG else w}" for w in whole)
+        raise BadInput(
+            f"{name} has {listed(words)} beside {many} columns of scores, which may be the classes 0 to "
+            f"{many - 1} or 1 to {many}; pass {given} to say which"
+        )
+    if isinstance(column, Coded) and words and _unordered(column, words, starts, many):
+        raise BadInput(
+            f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass classes= with "
+            f"the classes in the order of the scores"
+        )
+    if starts:
+        first, last = starts[0], starts[0] + many - 1
+        return tuple(str(k) for k in range(first, last + 1)), f"{first} to {last}"
+    if len(words) != many:
+        raise BadInput(
+            f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
+            f"{many} classes; pass classes= with their names in the order of the scores"
+        )
+    return tuple(words), listed(words)
+
+
+def _unordered(column: Coded, words: list[str], starts: list[int], many: int) -> bool:
+    """Whether classes are whole numbers as text, in an order that is not that of the numbers."""
+    if starts and not column.declared:
+        words = sorted(str(k + starts[0]) for k in range(many))
+    return all(w.isdecimal() for w in words) and words != sorted(words, key=int)
+
+
+def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place) -> Codes:
+    """The place of each label among the classes; the column misses nothing.
+
+    >>> from scorewise.door.vectors import vector
+    >>> class_codes(vector([2, 0, 2], "y"), "y", ("0", "1", "2"), Place())
+    array([2, 0, 2])
     """
     codes, words = coded(column)
-    if known is None:
-        whole = _counted(words, name, many)
-        counted = whole is not None
-        if counted and many > 10 and isinstance(column, Coded):
-            raise BadInput(
-                f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass classes= with "
-                f"the classes in the order of the scores"
-            )
-        known = tuple(words) if whole is None else whole
-        if len(known) != many:
-            raise BadInput(
-                f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
-                f"{many} classes; pass classes= with their names in the order of the scores"
-            )
     at = {c: k for k, c in enumerate(known)}
     places = np.array([at.get(w, -1) for w in words], np.int64)
     y = places[codes] if len(codes) else np.zeros(0, np.int64)
@@ -222,27 +273,7 @@ def class_codes(
             f"{name} is not among the classes {place.rows(wrong)} ({first!r}); the classes are "
             f"{listed(list(known))}"
         )
-    return y, known
-
-
-def _counted(words: list[str], name: str, many: int) -> tuple[str, ...] | None:
-    """The classes 0 to K - 1 or 1 to K, if the labels are such numbers and it is plain which.
-
-    >>> _counted(["1", "3"], "y", 3), _counted(["a", "b"], "y", 2)
-    (('1', '2', '3'), None)
-    """
-    from_0, from_1 = (tuple(str(k + first) for k in range(many)) for first in (0, 1))
-    if set(words) <= set(from_0) and (not words or "0" in words):
-        return from_0
-    if not set(words) <= set(from_1):
-        return None
-    if str(many) not in words:
-        raise BadInput(
-            f"{name} has the numbers {listed(words)} and there are scores for {many} classes without "
-            f"names, which may be 0 to {many - 1} or 1 to {many}; pass classes=range({many}) or "
-            f"classes=range(1, {many + 1}), in the order of the scores"
-        )
-    return from_1
+    return y
 
 
 def coded(column: Vector) -> tuple[Codes, list[str]]:

@@ -71,7 +71,7 @@ def take_decided(
     )
     text, (numeric,), place = found.words, found.amounts, found.place
     known = named_classes(classes) or _classes(list(text.values()))
-    y, called = (class_codes(v, n, known, len(known), place)[0] for n, v in text.items())
+    y, called = (class_codes(v, n, known, place) for n, v in text.items())
     sure, kind = scored(numeric[confidence_name], confidence_name, kind, place)
     return DecidedRows(
         y, called, sure.astype(np.float64), known, kind,

@@ -147,9 +147,22 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
 
 
 def _from_torch(column: Any, name: str) -> Vector:
-    if not hasattr(column, "detach"):
-        return from_numpy(array(column), name)
-    tensor = column.detach().cpu()
+    return from_numpy(array(of_torch(column, name)), name)
+
+
+def of_torch(values: Any, name: str) -> Any:
+    """A tensor, or those of a list, as numpy; anything else as it is."""
+    if isinstance(values, list | tuple) and any(hasattr(v, "detach") for v in values):
+        return [of_torch(v, name) for v in values]
+    if not hasattr(values, "detach"):
+        return values
+    if values.is_meta:
+        raise BadInput(
+            f"{name} is a torch tensor on the meta device, which has no data; pass one that has"
+        )
+    if "strided" not in str(values.layout):
+        raise BadInput(f"{name} is a sparse torch tensor; pass it as .to_dense()")
+    tensor = values.detach().cpu()
     # numpy has no bfloat16 and no 8-bit floats
     if tensor.is_floating_point() and str(tensor.dtype) not in (
         "torch.float64",
@@ -157,7 +170,7 @@ def _from_torch(column: Any, name: str) -> Vector:
         "torch.float16",
     ):
         tensor = tensor.float()
-    return from_numpy(tensor.numpy(), name)
+    return tensor.numpy()
 
 
 def _from_narwhals(column: Any, name: str) -> Vector:

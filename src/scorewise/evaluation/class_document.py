@@ -45,6 +45,7 @@ def _data(t: ClassTally) -> Document:
         "dropped": o.dropped,
         "weight": o.weight,
         "kind": t.kind if t.each else None,
+        "rule": t.rule,
         "confidence": t.ranked.origin.score,
         "confidence_kind": t.ranked.kind,
         "distinct": len(t.ranked.score),

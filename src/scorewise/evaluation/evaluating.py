@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.door import Kind, Missing
+from scorewise.door.classes import unnamed
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.one import Evaluation
@@ -125,8 +126,8 @@ def _framed(p: Any) -> bool:
 
 
 def _columns(p: Any) -> Any:
-    """The columns of a frame by name; anything else as it is."""
-    if not _framed(p):
+    """The columns of a frame by name; anything else, and a frame without names, as it is."""
+    if not _framed(p) or unnamed(p):
         return p
     names, get = open_frame(p)
     return get(names)

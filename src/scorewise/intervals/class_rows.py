@@ -13,13 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import Spread, effective, pooled_spread
+from scorewise.intervals.class_tables import drawn, mean_share
+from scorewise.intervals.scales import Part, Spread, effective, freedom, pooled_spread
+from scorewise.intervals.shares import Share
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses_of_classes import softmax
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
+STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
+STEADY_PRECISION = 8.0  # the same for average precision
 MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
 
 
@@ -62,42 +66,123 @@ def sampled(t: ClassTally, few: int = FEW) -> Sample:
     return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
 
 
+class Terms(NamedTuple):
+    """What a mean over classes is made of: a value between 0 and 1 for each class that occurs.
+
+    `part` is by how much the mean follows the rows of each class, `alone` gives the variance of the
+    value of one class, and `times` is how much more there is at most if the values of other classes
+    depend on the same rows.
+    """
+
+    values: Floats
+    part: Floats
+    alone: Callable[[Tally], Spread]
+    times: float = 1.0
+
+
 def spread_of_rows(
-    t: ClassTally,
-    influence: Callable[[Sample], Floats],
-    alone: Callable[[Tally], Spread] | None = None,
-    times: float = 1.0,
+    t: ClassTally, influence: Callable[[Sample], Floats], terms: Terms | None = None
 ) -> Spread:
     """Variance of a measure, as the sum of squared influences of rows drawn at random.
 
     `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
-    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class.
+    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class, and
+    fewer where a few rows bring most of the variance.
 
-    In a mean over classes a rare class counts as much as others. One of which the sample has few rows is
-    judged by all its rows: `alone` gives the variance of its own term, and `times` is how much more there
-    is at most if the terms of other classes depend on the same rows.
+    In a mean over classes, `terms`, a rare class counts as much as others, and its few rows say little of
+    their variance: see `steadied`.
     """
-    s = sampled(t, FEW if alone else 1)
-    rare = np.setdiff1d(np.flatnonzero(t.weight > 0), s.there)
-    if alone is None or not len(rare):
-        return pooled_spread(*_parts(s, influence))
-    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True)])
-    own = {c: alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(s.there) < 2])}
-    if len(s.there) < 2:
-        # all classes but one are rare: its term depends on their rows, at most wholly
+    if terms is None:
+        s = sampled(t, 1)
+        # the distance of a single row from its own mean, 0, says nothing; others make up for it
+        return pooled_spread(*(p._replace(rows=max(p.rows, 2.0)) for p in _parts(s, influence)))
+    parts = parts_of_terms(t, influence, terms)
+    variance, df = steadied(t, parts, terms, STEADY)
+    whole = float(variance.sum())
+    if not 0 < whole < math.inf:
+        return Spread(whole, math.nan)
+    share = variance / whole
+    known = sum(max(p.rows - 1, 0.0) for p in parts)  # from which also comes what rows usually do
+    return Spread(whole, min(1 / float((share * share / df).sum()), known))
+
+
+def mean_precision(t: ClassTally, terms: Terms, level: float) -> Share:
+    """The mean of average precisions, with the score interval of a mean of shares.
+
+    Each is a share of as many rows as make it as uncertain; where few rows of a class say how much that
+    is, of as many as the class has (Boyd, Eng and Page 2013). The lower end starts from the mean less its
+    bias.
+    """
+    parts = parts_of_terms(t, of_average_precisions, terms)
+    variance, _ = steadied(t, parts, terms, STEADY_PRECISION, 1.0)
+    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True) if w[0]])
+    even = drawn(terms.values, rows)
+    spread = terms.part**2 * even * (1 - even)
+    # precisions that are all 1 do not vary, and are shares of the rows themselves
+    worth = np.divide(spread, variance, out=rows, where=(variance > 0) & (spread > 0))
+    seen = mean_share(terms.values, worth, level)
+    return seen._replace(low=max(0.0, seen.low - bias_of_average_precisions(t)))
+
+
+def steadied(
+    t: ClassTally, parts: list[Part], terms: Terms, by: float, usual: float | None = None
+) -> tuple[Floats, Floats]:
+    """Variances by the rows of each class as if `by` more rows of it had been seen, and their df.
+
+    These vary as rows usually do: by value (1 - value) times `usual`, which is what the rows of all
+    classes say together. For this alone each value is drawn towards the mean by half a row.
+    """
+    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True) if w[0]])
+    known = np.array([p.rows for p in parts])
+    df = np.maximum(known - 1, 0.0)
+    seen = np.array([p.variance for p in parts]) * np.where(
+        df > 0, known / np.where(df > 0, df, 1), 0
+    )
+    even = drawn(terms.values, rows)
+    one = terms.part**2 * even * (1 - even) / rows
+    if usual is None:
+        there = one > 0
+        usual = float((df * seen)[there] @ (1 / one[there]) / df.sum()) if df.any() else 0.0
+    variance = (df * seen + by * usual * one) / (df + by)
+    return variance, np.minimum(df, [p.df for p in parts]) + by
+
+
+def parts_of_terms(
+    t: ClassTally, influence: Callable[[Sample], Floats], terms: Terms
+) -> list[Part]:
+    """The variance by the rows of each class that occurs.
+
+    A class of which the sample has few rows is judged by all its rows, alone.
+    """
+    s = sampled(t)
+    parts = dict(zip(s.there.tolist(), _parts(s, influence), strict=True))
+    if len(parts) == s.many:
+        return list(parts.values())
+    there = np.flatnonzero(t.weight > 0).tolist()
+    rows = {c: effective(t.weight[c], t.weight2[c]) for c in there}
+    rare = [c for c in there if c not in parts]
+    own = {
+        c: terms.alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(parts) < 2])
+    }
+    if len(parts) < 2:
+        # all classes but one are rare: its value depends on their rows, at most wholly
         error = sum(math.sqrt(v) for v in own.values()) / s.many
-        return pooled_spread((error**2, max(rows[rare].min(), 2.0)))
-    terms = [(times * own[c] / s.many**2, max(rows[c], 2.0)) for c in rare]
-    return pooled_spread(*_parts(s, influence), *terms)
+        fewest = min(rare, key=rows.__getitem__)
+        return [Part(error**2 if c == fewest else 0.0, rows[c]) for c in there]
+    parts |= {c: Part(terms.times * own[c] / s.many**2, rows[c]) for c in rare}
+    return [parts[c] for c in there]
 
 
-def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[tuple[float, float]]:
-    """The variance by the rows of each class, and how many rows that is known from."""
+def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[Part]:
+    """The variance by the rows of each class, how many rows that is known from, and its df."""
     added = influence(s)
-    squared, weight, squares = (np.bincount(s.y, x) for x in (s.w2 * added**2, s.w, s.w2))
-    # the distance of a single row from its own mean, 0, says nothing; others make up for it
-    sizes = [max(effective(weight[c], squares[c]), 2.0) for c in s.there]
-    return list(zip((s.known * squared[s.there]).tolist(), sizes, strict=True))
+    parts = []
+    for c in s.there:
+        own = s.y == c
+        w, w2, effect = s.w[own], s.w2[own], added[own]
+        rows = effective(float(w.sum()), float(w2.sum()))
+        parts.append(Part(s.known * float((w2 * effect**2).sum()), rows, freedom(w, w2, effect)))
+    return parts
 
 
 def of_areas(s: Sample) -> Floats:

@@ -8,71 +8,158 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import Scale, effective, wald
+from scorewise.intervals.class_formulas import mcc
+from scorewise.intervals.scales import effective, wald, z
 from scorewise.intervals.shares import Share, wilson
 from scorewise.tallies import Confusion
 
 Floats = NDArray[np.float64]
 # a table (true class by decision) -> the value, and its slope in each cell
 Sloped = Callable[[Floats], tuple[float, Floats]]
+DRAWN = 0.5  # rows by which a share is drawn towards the mean
 SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
-def mean_share(hit: Floats, miss: Floats, squares: Floats, level: float) -> Share:
-    """The mean of independent shares hit / (hit + miss), with a Wilson interval.
+def mean_share(share: Floats, rows: Floats, level: float) -> Share:
+    """The mean of independent shares, each known from so many rows, with its score interval.
 
-    The interval is that of one share of as many rows as would be as uncertain. For this alone each
-    share is drawn towards the mean by one row, because a class of few rows that are all right (or all
-    wrong) is not certain. `squares` are the sums of squared weights of each class.
+    The ends are those means from which the one seen is just z standard errors away, where the shares have
+    moved to what is likeliest given such a mean (Martin Andres et al. 2011). Of one share it is Wilson's
+    interval. For this alone each share is drawn towards the mean by half a row, because a class of few
+    rows that are all right (or all wrong) is not certain.
 
-    >>> ones = np.array([9.0, 9.0])
-    >>> [round(x, 3) for x in mean_share(ones, np.array([1.0, 1.0]), np.array([10.0, 10.0]), 0.95)]
-    [0.9, 0.699, 0.972]
+    >>> [round(x, 3) for x in mean_share(np.array([0.9, 0.9]), np.array([10.0, 10.0]), 0.95)]
+    [0.9, 0.693, 0.973]
     """
-    total = hit + miss
-    share, rows = hit / total, total * (total / squares)
-    mean, rest = float(share.mean()), float((miss / total).mean())
-    drawn = (share * rows + mean) / (rows + 1)
-    spread = float((drawn * (1 - drawn) / rows).sum()) / len(share) ** 2
-    # where all shares are 0 or 1 the rows are those of equal shares in between
-    even = len(share) ** 2 / float((1 / rows).sum())
-    return _share(mean, rest, spread, even, level)
+    mean, rest = float(share.mean()), float((1 - share).mean())
+    down, up = (_score_reach(x, rows, z(level)) for x in (share, 1 - share))
+    return Share(mean, max(0.0, mean - down) if mean else 0.0, min(1.0, mean + up) if rest else 1.0)
 
 
-def delta_share(f: Sloped, c: Confusion, level: float, lost: int = 0) -> Share:
+def drawn(share: Floats, rows: Floats) -> Floats:
+    """Shares drawn towards their mean by half a row."""
+    even: Floats = (rows * share + DRAWN * share.mean()) / (rows + DRAWN)
+    return even
+
+
+def _score_reach(share: Floats, rows: Floats, quantile: float) -> float:
+    """How far below the mean of shares its score interval reaches."""
+    if not share.any():
+        return 0.0
+    of, even, part = rows + DRAWN, drawn(share, rows), 1 / len(rows)
+    # of shares that are alike, drawing them together takes away this much of their variance
+    known = rows * (1 - (1 - 1 / len(rows)) * rows / of**2)
+
+    def moved(pull: float) -> tuple[float, float]:
+        """How far the mean is pulled down, less the reach of the interval there, and that reach."""
+        turn = of + pull * part
+        root = np.sqrt(np.maximum(turn * turn - 4 * pull * part * of * even, 0.0))
+        at = np.minimum(2 * of * even / (turn + root), 1.0)
+        each = part * part * at * (1 - at)
+        reach = quantile * math.sqrt(float((each / known).sum()))
+        # shares of 1 do not move before the pull is as strong as their rows
+        return (pull * float((each / of).sum()) - reach if reach else -1.0), reach
+
+    near, far, reach = 0.0, 1.0, 0.0
+    below, beyond = moved(near)[0], moved(far)[0]
+    while beyond < 0:
+        near, far, below, beyond = far, 4 * far, beyond, moved(4 * far)[0]
+    for _ in range(60):
+        # the Illinois variant of false position
+        at = (near * beyond - far * below) / (beyond - below)
+        gap, reach = moved(at)
+        if abs(gap) < 1e-12 * reach or not near < at < far:
+            break
+        if gap < 0:
+            near, below, beyond = at, gap, beyond / 2
+        else:
+            far, beyond, below = at, gap, below / 2
+    return reach
+
+
+def mean_f1(c: Confusion, level: float) -> Share:
+    """The mean of the F1 of each class that occurs or is called, with its score interval.
+
+    F1 = 2 tp / s, where s is the sum of the two margins, has the variance F1 (1 - F1) (2 - F1) / s: that
+    of a share of s / (2 - F1) rows. A wrong row lowers the F1 of two classes, so that they are not
+    independent: by as much as the variance of their mean is larger (by the delta method), there are
+    fewer rows.
+    """
+    used = occurring_or_called(c)
+    table, squares = (x[np.ix_(used, used)].astype(float) for x in (c.weight, c.weight2))
+    margins, hit = table.sum(0) + table.sum(1), table.diagonal()
+    f1 = np.minimum(2 * hit / margins, 1.0)
+    of = margins - hit
+    of2 = squares.sum(0) + squares.sum(1) - squares.diagonal()
+    rows = of * (of / of2) * 2 / (2 - f1) ** 2
+    return mean_share(f1, rows / _together(*_smoothed(table, squares)), level)
+
+
+def _together(table: Floats, squares: Floats) -> float:
+    """The variance of the sum of the F1 of all classes over the sum of their variances: from 1 to 2."""
+    margins, hit = table.sum(0) + table.sum(1), squares.diagonal()
+    pull = 2 * table.diagonal() / margins**2
+    own = hit * (2 / margins - 2 * pull) ** 2
+    wrong = squares - np.diag(hit)
+    each = (wrong.sum(0) + wrong.sum(1)) * pull**2
+    both = wrong * (pull[:, None] + pull[None, :]) ** 2
+    alone = float(own.sum() + each.sum())
+    return float(own.sum() + both.sum()) / alone if alone else 1.0
+
+
+def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     """A formula between 0 and 1 with a Wilson interval, of as many rows as would be as uncertain.
 
     That is by the delta method, for rows drawn at random with their decisions, on a table over which two
-    rows are spread evenly. `lost` are the rows that are used up by other estimates, one for each class.
+    rows are spread evenly.
     """
     table, squares = _used(c)
     value, _ = f(table)
     rows = effective(float(table.sum()), float(squares.sum()))
     _, error = _error(f, *_smoothed(table, squares))
-    # one row at least is left over
-    variance = error**2 * rows / max(rows - lost, 1.0)
     value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
-    return _share(value, 1 - value, variance, rows, level)
-
-
-def _share(value: float, rest: float, variance: float, rows: float, level: float) -> Share:
-    """Wilson's interval for a share of that variance; of so many rows, where that says nothing."""
-    n = value * rest / variance if value * rest and variance else rows
+    rest = 1 - value
+    n = value * rest / error**2 if value * rest and error else rows
     _, low, high = wilson(value * n, rest * n, value * n, rest * n, level)
     return Share(value, low, high)
 
 
-def class_delta(f: Sloped, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
+def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
+    """Interval of the correlation of labels and decisions: that of the share of right rows, brought over.
+
+    Given how frequent each class and each decision is, the correlation follows that share. Its interval is
+    Wilson's, of as many rows as make the correlation as uncertain by the delta method; where all rows are
+    right, or all wrong, on a table over which two rows are spread evenly.
+    """
+    table, squares = _used(c)
+    right, chance, root = _right(table)
+    seen = (table, squares) if 0 < right < 1 else _smoothed(table, squares)
+    share, _, unit = _right(seen[0])
+    _, error = _error(mcc, *seen)
+    n = share * (1 - share) / (error * unit) ** 2
+    _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
+    return (low - chance) / root, (high - chance) / root
+
+
+def _right(table: Floats) -> tuple[float, float, float]:
+    """The share of right rows, that by chance, and how much more of it would be a correlation of 1."""
+    n = table.sum()
+    true, called = table.sum(1) / n, table.sum(0) / n
+    root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
+    return float(table.trace() / n), float((true * called).sum()), root
+
+
+def class_delta(f: Sloped, c: Confusion, level: float) -> tuple[float, float]:
     """Interval of a formula by the delta method, for rows drawn at random with their decisions.
 
-    Two rows of mean weight are first spread evenly over the cells of those classes that occur or are
-    called, where the slope says nothing or, on a transformed scale, where a cell is empty.
+    Where the slope says nothing two rows of mean weight are first spread evenly over the cells of those
+    classes that occur or are called.
     """
     table, squares = _used(c)
     value, error = _error(f, table, squares)
-    if error < 1e-12 or (scale != "identity" and (table == 0).any()):
+    if error < 1e-12:
         value, error = _error(f, *_smoothed(table, squares))
-    return wald(value, error, level, scale)
+    return wald(value, error, level, "identity")
 
 
 def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:

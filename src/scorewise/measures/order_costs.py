@@ -59,7 +59,7 @@ def h_measure(
     if reach > 1e-12:  # more than rounding
         least = min(_saved_elsewhere(few_cells(t, _cells(t)), costs, seed), value)
         low, high = least - reach, value + reach
-        if 0 < least and value < 1:  # near 1 the error is too small, but not on the logit scale
+        if least > 0 and value < 1:  # near 1 the error is too small, but not on the logit scale
             odds = least / (1 - least) * math.exp(-min(reach / (value * (1 - value)), 700.0))
             low = min(low, odds / (1 + odds))
         method = "bootstrap, cross-fitted"

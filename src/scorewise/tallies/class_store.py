@@ -35,7 +35,7 @@ def save(t: ClassTally, path: str | Path) -> None:
     }
     parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
     about: dict[str, Any] = {
-        "kind": t.kind, "classes": t.classes, "losses": t.losses,
+        "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
         "tallies": {n: [part.kind, asdict(part.origin)] for n, part in _tallies(t).items()},
     }  # fmt: skip
     if t.joint is not None:
@@ -79,7 +79,7 @@ def _built(about: dict[str, Any], column: dict[str, Any]) -> ClassTally:
     return ClassTally(
         classes, about["kind"], Confusion(table[0], table[1], classes),
         _tally(about, column, "top"), _tally(about, column, "ranked"), each,
-        _losses(about), _joint(about, column, k),
+        _losses(about), _joint(about, column, k), str(about["rule"]),
     )  # fmt: skip
 
 

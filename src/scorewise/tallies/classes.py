@@ -44,7 +44,8 @@ class ClassTally:
     highest probability against whether it was right, `ranked` the same for the confidence asked for,
     `each` the probabilities of each class by true class, `losses` the exact sums of each proper score
     by true class, `joint` whole rows. `one(c)` is the binary tally of a class against the rest. Where
-    only decisions and their confidence are known, `each`, `losses` and `joint` are empty.
+    only decisions and their confidence are known, `each`, `losses` and `joint` are empty. `rule` says
+    which labels the columns were taken for, where these had no names.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
     >>> t = ClassTally.of(["a", "b", "b"], p, classes=["a", "b", "c"])
@@ -64,6 +65,7 @@ class ClassTally:
     each: tuple[Marks, ...] = ()
     losses: dict[ClassLoss, tuple[Moments, ...]] | None = None
     joint: Joint | None = None
+    rule: str = ""
 
     @classmethod
     def of(
@@ -161,6 +163,7 @@ class ClassTally:
             each=tuple(Marks.of(p[:, c], true, w, w2) for c in range(k)),
             losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
             joint=Joint.of(scores, true, w, w2),
+            rule=rows.rule,
         )
 
     @property
@@ -284,6 +287,7 @@ class ClassTally:
             self.classes, self.kind, self.confusion + other.confusion, self.top + other.top,
             self.ranked + other.ranked,
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
+            self.rule if self.rule == other.rule else "",
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.intervals.scales import effective
+from scorewise.intervals.shares import Share
 from scorewise.tallies import ClassTally
 
+FEW = (
+    3  # rows of a class, below which the interval of its share, and of means of few, is unreliable
+)
 UNKNOWN = "only the confidence is known; scores of each class are needed for this"
 
 
@@ -32,8 +37,47 @@ def why_one_class(t: ClassTally) -> str:
         return "no rows"
     if there.sum() < 2:
         return f"all rows are of one class, {t.classes[int(there.argmax())]}"
-    weight = t.weight[there].astype(float)
-    return "a class is too rare for floating point" if weight.min() < 1e-12 * weight.sum() else ""
+    return why_uneven(t, t.weight)
+
+
+def why_uneven(t: ClassTally, weight: Any) -> str:
+    """Why classes of such weights cannot be compared in floating point, or nothing."""
+    of = np.where(weight > 0, weight, np.inf).astype(float)
+    if of.min() >= 1e-12 * float(weight.sum()):
+        return ""
+    return (
+        f"weights are too uneven: class {t.classes[int(of.argmin())]!r} has less than 1e-12 of all"
+    )
+
+
+def rows_of(weight: Any, weight2: Any) -> NDArray[np.float64]:
+    """The rows of each class, or as many as their weights are worth."""
+    return np.array([effective(*w) for w in zip(weight, weight2, strict=True)])
+
+
+def left_out(t: ClassTally, used: Any, seen: Share, none: str = "no row of") -> str:
+    """Why a mean over the classes used may not be that over all: some are left out, and could move it.
+
+    Nothing is said where the interval holds whatever the values of those left out are.
+    """
+    many, of = int(np.count_nonzero(used)), len(t.classes)
+    least = seen.value * many / of
+    if many == of or (seen.low <= least and seen.high >= least + 1 - many / of):
+        return ""
+    if many < of - 1:
+        return f"{none} {of - many} of {of} classes"
+    return f"{none} class {t.classes[int(np.argmin(used))]!r}"
+
+
+def few_rows(t: ClassTally, rows: NDArray[np.float64], which: str = "of class") -> str:
+    """The caution that a class of one or two rows decides how uncertain a mean over classes is."""
+    there = rows > 0
+    inverse = np.divide(1.0, rows, out=np.zeros(len(rows)), where=there)
+    at = int(inverse.argmax())
+    # equal weights may add up to a hair less than their number
+    if rows[at] > FEW - 1e-9 or inverse[at] < 0.45 * inverse.sum():
+        return ""
+    return f"{rows[at]:.3g} row{'s' * bool(rows[at] > 1)} {which} {t.classes[at]!r}"
 
 
 def counted(t: ClassTally, used: Any, which: str) -> str:

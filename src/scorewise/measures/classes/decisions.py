@@ -8,25 +8,38 @@ of their own: with one label a row, micro precision, recall and F1 all are the a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_formulas as formulas
 from scorewise.intervals.class_tables import (
     Sloped,
-    class_delta,
     delta_share,
+    mcc_limits,
+    mean_f1,
     mean_share,
     occurring_or_called,
 )
-from scorewise.intervals.scales import Scale
-from scorewise.intervals.shares import wilson
+from scorewise.intervals.shares import Share, wilson
 from scorewise.measures._decided import cohen
-from scorewise.measures.classes._shared import counted, occurring, shares, why_one_class
+from scorewise.measures.classes._shared import (
+    counted,
+    few_rows,
+    left_out,
+    occurring,
+    rows_of,
+    shares,
+    why_one_class,
+    why_uneven,
+)
 from scorewise.measures.decisions_together import mcc as mcc_of_two
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 
+Floats = NDArray[np.float64]
 SIGNED = (-1.0, 1.0)
 
 
@@ -53,16 +66,17 @@ def accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
 def balanced_accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the recall of each class: the accuracy if all classes were equally frequent (macro recall).
 
-    Over the classes that occur. Wilson interval of as many rows as are as uncertain. Every constant, and
-    so the baseline, gets 1 / (number of classes).
+    Over the classes that occur. Score interval of a mean of independent shares, which of one share is
+    Wilson's. Every constant, and so the baseline, gets 1 / (number of classes).
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> balanced_accuracy(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.833 [0.388, 0.975]
+    0.833 [0.287, 0.988]
     """
     if why := why_one_class(t):
         return Estimate.undefined(why, level)
-    return _mean_share(t, 1, level, 1 / occurring(t).sum(), "occur in truth")
+    e, seen, rows = _mean_share(t, 1, level, 1 / occurring(t).sum(), "occur in truth")
+    return replace(e, caution=left_out(t, occurring(t), seen) or few_rows(t, rows))
 
 
 @measure(group="decisions", title="Macro precision", of="several classes")
@@ -70,28 +84,30 @@ def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean, over the classes that are called, of the share of calls that are right.
 
     A class that is never called has no precision and is left out, which the method says; scikit-learn
-    counts it as 0. Wilson interval of as many rows as are as uncertain. The baseline always names
-    the most frequent class.
+    counts it as 0. Score interval of a mean of independent shares. The baseline always names the most
+    frequent class.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.833 [0.388, 0.975]
+    0.833 [0.287, 0.988]
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
-    return _mean_share(t, 0, level, max(shares(t)), "are called")
+    e, seen, rows = _mean_share(t, 0, level, max(shares(t)), "are called")
+    caution = left_out(t, rows > 0, seen, "no prediction of") or few_rows(t, rows, "predicted as")
+    return replace(e, caution=caution)
 
 
-def _mean_share(t: ClassTally, axis: int, level: float, baseline: float, exists: str) -> Estimate:
-    """The mean over classes of the share of right rows along an axis of the table."""
-    w = t.confusion.weight.astype(float) * t.confusion.scale
-    w2 = t.confusion.weight2.astype(float) * t.confusion.scale**2
+def _mean_share(
+    t: ClassTally, axis: int, level: float, baseline: float, exists: str
+) -> tuple[Estimate, Share, Floats]:
+    """The mean over classes of the share of right rows along an axis of the table; rows of each class."""
+    w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
     total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
-    miss = (w * ~np.eye(len(w), dtype=bool)).sum(axis)
-    used = total > 0
-    value, low, high = mean_share(hit[used], miss[used], squares[used], level)
-    method = f"Wilson, mean of {counted(t, used, exists)}"
-    return Estimate(value, low, high, level, method, baseline=baseline)
+    used, rows = total > 0, rows_of(total, squares)
+    seen = mean_share(hit[used] / total[used], rows[used], level)
+    method = f"score, mean of {counted(t, used, exists)}"
+    return Estimate(*seen, level, method, baseline=baseline), seen, rows
 
 
 @measure(group="decisions", title="Macro F1", of="several classes")
@@ -99,20 +115,21 @@ def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the F1 of each class, each class counting the same.
 
     F1 is 2 right / (rows of the class + calls of the class), over the classes that occur or are called.
-    Wilson interval of as many rows as are as uncertain by the delta method. The baseline always names
-    the most frequent class.
+    Score interval of a mean of shares, of fewer rows because a wrong row lowers the F1 of two classes.
+    The baseline always names the most frequent class.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.778 [0.142, 0.987]
+    0.778 [0.297, 0.967]
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
     most, used = max(shares(t)), occurring_or_called(t.confusion)
     baseline = 2 * most / (1 + most) / int(occurring(t).sum())
-    value, low, high = delta_share(formulas.macro_f1, t.confusion, level, int(used.sum()))
-    method = f"delta, Wilson, mean of {counted(t, used, 'occur or are called')}"
-    return Estimate(value, low, high, level, method, baseline=baseline)
+    seen = mean_f1(t.confusion, level)
+    method = f"score, mean of {counted(t, used, 'occur or are called')}"
+    caution = left_out(t, occurring(t), seen) or few_rows(t, rows_of(t.weight, t.weight2))
+    return Estimate(*seen, level, method, baseline=baseline, caution=caution)
 
 
 @measure(group="decisions", title="Weighted F1", of="several classes")
@@ -148,6 +165,8 @@ def kappa(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined("no rows", level)
     if occurring_or_called(t.confusion).sum() < 2:
         return Estimate.undefined("labels and decisions are one and the same constant", level)
+    if why := why_uneven(t, t.weight + t.confusion.weight.sum(0)):
+        return Estimate.undefined(why, level)
     return cohen(t.confusion, level)
 
 
@@ -156,11 +175,12 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Correlation of labels and decisions (R_K of Gorodkin 2004).
 
     That of the class indicators, summed over classes; of two classes, Matthews' phi, with its interval.
-    Otherwise the delta method on the Fisher z scale. Every constant scores 0.
+    Given how frequent classes and decisions are it follows the accuracy, whose Wilson interval, of as
+    many rows as are as uncertain by the delta method, is brought over. Every constant scores 0.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    0.700 [-0.222, 0.827]
+    0.700 [0.228, 0.964]
     """
     if why := why_one_class(t):
         return Estimate.undefined(why, level)
@@ -170,15 +190,16 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
         return Estimate.undefined(f"all rows are called {only}", level)
     if len(t.classes) == 2:
         return mcc_of_two(t.confusion, level=level)
-    return _signed(t, formulas.mcc, "atanh", level, "delta, Fisher z")
+    return _signed(t, formulas.mcc, mcc_limits(t.confusion, level), level, "Wilson, delta")
 
 
-def _signed(t: ClassTally, formula: Sloped, scale: Scale, level: float, method: str) -> Estimate:
-    """The value between -1 and 1 of a formula, with its interval by the delta method."""
+def _signed(
+    t: ClassTally, formula: Sloped, limits: tuple[float, float], level: float, method: str
+) -> Estimate:
+    """The value between -1 and 1 of a formula, with its interval."""
     c, used = t.confusion, occurring_or_called(t.confusion)
     value, _ = formula((c.weight[np.ix_(used, used)] * c.scale).astype(float))
-    low, high = class_delta(formula, c, level, scale)
     # rounding may lead a hair beyond, and rows spread over the table beside the value
     value = min(max(value, -1.0), 1.0)
-    low, high = max(-1.0, min(low, value)), min(1.0, max(high, value))
+    low, high = max(-1.0, min(limits[0], value)), min(1.0, max(limits[1], value))
     return Estimate(value, low, high, level, method, baseline=0.0)

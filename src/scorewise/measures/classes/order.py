@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
-from scorewise.intervals.placements import FEW, area, score_limits, spread
+from scorewise.intervals.placements import FEW, area, area_limits, score_limits, spread
 from scorewise.intervals.precision import precision_area, precision_spread
-from scorewise.intervals.scales import Spread, effective, limits
-from scorewise.intervals.shares import wilson
-from scorewise.measures.classes._shared import UNKNOWN, counted, occurring, why_one_class
+from scorewise.intervals.scales import Spread, limits
+from scorewise.intervals.shares import Share
+from scorewise.measures.classes._shared import (
+    UNKNOWN,
+    counted,
+    left_out,
+    occurring,
+    rows_of,
+    why_one_class,
+)
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import Numbers, sum_cells
@@ -31,8 +38,9 @@ Influence = Callable[[class_rows.Sample], Floats]
 def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the AUROC of each class against the rest.
 
-    Over the classes that occur. The interval is DeLong's for the mean, on the logit scale; with few rows
-    or all pairs in one order, Newcombe's (2006) score interval. Every constant scores 0.5.
+    Over the classes that occur. The interval is DeLong's for the mean, on the logit scale; the variance
+    by the rows of a rare class is steadied by what those of all classes say. With all pairs in one order
+    it is Newcombe's (2006) score interval, of two classes that of `auroc`. Every constant scores 0.5.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
@@ -40,8 +48,12 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
-    value = float(_areas(t)[occurring(t)].mean())
-    return _judged(t, value, class_rows.of_areas, level, 0.5, _of_area)
+    areas, weight = _areas(t)[occurring(t)], t.weight[occurring(t)].astype(float)
+    weight /= weight.sum()
+    # rows of a class are also among the rest of each other class
+    rest = (1 / (1 - weight)).sum() - 1 / (1 - weight)
+    terms = class_rows.Terms(areas, (1 + weight * rest) / len(areas), _of_area)
+    return _judged(t, float(areas.mean()), class_rows.of_areas, level, 0.5, terms)
 
 
 @measure(group="order", title="Weighted AUROC", of="several classes")
@@ -97,7 +109,7 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
     For each pair, the mean of the areas of both classes' scores on the rows of the two; unlike the macro
     AUROC it does not depend on how frequent classes are. The interval is DeLong's for the mean, on the
-    logit scale. Every constant scores 0.5.
+    logit scale, with the variance of rare classes steadied as there. Every constant scores 0.5.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> hand_till(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
@@ -108,37 +120,36 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
     there = np.flatnonzero(occurring(t))
     weight = t.weight[there].astype(float)
     pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
-    value = float(pairs.sum()) / (len(there) * (len(there) - 1))
-    return _judged(t, value, class_rows.of_pairs, level, 0.5, _of_area, 4.0)
+    k = len(there)
+    of_class = (pairs + pairs.T).sum(1) / (2 * (k - 1))
+    # rows of a class are in its own mean over pairs, and as one of a pair in those of all others
+    terms = class_rows.Terms(of_class, np.full(k, 2 / k), _of_area, 4.0)
+    return _judged(t, float(pairs.sum()) / (k * (k - 1)), class_rows.of_pairs, level, 0.5, terms)
 
 
 @measure(group="order", title="Macro average precision", of="several classes")
 def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of the average precision of each class against the rest.
 
-    Over the classes that occur. The interval is linearised (each row's influence on the mean) on the
-    logit scale; its lower end starts from the value less its bias, because with few rows of a class
+    Over the classes that occur. Score interval of a mean of shares, each of as many rows as make it as
+    uncertain: by each row's influence, or by the rows of the class where these are few (Boyd, Eng and
+    Page 2013). Its lower end starts from the value less its bias, because with few rows of a class
     average precision is too high: each row finds itself. The baseline is 1 / (number of classes).
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
-    1.000 [0.484, 1.000]
+    1.000 [0.417, 1.000]
     """
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     there = np.flatnonzero(occurring(t))
-    value = float(np.mean([precision_area(t.one(t.classes[c])) for c in there]))
-    known = class_rows.spread_of_rows(t, class_rows.of_average_precisions, precision_spread)
-    less = value - class_rows.bias_of_average_precisions(t)
-    if known.says_something() and 0 < less <= value < 1:
-        low, high = limits(less, known, level, "logit")[0], limits(value, known, level, "logit")[1]
-        method = "linearised, logit"
-    else:
-        n = _worth(t)
-        _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
-        method = "Wilson on the rows"
-    method += f", {counted(t, occurring(t), 'occur')}"
-    return Estimate(value, low, high, level, method, baseline=1 / len(there))
+    each = np.array([precision_area(t.one(t.classes[c])) for c in there])
+    k = len(there)
+    terms = class_rows.Terms(each, np.full(k, 1 / k), precision_spread)
+    seen = class_rows.mean_precision(t, terms, level)
+    method = f"score, {counted(t, occurring(t), 'occur')}"
+    caution = left_out(t, occurring(t), seen)
+    return Estimate(*seen, level, method, baseline=1 / k, caution=caution)
 
 
 def _why_not(t: ClassTally) -> str:
@@ -167,15 +178,17 @@ def _judged(
     influence: Influence,
     level: float,
     baseline: float,
-    alone: Callable[[Tally], Spread] | None = None,
-    times: float = 1.0,
+    terms: class_rows.Terms | None = None,
 ) -> Estimate:
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
     value = min(1.0, value)  # weights may add up to a hair above all pairs
     half = _worth(t) / 2
     known = Spread(0.0, 0.0)
-    if half > FEW - 1e-9 and 0 < value < 1:
-        known = class_rows.spread_of_rows(t, influence, alone, times)
+    if len(t.classes) == 2 and influence is not class_rows.of_pooled_area:
+        low, high, method = area_limits(t.one(t.classes[1]), value, level)
+        return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)
+    if 0 < value < 1 and (terms is not None or half > FEW - 1e-9):
+        known = class_rows.spread_of_rows(t, influence, terms)
     if known.says_something():
         low, high = limits(value, known, level, "logit")
         method = "DeLong, logit"
@@ -183,10 +196,11 @@ def _judged(
         low, high = score_limits(value, half, half, level)
         method = "Newcombe"
     method += f", {counted(t, occurring(t), 'occur')}"
-    return Estimate(value, low, high, level, method, baseline=baseline)
+    caution = left_out(t, occurring(t), Share(value, low, high)) if terms is not None else ""
+    return Estimate(value, low, high, level, method, baseline=baseline, caution=caution)
 
 
 def _worth(t: ClassTally) -> float:
     """As many rows of equally frequent classes as say as much: classes times the harmonic mean."""
-    sizes = [effective(w, w2) for w, w2 in zip(t.weight, t.weight2, strict=True) if w]
-    return len(sizes) ** 2 / sum(1 / n for n in sizes)
+    rows = rows_of(t.weight, t.weight2)[occurring(t)]
+    return float(len(rows) ** 2 / (1 / rows).sum())

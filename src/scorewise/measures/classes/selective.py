@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scorewise.curves.selective import best_risk_area, confident, generalised_area, risk_area
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import Spread, effective, limits, pooled_spread
+from scorewise.intervals.scales import Part, Spread, effective, freedom, limits, pooled_spread
 from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
@@ -105,11 +105,13 @@ def _judged(t: Tally, area: _Area, level: float) -> Estimate:
 
 
 def _spread(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Spread:
-    """Variance as the sum of squared influences of wrong and of right rows."""
+    """Variance as the sum of squared influences of wrong and of right rows; few may bring most of it."""
     wrong, right = influence(t)
     total = t.negatives + t.positives
     squares = inner(t.neg2, wrong * wrong) + inner(t.pos2, right * right)
-    return pooled_spread((squares / total**2, effective(total, sum(t.squares))))
+    w, w2 = (np.concatenate(x).astype(float) for x in ((t.neg, t.pos), (t.neg2, t.pos2)))
+    df = freedom(w, w2, np.concatenate((wrong, right)))
+    return pooled_spread(Part(squares / total**2, effective(total, sum(t.squares)), df))
 
 
 def _of_area(t: Tally) -> tuple[Floats, Floats]:

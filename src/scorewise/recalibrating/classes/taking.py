@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.door.classes import as_table, take_classes
+from scorewise.door.classes import as_table, take_classes, unnamed
 from scorewise.door.labels import listed, text
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
@@ -32,7 +32,7 @@ def several(p: Any) -> bool:
 
 def scores_of(p: Any, m: ClassMap) -> Floats:
     """The scores of the classes of a map, checked; columns that have names are found by them."""
-    if isinstance(p, Mapping) or _framed(p):
+    if not unnamed(p):
         named = {text(c): p[c] for c in (p.columns if hasattr(p, "columns") else p)}
         if set(named) != set(m.classes):
             raise BadInput(

@@ -67,10 +67,11 @@ def _facts(doc: Document) -> list[tuple[str, str]]:
         facts.append(("Dropped", f"{counted(data['dropped'], 'row')} with missing values"))
     if data["weight"] is not None:
         facts.append(("Weights", f"'{data['weight']}': {amount(total)} in all"))
+    taken = f", columns in the order {data['rule']}" if data["rule"] else ""
     known = (
         "only the decision and the confidence in it are known"
         if data["kind"] is None
-        else f"a {data['kind']} for each class; the highest is the decision"
+        else f"a {data['kind']} for each class{taken}; the highest is the decision"
     )
     facts.append(("Scores", known))
     facts.append(

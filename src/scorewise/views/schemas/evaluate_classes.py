@@ -55,6 +55,9 @@ def _data() -> Schema:
             "What the scores of each class are; null where only the confidence is known.",
             ["probability", "logit", None],
         ),
+        rule=text(
+            "The labels that columns without names were taken for; empty where they have names."
+        ),
         confidence=text("The confidence: max, margin, entropy, energy, or its column.", least=1),
         confidence_kind=choice("What the confidence can be read as.", kinds),
         distinct=count("Distinct values of the confidence."),
