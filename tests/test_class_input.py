@@ -75,7 +75,7 @@ def test_very_many_rows_leave_little_open(name, power):
 def test_a_class_beyond_floating_point_is_told(ratio):
     t = ClassTally.of(Y, P, weight=np.where(Y == 0, ratio, 1.0))
     for name in ("macro_auroc", "weighted_auroc", "hand_till", "balanced_accuracy", "mcc"):
-        assert CLASS_MEASURES[name](t).why == "a class is too rare for floating point"
+        assert "less than 1e-12 of all" in CLASS_MEASURES[name](t).why
 
 
 def test_measures_of_two_classes_say_what_they_take():

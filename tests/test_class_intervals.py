@@ -150,7 +150,8 @@ def test_a_sample_does_without_a_rare_class(name):
     e = getattr(sm, name)(c.tally)
     known = ((w * added) ** 2).sum() / (e.value * (1 - e.value)) ** 2
     seen = ((logit(e.high) - logit(e.value)) / student(0.95, (c.y == 2).sum() - 1)) ** 2
-    assert 0.9 < seen / known < (4 if name == "hand_till" else 1.1)
+    # few rows of a class do not show their variance, which is taken from all classes or from its rows
+    assert 0.9 < seen / known < (1.1 if name == "macro_auroc" else 4)
 
 
 @pytest.mark.parametrize("name", ["macro_auroc", "weighted_auroc", "hand_till"])
@@ -213,7 +214,7 @@ def test_losses_have_the_interval_of_a_mean_where_one_class_occurs():
 
 
 def test_the_mean_of_one_share_is_wilson():
-    got = mean_share(np.array([7.0]), np.array([3.0]), np.array([10.0]), 0.95)
+    got = mean_share(np.array([0.7]), np.array([10.0]), 0.95)
     assert got == pytest.approx(wilson(7, 3, 7, 3, 0.95))
 
 

@@ -230,9 +230,7 @@ def test_classes_that_do_not_occur_are_left_out_and_said_so():
     y, p = [0, 0, 1, 1], [[0.8, 0.1, 0.1], [0.3, 0.2, 0.5], [0.3, 0.6, 0.1], [0.6, 0.4, 0.0]]
     t = ClassTally.of(y, p)
     assert sm.balanced_accuracy(t).value == 0.5
-    assert (
-        sm.balanced_accuracy(t).method == "Wilson, mean of the 2 of 3 classes that occur in truth"
-    )
+    assert sm.balanced_accuracy(t).method == "score, mean of the 2 of 3 classes that occur in truth"
     assert sm.macro_precision(t).value == pytest.approx((1 / 2 + 1 + 0) / 3)
     assert sm.macro_f1(t).value == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
     assert sm.macro_auroc(t).value == pytest.approx((0.625 + 1) / 2)
@@ -243,7 +241,7 @@ def test_a_class_that_is_never_called_has_no_precision():
     t = ClassTally.of([0, 1, 2], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1]])
     e = sm.macro_precision(t)
     assert e.value == pytest.approx((0.5 + 1) / 2)
-    assert e.method == "Wilson, mean of the 2 of 3 classes that are called"
+    assert e.method == "score, mean of the 2 of 3 classes that are called"
 
 
 def test_reasons():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.class_formulas import mcc
-from scorewise.intervals.scales import effective, wald, z
+from scorewise.intervals.scales import effective, z
 from scorewise.intervals.shares import Share, wilson
 from scorewise.tallies import Confusion
 
@@ -147,19 +147,6 @@ def _right(table: Floats) -> tuple[float, float, float]:
     true, called = table.sum(1) / n, table.sum(0) / n
     root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
     return float(table.trace() / n), float((true * called).sum()), root
-
-
-def class_delta(f: Sloped, c: Confusion, level: float) -> tuple[float, float]:
-    """Interval of a formula by the delta method, for rows drawn at random with their decisions.
-
-    Where the slope says nothing two rows of mean weight are first spread evenly over the cells of those
-    classes that occur or are called.
-    """
-    table, squares = _used(c)
-    value, error = _error(f, table, squares)
-    if error < 1e-12:
-        value, error = _error(f, *_smoothed(table, squares))
-    return wald(value, error, level, "identity")
 
 
 def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:
