@@ -209,7 +209,9 @@ def test_drawn_gaps_have_the_covariance_of_the_multinomial():
     s = ClassSample(p, np.zeros(50, int), np.full(50, 0.02), 5000)
     noise = 100.0 * (p * (1 - p)).sum(0)  # of a hundred times as many rows
     cells = Chances(*np.ones((5, 3)), noise)
-    drawn = drawn_class_gaps(s, np.tile(np.arange(3), (50, 1)), cells, np.random.default_rng(1))
+    drawn = drawn_class_gaps(
+        s, np.tile(np.arange(3), (50, 1)), cells, 999, np.random.default_rng(1)
+    )
     wanted = 100.0 * (np.diag(p.sum(0)) - p.T @ p)
     np.testing.assert_allclose(np.cov(drawn.T), wanted, atol=0.15 * wanted.max())
 

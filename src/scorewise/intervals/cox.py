@@ -63,8 +63,13 @@ def _logit(p: Floats, clip: float | None) -> Floats:
 
 def in_the_large(c: LogOdds) -> Coefficient | None:
     """By how much all log-odds are too low: the intercept beside log-odds of slope 1; None if infinite."""
-    ones = np.ones(len(c.x))
-    fit = logistic([ones], c.neg, c.pos, offset=c.x)
+    ones, p = np.ones(len(c.x)), expit(c.x)
+    mass, start = c.neg + c.pos, None
+    # from scores that are all but certain the first step would leave the floats
+    if inner(mass, p * (1 - p)) < 1e-9 * mass.sum():
+        odds = math.log(c.pos.sum() / c.neg.sum())
+        start = np.array([odds - inner(mass, c.x) / mass.sum()])
+    fit = logistic([ones], c.neg, c.pos, offset=c.x, start=start)
     return _last(fit, [ones], c.x, c) if fit.converged else None
 
 

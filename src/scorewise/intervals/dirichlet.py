@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.class_consistency import drawn_labels, indicator, replicates
+from scorewise.intervals.class_consistency import changes, drawn_labels, indicator, replicates
 from scorewise.tallies.class_sample import ClassSample
 
 Floats = NDArray[np.float64]
@@ -78,20 +78,21 @@ class KernelGaps:
 
     def __init__(self, s: ClassSample, kernels: Kernels, h: float, seed: int) -> None:
         n, k = s.p.shape
+        self.few = False
         self._p = s.p.T.ravel()
         shares = kernels.shares(h)
         smooth = np.einsum("ij,jk->ik", shares, s.p)
         self.bias = (smooth - s.p).T.ravel()
-        self.gap = (indicator(s.y[None], k) @ shares.T - smooth.T).ravel()
+        self.gap = np.einsum("ij,jk->ik", shares, s.gap).T.ravel()
         chance = np.random.default_rng(seed).random((replicates(max(n * n, 8 * n * k)), n))
         # in single precision: this is noise
         light = np.ascontiguousarray(shares.T, np.float32)
-        self.null = _noise(s.p, smooth, light, chance)
+        self.null = _noise(s.p, shares, light, chance)
         wide = kernels.shares(_WIDER * h)
         q = s.p - np.einsum("ij,jk->ik", wide, s.p) + (indicator(s.y[None], k) @ wide.T).T
         q = np.maximum(q, 0.0)
         q /= q.sum(1, keepdims=True)
-        self._noise = _noise(q, np.einsum("ij,jk->ik", shares, q), light, chance)
+        self._noise = _noise(q, shares, light, chance)
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance: so many times those seen, within the probabilities there are."""
@@ -106,9 +107,15 @@ class KernelGaps:
         return drawn
 
 
-def _noise(p: Floats, smooth: Floats, light: NDArray[np.float32], chance: Floats) -> Floats:
+def _noise(p: Floats, shares: Floats, light: NDArray[np.float32], chance: Floats) -> Floats:
+    """Replicates of the smoothed y - p for labels y of chances p.
+
+    Added to those of the likeliest labels: small gaps of rows that are nearly certain keep their digits.
+    """
     many, (n, k) = len(chance), p.shape
-    added = indicator(drawn_labels(p, chance), k).astype(np.float32) @ light
-    drawn: Floats = added.reshape(many, k * n)
-    drawn -= smooth.T.ravel()
+    likeliest = p.argmax(1)
+    least = -p
+    least[np.arange(n), likeliest] += 1
+    drawn: Floats = (changes(drawn_labels(p, chance), likeliest, k) @ light).reshape(many, k * n)
+    drawn += np.einsum("ij,jk->ik", shares, least).T.ravel().astype(np.float32)
     return drawn

@@ -33,10 +33,15 @@ class Inverted(NamedTuple):
 
 
 class Gaps(Protocol):
-    """The gaps seen, and replicates of what they would be if they were a number of times as large."""
+    """The gaps seen, and replicates of what they would be if they were a number of times as large.
+
+    Steps below 0 lead the other way. `few` says that so few rows of a class are expected that chance
+    may well have hidden a larger error there.
+    """
 
     gap: Floats
     null: Floats
+    few: bool
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance: so many times those seen, where possible."""
@@ -50,24 +55,34 @@ class Gaps(Protocol):
 class Noise:
     """Replicates of what chance adds to gaps that are a number of times as large as those seen.
 
-    `drawn` are replicates of the gaps of calibrated scores, where cells do not vary independently.
+    Where few rows of a class are expected, labels are drawn anew at each step; otherwise what is drawn
+    for calibrated scores is scaled, with normal draws for what is missing. Where cells do not vary
+    independently, `drawn` are replicates of the gaps of calibrated scores, and `seen` replicates, of
+    variance 1, of what chance adds to the gaps seen. A part of many cells is given the `whole`.
     """
 
     def __init__(
-        self, c: Chances, replicates: int, seed: int, *, drawn: Floats | None = None
+        self,
+        c: Chances,
+        replicates: int,
+        seed: int | tuple[int, int],
+        *,
+        drawn: Floats | None = None,
+        seen: Floats | None = None,
+        whole: Direction | None = None,
     ) -> None:
-        rng = np.random.default_rng(seed)
-        self.total = c.total
+        self._rng = np.random.default_rng(seed)
+        self._seed = seed
+        self._way = Direction.of(c) if whole is None else whole
+        self.few = self._way.few
+        self.total = self._way.total
         self.cells = c
-        self.gap = c.gap / c.total
-        self.null = (drawn_gaps(c, replicates, rng) if drawn is None else drawn) / c.total
-        self._rng = rng
-        self._more: Floats | None = None
-        self._at: dict[float, Floats] = {0.0: self.null}
-        toward = _without_noise(c)
-        # no gap at all leaves the direction open: then all rates move up, by what chance may do
-        seen = bool((np.abs(toward) > 1e-12 * c.weight).any())
-        self._toward = toward if seen else np.sqrt(np.maximum(c.noise, 0.0))
+        self.gap = c.gap / self.total
+        null = drawn_gaps(c, replicates, self._rng) if drawn is None else drawn
+        self.null = null / self.total
+        self._seen = seen
+        self._more: tuple[Floats, Floats] | None = None
+        self._at: dict[float, Floats] = {0.0: self.null}  # for other errors of the same cells
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance, as shares of the whole: so many times those seen, where possible."""
@@ -76,53 +91,141 @@ class Noise:
 
     def at(self, step: float) -> Floats:
         """Replicates of the gaps, as shares of the whole."""
-        if step not in self._at:
-            self._at[step] = self._drawn(step)
-        return self._at[step]
+        if step in self._at:
+            return self._at[step]
+        found = self._redrawn(step) if self.few else self._drawn(step)
+        if self._seen is None:
+            self._at[step] = found
+        return found
 
     def _rate(self, step: float) -> Floats:
         c = self.cells
-        rate: Floats = np.clip(c.p + step * self._toward / c.weight, 0.0, 1.0)
+        far = step * self._way.toward if step > 0 else -step * self._way.back
+        rate: Floats = np.clip(c.p + far / c.weight, 0.0, 1.0)
         return rate
+
+    def _redrawn(self, step: float) -> Floats:
+        c = self.cells
+        there = c.shifted(self._rate(step) - c.p)
+        drawn = drawn_gaps(there, len(self.null), np.random.default_rng(self._seed))
+        drawn += there.sum - c.sum
+        drawn /= self.total
+        return drawn
 
     def _drawn(self, step: float) -> Floats:
         c, rate = self.cells, self._rate(step)
+        drawn: Floats
         # what differing chances within a cell take off the variance of its mean chance
         within = c.squares * c.p * (1 - c.p) - c.noise
         variance = c.squares * rate * (1 - rate) - within
         # what rounding leaves is no variance
         variance = np.where(variance > 1e-12 * c.squares, variance, 0.0)
+        moved = self.moved(step)
+        # other rows would have had other scores, and so other shares of the cells
+        shares = np.divide(c.squares, c.weight**2, out=np.zeros(len(c)), where=c.weight > 0)
+        if self._seen is not None:
+            # from the noise of calibrated scores to that of the gaps seen
+            part = np.where(self._seen.any(0), min(abs(step), 1.0), 0.0)
+            wanted = variance + shares * (moved * self.total) ** 2
+            ratio = np.divide(wanted, c.noise, out=np.ones(len(c)), where=c.noise > 0)
+            drawn = np.sqrt((1 - part) * ratio) * self.null
+            drawn += np.sqrt(part * wanted) / self.total * self._seen
+            drawn += moved
+            return drawn
         kept = np.minimum(variance, c.noise)
         less = np.sqrt(np.divide(kept, c.noise, out=np.ones(len(c)), where=c.noise > 0))
-        more = np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total
-        drawn: Floats = less * self.null
-        drawn += self.moved(step)
+        drawn = less * self.null
+        drawn += moved
         if self._more is None:
-            self._more = self._rng.standard_normal(self.null.shape)
-        drawn += more * self._more
+            more, mass = self._rng.standard_normal((2, *self.null.shape))
+            mass *= np.sqrt(shares)
+            mass -= (mass * (c.weight / self.total)).sum(1, keepdims=True)
+            self._more = more, mass
+        drawn += np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total * self._more[0]
+        drawn += moved * self._more[1]
         return drawn
+
+
+class Direction(NamedTuple):
+    """Where rates move: by how much weight of positives, at step 1 and at step -1, on each cell."""
+
+    toward: Floats
+    back: Floats
+    total: float
+    few: bool
+
+    @classmethod
+    def of(cls, c: Chances) -> Direction:
+        """Along the gaps seen; and back, all rates up or down by a row, or what chance may do."""
+        toward = _without_noise(c)
+        noise = np.maximum(c.noise, 0.0)
+        # no gap at all leaves the direction open: then all rates move up, by what chance may do
+        if not (np.abs(toward) > 1e-12 * c.weight).any():
+            toward = np.sqrt(noise)
+        unit = np.divide(c.squares, c.weight, out=np.zeros(len(c)), where=c.weight > 0)
+        rows = np.divide(noise, unit**2, out=np.zeros(len(c)), where=unit > 0)
+        expected = float(rows.sum())
+        share = rows / expected if expected > 0 else rows
+        reach = max(1.0, expected**0.5) * (-1.0 if toward.sum() > 0 else 1.0)
+        return cls(toward, reach * share * unit, c.total, expected < _EXPECTED)
+
+    def part(self, used: slice) -> Direction:
+        """The same for some of the cells."""
+        return self._replace(toward=self.toward[used], back=self.back[used])
 
 
 def _without_noise(c: Chances) -> Floats:
     """The gaps seen, shrunk towards those of a logistic recalibration by how much of the rest is noise.
 
     Noise that is in the gaps seen would otherwise count twice when it is drawn anew. The trend is
-    p (1 - p) times a quadratic function of the logit; the rest is shrunk as by James and Stein.
+    p (1 - p) times a quadratic function of the logit. The rest shrinks, small gaps the most, until gaps
+    and noise together are as large, on average, as what was seen.
     """
-    error = np.sqrt(np.maximum(c.noise, 1e-4 * c.squares))
+    error = np.sqrt(np.maximum(np.maximum(c.noise, _noise_seen(c)), 1e-4 * c.squares))
     p = np.clip(c.p, 1e-3, 1 - 1e-3)
     z = np.log(p) - np.log1p(-p)
     basis = (c.weight * p * (1 - p) / error) * np.stack([np.ones(len(c)), z, z * z])
     seen = c.gap / error
     found = np.linalg.lstsq(basis.T, seen, rcond=1e-6)
     trend = (found[0][:, None] * basis).sum(0)
-    rest = seen - trend
-    size, free = inner(rest, rest), len(c) - int(found[2])
-    signal = max(0.0, 1 - free / size) if size > 1e-20 * max(1.0, inner(seen, seen)) else 0.0
-    toward: Floats = (trend + signal * rest) * error
+    toward: Floats = _shrunk(trend, seen - trend, error) * error
     # what rounding leaves of nothing is no gap
     toward[np.abs(toward) <= 1e-12 * np.abs(c.gap).max(initial=0.0)] = 0.0
     return toward
+
+
+def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
+    """Gaps in units of their errors, of which normal noise makes as much as the trend and the rest."""
+    from scipy.special import erf
+
+    square = np.maximum(rest * rest, 1e-20)
+    wanted = inner(error, np.abs(trend + rest))
+
+    def gaps(less: float) -> Floats:
+        left: Floats = trend + rest * np.maximum(1 - less / square, 0.0)
+        return left
+
+    def too_large(less: float) -> bool:
+        g = gaps(less)
+        size = np.sqrt(2 / np.pi) * np.exp(-g * g / 2) + g * erf(g / np.sqrt(2))
+        return inner(error, size) > wanted * (1 + 1e-9)
+
+    most = float(square.max(initial=0.0))
+    if too_large(most):
+        return trend
+    low, high = 0.0, most
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_large(middle) else (low, middle)
+    return gaps(high)
+
+
+def _noise_seen(c: Chances) -> Floats:
+    """The variance of the weight of positives at the rates seen, with one more row of chance p."""
+    rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
+    rate = np.clip((c.pos / c.weight * rows + c.p) / (rows + 1), 0.0, 1.0)
+    variance: Floats = c.squares * rate * (1 - rate)
+    return variance
 
 
 def inverted(
@@ -144,7 +247,7 @@ def inverted(
     tail = (1 - level) / 2
     seen = float(statistic(noise.gap[None])[0])
     # equal up to rounding counts as equal
-    least = seen - 1e-9 * abs(seen) - 1e-15
+    least = seen - (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) - 1e-15
     null = statistic(noise.null)
     known = {0.0: np.sort(null)}
 
@@ -154,21 +257,27 @@ def inverted(
         return _quantile(known[step], share)
 
     p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
-    few = len(noise.gap) <= _FEW
-    low = 0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, few, 0)
+    all_steps = len(noise.gap) <= _FEW
+    low = (
+        0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
+    )
     # a value below what chance alone gives is luck, and hides as much as a usual one
     usual = max(least, quantile(0.0, 0.5))
-    high = _crossing(lambda step: quantile(step, tail) - usual, few, -1)
-    ends = _largest(noise, size, low, high)
+    high = _crossing(lambda step: quantile(step, tail) - usual, all_steps, -1)
+    ends = _largest(noise, size, 1.0, low, high)
+    if noise.few and p >= tail:
+        # gaps that chance may have made do not say which way they go
+        back = _crossing(lambda step: quantile(-step, tail) - usual, all_steps, -1)
+        ends[1] = max(ends[1], *_largest(noise, size, -1.0, back))
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
     return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
 
 
-def _largest(noise: Gaps, size: Statistic, *last: float) -> list[float]:
+def _largest(noise: Gaps, size: Statistic, way: float, *last: float) -> list[float]:
     """The largest errors without chance on the way to some steps, straight between fixed steps."""
     steps = _STEPS[: sum(step < max(last) for step in _STEPS) + 1]
-    reached = np.maximum.accumulate(size(np.stack([noise.moved(step) for step in steps])))
+    reached = np.maximum.accumulate(size(np.stack([noise.moved(way * step) for step in steps])))
     return np.interp(last, steps, reached).tolist()
 
 
@@ -183,6 +292,7 @@ def _quantile(ordered: Floats, share: float) -> float:
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 
 
+_EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
 _FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
 
 

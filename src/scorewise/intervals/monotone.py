@@ -42,19 +42,41 @@ def _upper(
     pos: Floats, weight: Floats, square: Floats, lengths: NDArray[np.int64], tail: float
 ) -> Floats:
     """The least upper limit of the stretches of these lengths that begin at each cell."""
-    from scipy.special import betaincinv
-
     sums = [np.concatenate(([0.0], w.cumsum())) for w in (pos, weight, square)]
     start = np.arange(len(pos))
     least = np.ones(len(pos))
     for length in lengths:
         end = np.minimum(start + int(length), len(pos))
         p, w, w2 = (s[end] - s[start] for s in sums)
-        rows = w * w / w2
-        hits = np.clip(p / w, 0.0, 1.0) * rows
-        misses = rows - hits
-        some = misses > 1e-9
-        limit = np.ones(len(pos))
-        limit[some] = betaincinv(hits[some] + 1, misses[some], 1 - tail)
-        least = np.minimum(least, limit)
+        least = np.minimum(least, exact_upper(p, w, w2, tail))
     return least
+
+
+def exact_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Floats:
+    """The upper limit of the share of positives in each cell (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    rows = weight * weight / square
+    hits = np.clip(pos / weight, 0.0, 1.0) * rows
+    misses = rows - hits
+    some = misses > 1e-9
+    limit = np.ones(len(pos))
+    limit[some] = betaincinv(hits[some] + 1, misses[some], 1 - tail)
+    return limit
+
+
+def largest_gap(c: Chances, off: Floats, level: float) -> float:
+    """How far the share of positives in any one cell may be from its probability plus `off`.
+
+    That of the cell in which it is farthest is within its own exact limits, so it is at most this, in
+    all but (1 - level) / 2 of samples.
+
+    >>> c = Chances(*np.array([[0.2, 0.7], [100, 10], [100, 10], [20, 8], [20, 7], [16, 2.1]], float))
+    >>> round(largest_gap(c, np.zeros(2), 0.95), 3)
+    0.275
+    """
+    tail = (1 - level) / 2
+    above = exact_upper(c.pos, c.weight, c.squares, tail)
+    below = 1 - exact_upper(c.weight - c.pos, c.weight, c.squares, tail)
+    at = c.p + off
+    return float(np.maximum(above - at, at - below).max())

@@ -41,12 +41,12 @@ def calibrated(
     bound: float = 0.0,
     bounds: tuple[float, float] = (0.0, 1.0),
     how: str = METHOD,
+    caution: str = "",
 ) -> Estimate:
     """The estimate, within the bounds of the measure."""
     least, most = bounds
     value = min(max(found.value, least), most)
     low = max(least, min(found.low, value) - bound)
     high = min(most, max(found.high, value) + bound)
-    return Estimate(
-        value, low, high, level, how, "", bound, expected=found.expected, p=found.p
-    )  # fmt: skip
+    given = found.expected, found.p, caution
+    return Estimate(value, low, high, level, how, "", bound, None, *given)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.inversion import Statistic, inverted
-from scorewise.measures._calibrated import calibrated, lacking, noise_of
+from scorewise.intervals.inversion import Gaps, Statistic, inverted
+from scorewise.intervals.many_cells import CELLS, DRAWN, ManyCells
+from scorewise.intervals.monotone import largest_gap
+from scorewise.measures._calibrated import METHOD, REPLICATES, calibrated, lacking, noise_of
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Binning, Convention, beyond_mean, binned, check_bins
 from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.extremes import why_open
 from scorewise.tallies.split_bins import debiased_limits, error_limits
 
 
@@ -45,11 +49,17 @@ def ece(
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = binned(t, bins, binning, convention)
-    plain, off = _error(c, norm), beyond_mean(t, c, bins, convention) / c.total
-    error = (lambda gaps: plain(gaps - off)) if off.any() else plain
-    found = inverted(noise_of(c, seed), error, level)
-    least, most = error_limits(t, c, bins, binning, convention, norm)
-    return calibrated(found, level, bound=max(0.0, found.value - least, most - found.value))
+    off = beyond_mean(t, c, bins, convention) / c.total
+    error = _Norm(c, norm, off)
+    limits = error_limits(t, c, bins, binning, convention, norm)
+    e = _judged(c, error, error, limits, level, seed)
+    if not math.isinf(norm) or math.isnan(e.high):
+        return e
+    # the largest gap may be that of any bin: none is known better than its own rows tell
+    far = largest_gap(c, off * c.total / c.weight, level)
+    return replace(
+        e, high=max(e.high, min(far + e.bound, 1.0)), method=f"{e.method}, exact in each bin"
+    )
 
 
 @measure(group="calibration", better="low", title="Max. calibration error")
@@ -98,56 +108,111 @@ def ce_l2_debiased(
     check_bins(bins, binning, None)
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
+    if binning == "value" and (why := why_open(t)):
+        return Estimate.undefined(why, level)
     c = binned(t, bins, binning)
-    plain = _error(c, 2.0)
-    size = (lambda gaps: plain(gaps) ** 2) if squared else plain
-    raw, root = _debiased(c), _root if not squared else float
-    noise = noise_of(c, seed)
-    value = root(float(raw(noise.gap[None])[0]))
-    expected = None if squared else float(_roots(raw(noise.null)).mean())
-    found = inverted(noise, raw, level, size=size, value=value, expected=expected)
-    least, most = (root(x) for x in debiased_limits(t, c, bins, binning))
-    bound = max(0.0, found.value - least, most - found.value)
-    return calibrated(found, level, bound=bound, bounds=(-1.0 if squared else 0.0, 1.0))
+    size = _Norm(c, 2.0, root=not squared)
+    limits = debiased_limits(t, c, bins, binning)
+    return _judged(c, _Debiased(c, root=not squared), size, limits, level, seed)
 
 
-def _root(x: float) -> float:
-    return math.sqrt(max(x, 0.0))
+class _Norm:
+    """An error in some norm, as a function of gaps: what cells add to it, and what is made of it."""
 
+    def __init__(
+        self, c: Chances, norm: float, off: Floats | None = None, *, root: bool = True
+    ) -> None:
+        self._mass, self._norm, self._root = c.weight / c.total, norm, root
+        self._off = np.zeros(len(c)) if off is None else off
 
-def _roots(x: Floats) -> Floats:
-    return np.sqrt(np.maximum(x, 0.0))
+    def part(self, used: slice) -> Statistic:
+        """What some cells add."""
+        norm, mass, off = self._norm, self._mass[used], self._off[used]
+        shifted = bool(off.any())
 
-
-def _error(c: Chances, norm: float) -> Statistic:
-    """The error in some norm, as a function of gaps."""
-    mass = c.weight / c.total
-
-    def error(gaps: Floats) -> Floats:
-        size = np.abs(gaps)
-        total: Floats
-        if norm == 1:
-            total = size.sum(-1)
+        def added(gaps: Floats) -> Floats:
+            size = np.abs(gaps - off if shifted else gaps)
+            total: Floats
+            if norm == 1:
+                total = size.sum(-1)
+                return total
+            rate = size / mass
+            total = rate.max(-1) if math.isinf(norm) else (mass * rate**norm).sum(-1)
             return total
-        rate = size / mass
-        total = rate.max(-1) if math.isinf(norm) else (mass * rate**norm).sum(-1) ** (1 / norm)
-        return total
 
-    return error
+        return added
+
+    def made(self, added: Floats) -> Floats:
+        """The error, of what all parts (the last axis) add."""
+        if math.isinf(self._norm):
+            return np.asarray(added.max(-1))
+        total: Floats = added.sum(-1)
+        return total ** (1 / self._norm) if self._root and self._norm != 1 else total
+
+    def shown(self, error: Floats) -> Floats:
+        return error
 
 
-def _debiased(c: Chances) -> Statistic:
-    """The squared error less the noise of each bin, as a function of gaps."""
-    mass, p = c.weight / c.total, c.p
-    rows = c.weight**2 / c.squares
-    several = rows > 1 + 1e-9
-    less = np.where(several, rows - 1, np.inf)
-    kept = np.where(several, mass, 0.0)
+class _Debiased:
+    """The squared error less the noise of each bin, in the same way; its root is shown, if not below 0."""
 
-    def error(gaps: Floats) -> Floats:
-        rate = gaps / mass
-        share = np.clip(p + rate, 0.0, 1.0)
-        total: Floats = (kept * (rate * rate - share * (1 - share) / less)).sum(-1)
-        return total
+    def __init__(self, c: Chances, *, root: bool) -> None:
+        self._mass, self._p, self._root = c.weight / c.total, c.p, root
+        self._rows = c.weight**2 / c.squares
 
-    return error
+    def part(self, used: slice) -> Statistic:
+        mass, p, rows = self._mass[used], self._p[used], self._rows[used]
+        several = rows > 1 + 1e-9
+        less = np.where(several, rows - 1, np.inf)
+        kept = np.where(several, mass, 0.0)
+
+        def added(gaps: Floats) -> Floats:
+            rate = gaps / mass
+            share = np.clip(p + rate, 0.0, 1.0)
+            total: Floats = (kept * (rate * rate - share * (1 - share) / less)).sum(-1)
+            return total
+
+        return added
+
+    def made(self, added: Floats) -> Floats:
+        return np.asarray(added.sum(-1))
+
+    def shown(self, error: Floats) -> Floats:
+        return np.sqrt(np.maximum(error, 0.0)) if self._root else error
+
+
+def _judged(
+    c: Chances,
+    error: _Norm | _Debiased,
+    size: _Norm,
+    limits: tuple[float, float],
+    level: float,
+    seed: int,
+) -> Estimate:
+    """The error of the gaps seen; `size` is that of gaps without noise, `limits` what cells allow."""
+
+    def whole(of: _Norm | _Debiased) -> Statistic:
+        all_cells = of.part(slice(None))
+        return lambda gaps: of.made(all_cells(gaps)[..., None])
+
+    value = float(error.shown(whole(error)((c.gap / c.total)[None]))[0])
+    least, most = (float(error.shown(np.array([x]))[0]) for x in limits)
+    bound = max(0.0, value - least, most - value)
+    if len(c) > DRAWN:
+        how = f"none: {len(c):,} bins are too many to draw labels for"
+        return Estimate(value, level=level, method=how, bound=bound)
+    many = len(c) > CELLS
+    noise: Gaps
+    statistic: Statistic
+    free: Statistic
+    if many:
+        noise = ManyCells(c, error.part, size.part, REPLICATES, seed)
+        statistic, free = error.made, size.made
+    else:
+        noise = noise_of(c, seed)
+        statistic, free = whole(error), whole(size)
+    expected = float(error.shown(statistic(noise.null)).mean())
+    found = inverted(noise, statistic, level, size=free, value=value, expected=expected)
+    bounds = (-1.0, 1.0) if isinstance(error, _Debiased) else (0.0, 1.0)
+    how = f"{METHOD}, {len(c):,} bins in blocks" if many else METHOD
+    return calibrated(found, level, bound=bound, bounds=bounds, how=how)

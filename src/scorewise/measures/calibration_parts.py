@@ -15,7 +15,7 @@ from scorewise.door.columns import one_of
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import bootstrap_cells, resampled
 from scorewise.intervals.consistency import drawn_gaps
-from scorewise.intervals.scales import z
+from scorewise.intervals.scales import effective, z
 from scorewise.intervals.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -124,7 +124,8 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
 
     DSC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression on the
     same rows: in small samples too high. The interval, by the bootstrap of cells, therefore reaches
-    down by twice the bias seen there. The baseline, 0, is that of a constant.
+    down by twice the bias seen there, and by up to four times where weights are unequal, which hide
+    some of it. The baseline, 0, is that of a constant.
 
     >>> dsc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
     0.028 [0.000, 0.109]
@@ -138,7 +139,9 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
         pool(t.pooled, CELLS), lambda n, p: _told_apart(n, p, loss), replicates=RESAMPLES, seed=seed
     )
     bias, reach = float(drawn.mean() - centre), z(level) * float(drawn.std())
-    low = max(min(value - 2 * max(bias, 0.0) - reach, value) - bound, 0.0)
+    rows = effective(t.negatives + t.positives, sum(t.squares))
+    times = 4 - 2 * min(rows / max(t.origin.rows, 1), 1.0) if t.weighted else 2.0
+    low = max(min(value - times * max(bias, 0.0) - reach, value) - bound, 0.0)
     return Estimate(
         value, low, value + reach + bound, level, "bootstrap, bias-widened", "", bound, 0.0
     )

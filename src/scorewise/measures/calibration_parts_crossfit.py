@@ -100,10 +100,11 @@ def _out_of_fold(rows: _Rows, loss: Score) -> Floats:
     """The isotonic fit to all other folds, straight between the cells that they have."""
     made = np.empty(rows.neg.shape)
     neg, pos = others(rows.neg), others(rows.pos)
+    p = rows.p * 2.0**600  # so that the slope between the smallest numbers is one
     for k in range(len(made)):
         seen = neg[k] + pos[k] > 0
         fit = fits(neg[k, seen][None], pos[k, seen][None])[0]
-        made[k] = np.interp(rows.p, rows.p[seen], fit)
+        made[k] = np.interp(p, p[seen], fit)
     if loss != "log":
         return made
     n = effective(float((rows.neg + rows.pos).sum()), float((rows.neg2 + rows.pos2).sum()))

@@ -42,7 +42,8 @@ def binned(
     """The sums over each bin that is not empty, made once and kept with the tally.
 
     Bins of equal width are [i/B, (i + 1)/B), the last closed. Bins of equal mass never split a score,
-    nor, beyond 65,536 distinct scores, a cell of the fixed grid; neither do bins of single values.
+    nor, beyond 65,536 distinct scores, a cell of the fixed grid. Bins of single values split every cell of
+    an exact tally.
 
     >>> binned(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.5, 0.1]), bins=2).weight
     array([2., 2.])
@@ -54,6 +55,8 @@ def binned(
 
 def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> Chances:
     c = chances(t)
+    if binning == "value" and t.coarse is None and len(t.score) > MOST:
+        return summed(t, np.arange(len(t.score)))
     if binning == "value" or not len(c):
         return c
     if binning == "mass":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -27,7 +27,8 @@ class Chances:
     `weight` is the sum of w, `squares` of w^2, `pos` of w over the positives, `sum` of w p. `noise` is
     the variance of `pos` if the scores are calibrated: w^2 p (1 - p) with the mean p of the cells that
     were made first, which on the fixed grid are too narrow for more than five digits to change.
-    `low` is the least p of a cell.
+    `low` is the least p of a cell. Of joined cells, `finer` are those that they were joined from, and
+    `first` the places there at which they begin.
 
     >>> c = chances(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     >>> c.p, c.gap.round(2)
@@ -41,6 +42,8 @@ class Chances:
     sum: Floats
     noise: Floats
     weighted: bool = False
+    finer: Chances | None = None
+    first: NDArray[np.int64] | None = None
 
     @property
     def p(self) -> Floats:
@@ -65,7 +68,26 @@ class Chances:
         w, w2, pos, total, noise = (
             add_runs(c, start) for c in (self.weight, self.squares, self.pos, self.sum, self.noise)
         )
-        return Chances(self.low[start], w, w2, pos, total, noise, self.weighted)
+        first = start if self.first is None else self.first[start]
+        finer = self if self.finer is None else self.finer
+        return Chances(self.low[start], w, w2, pos, total, noise, self.weighted, finer, first)
+
+    def shifted(self, by: Floats) -> Chances:
+        """The same with the chances of each cell moved by so much, where there is room."""
+        if self.finer is None or self.first is None:
+            total = np.clip(self.sum + by * self.weight, 0.0, self.weight)
+            p = total / self.weight
+            return replace(self, sum=total, noise=self.squares * p * (1 - p))
+        length = np.diff(self.first, append=len(self.finer))
+        finer = self.finer.shifted(np.repeat(by, length))
+        total, noise = (add_runs(c, self.first) for c in (finer.sum, finer.noise))
+        return replace(self, sum=total, noise=noise, finer=finer)
+
+    def part(self, used: slice | NDArray[np.bool_]) -> Chances:
+        """Some of the cells, by themselves."""
+        names = ("low", "weight", "squares", "pos", "sum", "noise")
+        columns = {name: getattr(self, name)[used] for name in names}
+        return Chances(**columns, weighted=self.weighted)
 
 
 @once

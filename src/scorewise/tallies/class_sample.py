@@ -87,6 +87,19 @@ def why_no_rows(t: ClassTally) -> str:
     return "" if t.joint is not None else "only the confidence is known, not the other classes"
 
 
+def few_surprises(s: ClassSample) -> str:
+    """Why an interval along the errors seen is unreliable: there are hardly any, and few expected."""
+    rows = 1 / float((s.weight**2).sum())
+    top = s.p.argmax(1)
+    seen, expected = (
+        rows * float((s.weight * x).sum()) for x in (s.y != top, 1 - s.p[np.arange(len(s)), top])
+    )
+    if max(seen, expected) >= 5:
+        return ""
+    n = round(seen)
+    return f"{n} row{'' if n == 1 else 's'} of a class that was not the likeliest"
+
+
 def pairs_of_rows(classes: int) -> int:
     """How many rows can be compared in pairs, in all their classes, in a fraction of a second.
 

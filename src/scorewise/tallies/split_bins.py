@@ -12,6 +12,7 @@ import numpy as np
 
 from scorewise.tallies.bins import Binning, Convention, bin_index
 from scorewise.tallies.chances import Chances, Floats, chances
+from scorewise.tallies.extremes import tied_within
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally
 
@@ -39,6 +40,8 @@ def error_limits(
     t: Tally, c: Chances, bins: int, binning: Binning, convention: Convention | None, norm: float
 ) -> tuple[float, float]:
     """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
+    if binning == "value":
+        return _limits_of_values(t, c, norm)
     parts = _parts(t, bins, binning, convention)
     if parts is None:
         return math.inf, -math.inf
@@ -48,6 +51,24 @@ def error_limits(
     share = [w / c.total for w in (parts.weight, parts.weight + parts.more)]
     least, most = (
         float((m * r**norm).sum() ** (1 / norm)) for m, r in zip(share, (low, high), strict=True)
+    )
+    return least, min(1.0, most)
+
+
+def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
+    """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
+    if t.coarse is None or (tied := tied_within(t)).all():
+        return math.inf, -math.inf
+    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
+    pos, neg = t.pos.astype(float), t.neg.astype(float)
+    together = np.abs(c.gap) / c.weight
+    above, below = np.where(tied, together, 1 - low), np.where(tied, together, high)
+    if math.isinf(norm):
+        apart = np.maximum(np.where(pos > 0, above, 0.0), np.where(neg > 0, below, 0.0))
+        return float(together.max()), float(apart.max())
+    least, most = (
+        float((x / c.total).sum() ** (1 / norm))
+        for x in (c.weight * together**norm, pos * above**norm + neg * below**norm)
     )
     return least, min(1.0, most)
 

@@ -9,18 +9,24 @@ from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_consistency import drawn_class_gaps
+from scorewise.intervals.class_consistency import (
+    class_replicates,
+    drawn_class_gaps,
+    enough_rows,
+    resampled_class_gaps,
+)
 from scorewise.intervals.inversion import Noise, Statistic, inverted
+from scorewise.intervals.monotone import largest_gap
 from scorewise.intervals.scales import z
-from scorewise.measures._calibrated import calibrated
+from scorewise.measures._calibrated import METHOD, calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.bins import Binning, Convention, binned, check_bins
 from scorewise.tallies.chances import Chances
-from scorewise.tallies.class_sample import ClassSample, why_no_rows
+from scorewise.tallies.class_sample import why_no_rows
 
 Floats = NDArray[np.float64]
-_ROWS = 2048  # whose labels are drawn; the value is of all rows
+_MOST = 1 << 23  # gaps that are drawn at a step
 
 
 @measure(group="calibration", better="low", title="Class-wise ECE", of="several classes")
@@ -55,12 +61,22 @@ def classwise_ece(
         return Estimate.undefined(why, level)
     parts = [binned(t.one(c), bins, binning, convention) for c in t.classes]
     cells = _stacked(parts)
-    s = ClassSample.of(t, _ROWS)
+    size = _size(cells, norm)
+    s = enough_rows(t)
+    many = class_replicates(s, len(cells), _MOST)
+    if not many:
+        how = f"none: {len(cells):,} bins are too many to draw labels for"
+        return Estimate(float(size((cells.gap / cells.total)[None])[0]), level=level, method=how)
     first = np.concatenate(([0], np.cumsum([len(c) for c in parts])))
     cell = np.stack([first[k] + _place(c, s.p[:, k]) for k, c in enumerate(parts)], axis=1)
-    drawn = drawn_class_gaps(s, cell, cells, np.random.default_rng(seed))
-    found = inverted(Noise(cells, len(drawn), seed, drawn=drawn), _size(cells, norm), level)
-    how = f"inverted consistency test, {len(drawn)} draws of labels of {len(s):,} rows"
+    rng = np.random.default_rng(seed)
+    drawn = drawn_class_gaps(s, cell, cells, many, rng)
+    seen = resampled_class_gaps(s, cell, len(cells), many, rng)
+    found = inverted(Noise(cells, many, seed, drawn=drawn, seen=seen), size, level)
+    how = f"{METHOD}, {many} draws of labels of {len(s):,} rows"
+    if math.isinf(norm):
+        far = largest_gap(cells, np.zeros(len(cells)), level)
+        found, how = found._replace(high=max(found.high, far)), f"{how}, exact in each bin"
     return calibrated(found, level, how=how)
 
 
@@ -84,4 +100,4 @@ def _stacked(parts: list[Chances]) -> Chances:
     low, weight, squares, pos, total, noise = (
         np.concatenate([getattr(c, name) for c in parts]) for name in names
     )
-    return Chances(low, weight, squares, pos, total, noise)
+    return Chances(low, weight, squares, pos, total, noise, parts[0].weighted)

@@ -17,7 +17,12 @@ from scorewise.measures._calibrated import calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.chances import Floats
-from scorewise.tallies.class_sample import ClassSample, pairs_of_rows, why_no_rows
+from scorewise.tallies.class_sample import (
+    ClassSample,
+    few_surprises,
+    pairs_of_rows,
+    why_no_rows,
+)
 
 Smoothed = Literal["labels", "gaps"]
 
@@ -80,4 +85,4 @@ def canonical_ce(
 
     found = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
     how = f"inverted consistency test, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
-    return calibrated(found, level, bounds=(0.0, 2.0), how=how)
+    return calibrated(found, level, bounds=(0.0, 2.0), how=how, caution=few_surprises(s))

@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_consistency import drawn_labels, indicator, replicates
+from scorewise.intervals.class_consistency import changes, drawn_labels, replicates
 from scorewise.intervals.scales import z
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
-from scorewise.tallies.class_sample import ClassSample, pairs_of_rows, why_no_rows
+from scorewise.tallies.class_sample import (
+    ClassSample,
+    few_surprises,
+    pairs_of_rows,
+    why_no_rows,
+)
 from scorewise.tallies.sorting import inner
 
 Floats = NDArray[np.float64]
@@ -66,7 +71,7 @@ def skce(
     rng = np.random.default_rng(seed)
     null = _null(s, share, rng)
     # equal up to the rounding of single precision counts as equal
-    p = (1 + np.count_nonzero(null >= value - 1e-7)) / (1 + len(null))
+    p = (1 + np.count_nonzero(null >= value - 1e-6 * abs(value))) / (1 + len(null))
     own, noise = _linear(each, s.weight)
     normal, tail = rng.standard_normal(len(null)), (1 - level) / 2
     # upwards nothing is taken off, so that what is not seen to vary may still
@@ -74,9 +79,11 @@ def skce(
     high, low = (
         value - float(np.quantile(f, q)) for f, q in zip(far, (tail, 1 - tail), strict=True)
     )
+    low = 0.0 if p >= tail else max(low, 0.0)
     how = f"{len(null)} draws of labels{s.said}"
-    ends = min(max(low, 0.0), value), max(high, value)
-    return Estimate(value, *ends, level, how, expected=0.0, p=float(p))
+    ends = min(low, value), min(max(high, value), 2.0)
+    caution = few_surprises(s)
+    return Estimate(value, *ends, level, how, expected=0.0, p=float(p), caution=caution)
 
 
 def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:
@@ -98,13 +105,21 @@ def _linear(each: Floats, weight: Floats) -> tuple[float, float]:
 
 
 def _null(s: ClassSample, share: Floats, rng: np.random.Generator) -> Floats:
-    """Replicates of the sum over pairs for labels drawn from the rows' probabilities."""
+    """Replicates of the sum over pairs for labels drawn from the rows' probabilities.
+
+    Labels are the likeliest but for some changes: the sum is that of the likeliest, twice what changes
+    meet there, and what they meet of each other.
+    """
     n, k = s.p.shape
     many = replicates(max(n * n, 8 * n * k))
-    labels = drawn_labels(s.p, rng.random((many, n)))
-    drawn = indicator(labels, k).astype(np.float32) @ share.astype(np.float32)
-    met = np.take_along_axis(drawn.reshape(many, k, n), labels[:, None], axis=1)[:, 0]
-    smooth = np.einsum("ij,jk->ik", share, s.p)
-    crossed = smooth[np.arange(n), labels]
-    null: Floats = met.sum(1, dtype=float) - 2 * crossed.sum(1) + inner(smooth, s.p)
+    labels, likeliest, row = drawn_labels(s.p, rng.random((many, n))), s.p.argmax(1), np.arange(n)
+    least = -s.p
+    least[row, likeliest] += 1
+    there = np.einsum("ij,jk->ik", share, least)
+    met = (there[row, labels] - there[row, likeliest]).sum(1)
+    drawn = changes(labels, likeliest, k) @ share.astype(np.float32)
+    drawn = drawn.reshape(many, k, n)
+    other = np.take_along_axis(drawn, labels[:, None], axis=1)[:, 0]
+    other -= drawn[:, likeliest, row]
+    null: Floats = inner(there, least) + 2 * met + other.sum(1, dtype=float)
     return null
