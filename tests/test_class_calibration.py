@@ -269,7 +269,7 @@ def test_two_classes_have_twice_the_error_of_one():
 def test_undefined_has_a_reason(name):
     empty = judge(name, ClassTally.of([], np.empty((0, 3)), classes=["a", "b", "c"]))
     assert (empty.defined, empty.why) == (False, "no rows")
-    one = judge(name, ClassTally.of([1], [[0.2, 0.5, 0.3]]))
+    one = judge(name, ClassTally.of([1], [[0.2, 0.5, 0.3]], classes=range(3)))
     assert one.defined or "row" in one.why
 
 
