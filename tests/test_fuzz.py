@@ -1,6 +1,7 @@
 """The fuzzer itself: every kept seed, and a little of each kind of case."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_every_measure_has_an_oracle():
     assert not fuzz.lacking()
 
 
-@pytest.mark.parametrize(("kind", "seed"), kept())
+@pytest.mark.parametrize(("kind", "seed"), list(kept()))
 def test_what_once_failed(kind, seed):
     case = fuzz.run_case(kind, seed)
     assert not case.found, told(case)
@@ -41,9 +42,7 @@ def test_a_wrong_value_is_found(monkeypatch):
     from scorewise.registry import MEASURES
 
     right = MEASURES["auroc"].function
-    wrong = fuzz.two.replace(
-        MEASURES["auroc"], function=lambda t, **o: fuzz.two.replace(right(t, **o), bound=-1.0)
-    )
+    wrong = replace(MEASURES["auroc"], function=lambda t, **o: replace(right(t, **o), bound=-1.0))
     monkeypatch.setitem(MEASURES, "auroc", wrong)
     found = [f.what for seed in range(10_000, 10_004) for f in fuzz.run_case("two", seed).found]
     assert any(what.startswith("auroc") for what in found)

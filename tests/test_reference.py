@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import scorewise.measures
-from scorewise import Confusion, Tally
+from scorewise import Confusion, Ratings, Tally
 from scorewise.curves import best_cut
 from scorewise.intervals.placements import spread
 from scorewise.registry import MEASURES
@@ -37,10 +37,13 @@ def frame(name):
     ids=str,
 )
 def test_kappa(table, value, low, high):
-    """Wikipedia's examples; the intervals with the error of Fleiss, Cohen and Everitt (1969)."""
-    e = m.kappa(Confusion.counts(**dict(zip(("tp", "fp", "fn", "tn"), table, strict=True))))
-    assert e.value == pytest.approx(value, **EXACT)
+    """Wikipedia's examples; the published intervals have the error of Fleiss, Cohen and Everitt (1969)."""
+    tp, fp, fn, tn = table
+    assert m.kappa(Confusion.counts(tp=tp, fp=fp, fn=fn, tn=tn)).value == pytest.approx(
+        value, **EXACT
+    )
     if low is not None:
+        e = m.cohen_kappa(Ratings.of_table([[tp, fp], [fn, tn]]), interval="published")
         assert (e.low, e.high) == pytest.approx((low, high), **EXACT)
 
 

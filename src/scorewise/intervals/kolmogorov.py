@@ -28,7 +28,7 @@ def least_distance(t: Tally, level: float) -> float:
 
     >>> y, s = np.arange(40) % 2, np.arange(40) / 40
     >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)
-    (0.0, 0.2)
+    (0.0, 0.23)
     """
     gap, noise = _distances(pool(t.pooled, _CELLS))
     seen = float(np.abs(gap).max())

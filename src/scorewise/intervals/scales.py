@@ -67,7 +67,7 @@ def freedom(weight: Numbers, squares: Numbers, effect: NDArray[np.float64]) -> f
 
     >>> one = np.ones(100)
     >>> round(freedom(one, one, np.linspace(-1, 1, 100))), freedom(one, one, np.linspace(0, 1, 100) ** 99)
-    (248, 5.0)
+    (250, 5.0)
     """
     most = float(np.abs(effect).max(initial=0.0))
     if not 0 < most < math.inf:

@@ -41,7 +41,7 @@ def ece(
     upper edge of a bin for its probability. The interval inverts consistency tests along the gaps seen.
 
     >>> ece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
-    0.290 [0.000, 0.290]
+    0.290 [0.000, 0.462]
     """
     check_bins(bins, binning, convention)
     if not norm >= 1:
@@ -78,7 +78,7 @@ def max_ce(
     consistency tests along the gaps seen.
 
     >>> max_ce(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
-    0.317 [0.000, 0.317]
+    0.317 [0.000, 0.592]
     """
     return ece(
         t, bins=bins, binning=binning, norm=math.inf, convention=convention, level=level, seed=seed
@@ -103,7 +103,7 @@ def ce_l2_debiased(
     rows. The interval inverts consistency tests along the gaps seen.
 
     >>> ce_l2_debiased(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
-    0.292 [0.000, 0.292]
+    0.292 [0.000, 0.552]
     """
     check_bins(bins, binning, None)
     if why := lacking(t, level):

@@ -29,7 +29,7 @@ def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     consistency tests along the gaps seen, on a hundred cells.
 
     >>> ece_sweep(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.290 [0.000, 0.290]
+    0.290 [0.000, 0.427]
     """
     if why := lacking(t, level):
         return Estimate.undefined(why, level)

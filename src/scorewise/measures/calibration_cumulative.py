@@ -43,7 +43,7 @@ def ecce_mad(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     inverts consistency tests along the gaps seen.
 
     >>> ecce_mad(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.100 [0.000, 0.100]
+    0.100 [0.000, 0.418]
     """
 
     def largest(gaps: Floats) -> Floats:
@@ -63,7 +63,7 @@ def ecce_range(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     middle as at the ends. The interval inverts consistency tests along the gaps seen.
 
     >>> ecce_range(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.190 [0.000, 0.190]
+    0.190 [0.000, 0.436]
     """
 
     def span(gaps: Floats) -> Floats:

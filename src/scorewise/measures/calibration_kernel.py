@@ -42,7 +42,7 @@ def smece(
     The interval inverts consistency tests along the gaps seen.
 
     >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.198 [0.000, 0.198]
+    0.198 [0.000, 0.439]
     """
     one_of("convention", convention, (None, "relplot"))
     if why := lacking(t, level):
@@ -88,7 +88,7 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     scores. The interval, for which nothing is below 0, inverts consistency tests along the gaps seen.
 
     >>> skce(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.012 [0.000, 0.028]
+    0.012 [0.000, 0.111]
     """
     if not 0.002 <= width < math.inf:
         raise BadInput(f"width={width:g} is no width of a kernel; 0.25 is usual, 0.002 the least")

@@ -113,7 +113,7 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     other are combined on the log scale. The baseline calls every row positive.
 
     >>> f_beta(Confusion.counts(tp=25, fp=10, fn=15, tn=20), beta=2)
-    0.641 [0.499, 0.762]
+    0.641 [0.501, 0.766]
     """
     if not 0 < beta < math.inf:
         raise BadInput(f"beta is {beta}; it must be positive, such as 2")

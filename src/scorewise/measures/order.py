@@ -53,7 +53,7 @@ def partial_auroc(
     alone where the part is perfect; where it is empty, Wilson's of the positives.
 
     >>> partial_auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]), max_fpr=0.5)
-    0.347 [0.101, 0.476]
+    0.347 [0.004, 0.499]
     """
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")

@@ -78,6 +78,12 @@ def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
         yield "weights must fit the number of rows"
 
 
+def _centred(t: Tally, c: Coarse) -> bool:
+    """Whether the score of each cell is the middle of the scores seen there, up to rounding."""
+    size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))
+    return bool((np.abs(c.middle - t.score) <= 1e-9 * size).all())
+
+
 def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
     if c.grid not in get_args(Grid) or c.cell.dtype.kind != "i":
         yield "the cells must be those of a known grid"
@@ -88,7 +94,7 @@ def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
         yield "columns must have the same length"
     for k in (0, 1):
         yield from _of_side(t, c, k)
-    if not (np.diff(c.cell) > 0).all() or not np.array_equal(c.middle, t.score):
+    if not (np.diff(c.cell) > 0).all() or not _centred(t, c):
         yield "the cells must increase, and their scores lie in their middle"
 
 

@@ -51,7 +51,7 @@ def classwise_ece(
     >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
     >>> e = classwise_ece(ClassTally.of(p.argmax(1), p))
     >>> e, round(e.expected, 3), e.p
-    (0.209 [0.172, 0.215], 0.113, 0.001)
+    (0.209 [0.172, 0.218], 0.113, 0.001)
     """
     check_bins(bins, binning, convention)
     if not norm >= 1:
