@@ -83,23 +83,23 @@ def draw(report, kinds, minutes, seed):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long to draw cases")
+    parser.add_argument("--minutes", type=float, help="how long to draw cases; else 5")
     parser.add_argument(
-        "--seed", type=int, help="with --only: that case alone; else the first seed"
+        "--seed", type=int, help="the first; with --only and without --minutes, that case alone"
     )
     parser.add_argument("--only", choices=KINDS, help="one kind of cases")
     given = parser.parse_args()
     shutil.rmtree(FOUND, ignore_errors=True)
     report, faults = Report(), [f"no oracle for {name}" for name in lacking()]
     print(*faults, sep="\n", end="\n" * bool(faults))
-    if given.only and given.seed is not None:
+    if given.only and given.seed is not None and given.minutes is None:
         case = report.add(given.only, given.seed)
         print(*(f"{k} = {v!r}" for k, v in case.inputs.items()), sep="\n")
         print(*(f"\n{f.what}\n{f.detail}" for f in case.found))
     else:
         first = secrets.randbelow(10**9) if given.seed is None else given.seed
         print(f"first seed {first}")
-        draw(report, [given.only] if given.only else list(KINDS), given.minutes, first)
+        draw(report, [given.only] if given.only else list(KINDS), given.minutes or 5.0, first)
         report.show()
     sys.exit(bool(faults or report.found))
 

@@ -531,7 +531,12 @@ def intercept_at(b, x, neg, pos):
 
 def calibration_intercept(cells, clip=None):
     found = log_odds(cells, clip) if cells.neg and cells.pos else None
-    return UNDEFINED if found is None else intercept_at(1.0, *found)
+    if found is None:
+        return UNDEFINED
+    x, neg, pos = found
+    a = intercept_at(1.0, x, neg, pos)
+    flat = ((neg + pos) * special.expit(a + x) * special.expit(-a - x)).sum() < 1e-12
+    return None if flat else a
 
 
 def calibration_slope(cells, clip=None):
@@ -565,26 +570,10 @@ def ce_variational(cells, tally, folds=5):
     from scorewise.tallies.folds import dealt
 
     share, positive = dealt(chances(tally), folds, 0)
-    w = np.array([float(c.w / cells.total) for c in cells.list])
-    p = np.array([float(c.p) for c in cells.list])
-    positive = positive / float(cells.total)
-    clipped = np.clip(p, 1e-4, 1 - 1e-4)
-    design = np.stack([np.ones(len(p)), np.log(clipped / (1 - clipped))])
-    gaps, known = positive - share * w * p, share * w * clipped * (1 - clipped)
-    total = 0.0
-    for k in range(folds):
-        others = np.arange(folds) != k
-        curvature = (design * known[others].sum(0)) @ design.T
-        slope = design @ gaps[others].sum(0)
-        rank = np.linalg.det(curvature) / max(curvature[0, 0] * curvature[1, 1], 1e-300)
-        if 1e-11 < rank < 1e-7:
-            return None
-        step = np.linalg.solve(curvature, slope) if rank > 1e-9 else np.array([slope[0], 0.0])
-        toward = step @ design
-        if (np.abs(toward) < 1e-9)[np.abs(gaps[k]) > 0].any():
-            return None
-        total += (np.sign(toward) * gaps[k]).sum()
-    return total
+    whole = cells.total
+    columns = ((c.p, c.w / whole, c.w2 / whole**2) for c in cells.list)
+    p, w, w2 = np.array([[float(x) for x in row] for row in columns]).T
+    return loops.directed(p, w, w2, share, positive / float(whole), folds)
 
 
 ORACLES = {

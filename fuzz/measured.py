@@ -32,9 +32,12 @@ def weights(case, n, many=5):
         return {}
     if how == "count":
         return {"count": case.rng.integers(0, many, n)}
-    found = {"whole": case.rng.integers(0, 5, n) * 1.0, "broken": case.rng.uniform(0.01, 5, n),
-             "apart": 10.0 ** (case.rng.uniform(-1, 1, n) * case.one(5, 15, 45)),
-             "equal": np.full(n, 3.0)}[how]  # fmt: skip
+    found = {
+        "whole": case.rng.integers(0, 5, n) * 1.0,
+        "broken": case.rng.uniform(0.01, 5, n),
+        "apart": 10.0 ** (case.rng.uniform(-1, 1, n) * case.one(5, 15, 45, 45)),
+        "equal": np.full(n, 3.0),
+    }[how]
     return {"weight": found} if found.any() else {}
 
 

@@ -121,11 +121,11 @@ def options_of(case, name):
         "skce": ({"width": one(0.01, 0.1, 1.0)}, None),
         "calibration_slope": ({"clip": 1e-6}, None),
         "calibration_intercept": ({"clip": 1e-6}, None),
-        "mcb_crossfit": ({"folds": int(one(2, 5))}, None),
+        "mcb_crossfit": ({"folds": int(one(2, 5)), "loss": loss}, None),
     }.get(name, ({}, None))
 
 
-def crossfitted(rows, folds=10):
+def crossfitted(rows, folds=10, loss="brier"):
     """By the oracle of the tests, which takes single rows."""
     import oracles
 
@@ -133,6 +133,7 @@ def crossfitted(rows, folds=10):
     apart = np.diff(np.unique(s.astype(float)))
     if (
         rows.kind != "probability"
+        or loss != "brier"
         or (apart < 1e-12).any()
         or (rows.count is not None and rows.count.sum() > 300)
     ):
@@ -399,7 +400,7 @@ def two(case):
         coarse(case, rows, t, some[:6], judge)
     if rows.weight is None and len(cells.list):
         by_tests(case, rows, t, cells)
-        if rows.kind == "probability" and rows.s.dtype == np.float64 and case.chance(0.4):
+        if rows.kind == "probability" and rows.s.dtype == np.float64 and case.chance(0.7):
             by_chance(case, rows, t, cells)
         small = rows.count is None or 0 < rows.count.sum() < 2000
         if rows.kind == "probability" and small and case.chance(0.3):

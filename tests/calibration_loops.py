@@ -79,23 +79,44 @@ def cumulative(y, p, w):
     return np.array(path)
 
 
-def directed(y, p, w, share, positive, folds):
-    """Gaps in the direction of one Newton step of a logistic recalibration on the other folds.
+def directed(values, weight, squares, share, positive, folds, cells=20):
+    """Gaps in the direction that the other folds show; None where rounding decides which that is.
 
-    `share` and `positive` say how cells were dealt to folds, the only thing taken from the project.
+    That is the sign of their gap in the same of the cells of equal mass, if it is more than two standard
+    errors, the largest row counted once more; otherwise that of one Newton step of a logistic
+    recalibration. `share` and `positive` say how the rows of each value were dealt to folds, the only
+    thing taken from the project.
     """
-    values, at = np.unique(p, return_inverse=True)
+    total = weight.sum()
     clipped = np.clip(values, 1e-4, 1 - 1e-4)
     design = np.stack([np.ones(len(values)), np.log(clipped / (1 - clipped))])
-    gaps = positive - share * np.bincount(at, w) * values
-    information = share * np.bincount(at, w) * clipped * (1 - clipped)
-    total = 0.0
+    gaps = (positive - share * weight * values) / total
+    known = share * weight / total * clipped * (1 - clipped)
+    middle = (np.cumsum(weight) - weight / 2) / total
+    group = np.minimum(middle * cells + 1e-9, cells - 1).astype(int)
+    largest = (squares / weight).max() / total
+    error = 0.0
     for k in range(folds):
         others = np.arange(folds) != k
-        curvature = (design * information[others].sum(0)) @ design.T
-        step = np.linalg.solve(curvature, design @ gaps[others].sum(0))
-        total += (np.sign(step @ design) * gaps[k]).sum()
-    return total / w.sum()
+        curvature = (design * known[others].sum(0)) @ design.T
+        push = design @ gaps[others].sum(0)
+        rank = np.linalg.det(curvature) / max(curvature[0, 0] * curvature[1, 1], 1e-300)
+        if 1e-11 < rank < 1e-7:
+            return None
+        step = np.linalg.solve(curvature, push) if rank > 1e-9 else np.array([push[0], 0.0])
+        trend = step @ design
+        for cell in np.flatnonzero(share[k] * weight > 0):
+            same = group == group[cell]
+            gap = gaps[others][:, same].sum()
+            noise = (share[others] * squares * values * (1 - values))[:, same].sum() / total**2
+            least = 2 * np.sqrt(noise + largest**2)
+            if abs(abs(gap) - least) < 1e-9:
+                return None
+            toward = gap if abs(gap) > least else trend[cell]
+            if abs(toward) < 1e-9 and abs(gaps[k, cell]) > 0:
+                return None
+            error += np.sign(toward) * gaps[k, cell]
+    return error
 
 
 def smoothed_size(y, p, w, s, points=4000):

@@ -173,7 +173,9 @@ def kernel_pairs(y, p, w):
 
 def directed(y, p, w):
     c = chances(Tally.of(y, p, weight=w, kind="probability"))
-    return loops.directed(y, p, w, *dealt(c, 5, 0), 5)
+    values, at = np.unique(p, return_inverse=True)
+    weight, squares = np.bincount(at, w), np.bincount(at, w * w)
+    return loops.directed(values, weight, squares, *dealt(c, 5, 0), 5)
 
 
 def spiegelhalter(y, s, w, threshold):

@@ -1,5 +1,6 @@
 """Intervals of agreement contain the truth as often as they say, and agree with their tests."""
 
+import math
 from functools import cache
 from itertools import product
 
@@ -201,3 +202,98 @@ def test_caution_of_the_published_interval_of_a_share():
     e = m.percent_agreement(Ratings.of_table([[30, 1], [2, 27]]), interval="published")
     assert e.caution == "raters differ on about 3 of 60 items"
     assert not m.percent_agreement(Ratings.of_table([[30, 1], [2, 27]])).caution
+
+
+# judges on the same items
+
+
+def judged(rng, n, prevalence, rates):
+    """A truth, and judges with a sensitivity and a specificity each."""
+    truth = rng.random(n) < prevalence
+    said = [np.where(truth, rng.random(n) < a, rng.random(n) > b).astype(int) for a, b in rates]
+    return truth.astype(int), {f"j{k}": column for k, column in enumerate(said)}
+
+
+@pytest.mark.parametrize(("n", "prevalence"), [(30, 0.1), (50, 0.05)])
+def test_differences_of_judges_with_a_rare_category(n, prevalence):
+    rng, rates = np.random.default_rng(1), ((0.9, 0.97), (0.7, 0.9))
+    large = sw.judge(*judged(rng, 500_000, prevalence, rates)).differences[0].kappa.value
+    found = [sw.judge(*judged(rng, n, prevalence, rates)).differences[0].kappa for _ in range(300)]
+    found = [e for e in found if e.defined and not np.isnan(e.low)]
+    assert 0.92 < np.mean([e.low <= large <= e.high for e in found]) < 0.995
+    assert all((e.low <= 0 <= e.high) == (e.p > 0.05) for e in found)
+    assert len({e.p > 0.05 for e in found}) == 2
+
+
+def test_judges_beside_humans_with_few_items():
+    """Means and gaps of several kappas, whose variance depends on their values."""
+    rng, rates = np.random.default_rng(2), [(0.8, 0.96)] * 3 + [(0.85, 0.95)]
+
+    def found(n):
+        _, said = judged(rng, n, 0.3, rates)
+        last = said.pop("j3")
+        j = sw.judge(said, {"judge": last})
+        beside = j.judges["judge"].ceiling
+        return j.ceiling.mean, beside.single_gap, beside.gap
+
+    truth = [e.value for e in found(300_000)]
+    held = [
+        [not (e.low > t or e.high < t) for e, t in zip(found(40), truth, strict=True)]
+        for _ in range(200)
+    ]
+    assert np.mean(held, axis=0).min() > 0.92
+
+
+def test_a_bootstrap_of_judges_says_where_it_is_unreliable():
+    truth, said = judged(np.random.default_rng(3), 60, 0.1, ((0.9, 0.97), (0.7, 0.9)))
+    e = sw.judge(truth, said, interval="bootstrap", replicates=200).differences[0].kappa
+    assert "outside the commonest category" in e.caution
+    assert not sw.judge(truth, said).differences[0].kappa.caution
+    assert any(e.caution in h for h in sw.judge(
+        truth, said, interval="bootstrap", replicates=200).to_dict()["hints"])  # fmt: skip
+
+
+# intraclass correlations
+
+
+ICC = ("icc_1_1", "icc_2_1", "icc_3_1")
+
+
+def missed(draw, name, runs=300, n=20):
+    """Shares of intervals of a correlation of 0.7 that miss it, that miss it silently, and cautions."""
+    rng, each = np.random.default_rng(4), []
+    for _ in range(runs):
+        x = draw(rng, n)[:, None] + rng.normal(0, math.sqrt(3 / 7), (n, 3))
+        e = RATER_MEASURES[name](Ratings.of({str(k): x[:, k] for k in range(3)}, scale="interval"))
+        out = not e.low <= 0.7 <= e.high
+        each.append((out, out and not e.caution, bool(e.caution)))
+    return np.mean(each, axis=0)
+
+
+@pytest.mark.parametrize("name", ICC)
+def test_correlations_of_skewed_items_hold_or_say_so(name):
+    out, silent, caution = missed(lambda rng, n: rng.exponential(1, n), name)
+    assert out < 0.12
+    assert silent < 0.09
+    assert caution > 0.4
+    out, _, caution = missed(lambda rng, n: rng.normal(0, 1, n), name)
+    assert out < 0.08
+    assert caution < 0.08
+
+
+@pytest.mark.parametrize("name", ICC)
+def test_correlations_of_heavy_tails_hold(name):
+    out, silent, _ = missed(lambda rng, n: rng.standard_t(5, n) / math.sqrt(5 / 3), name)
+    assert out < 0.09
+    assert silent < 0.08
+
+
+def test_a_caution_of_skewed_items():
+    grades = [1, 1, 2, 1, 1, 2, 1, 1, 1, 9, 1, 2]
+    r = Ratings.of({"a": grades, "b": [*grades[1:], 1]}, scale="interval")
+    e = m.icc_1_1(r)
+    assert e.caution.startswith("the means of 12 items are skewed (skewness ")
+    assert e.method == "F; heavy tails"
+    f = m.icc_1_1(r, interval="published")
+    assert f.method == "F"
+    assert e.low <= f.low < f.value < f.high < e.high

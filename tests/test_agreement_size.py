@@ -46,9 +46,11 @@ def peak(make):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("gold", [0, 4])
-def test_memory_grows_with_the_ratings_not_with_items_times_workers(gold):
-    columns = crowd(800, 4000, gold=gold)
+@pytest.mark.parametrize(
+    ("workers", "items", "gold"), [(800, 4000, 0), (800, 4000, 4), (5000, 5000, 0)]
+)
+def test_memory_grows_with_the_ratings_not_with_items_times_workers(workers, items, gold):
+    columns = crowd(workers, items, gold=gold)
 
     def look():
         a = of_long(columns)

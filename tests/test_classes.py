@@ -234,7 +234,7 @@ def test_classes_that_do_not_occur_are_left_out_and_said_so():
     assert sm.macro_precision(t).value == pytest.approx((1 / 2 + 1 + 0) / 3)
     assert sm.macro_f1(t).value == pytest.approx((1 / 2 + 2 / 3 + 0) / 3)
     assert sm.macro_auroc(t).value == pytest.approx((0.625 + 1) / 2)
-    assert sm.macro_auroc(t).method == "Newcombe, the 2 of 3 classes that occur"
+    assert sm.macro_auroc(t).method == "DeLong, logit, the 2 of 3 classes that occur"
 
 
 def test_a_class_that_is_never_called_has_no_precision():

@@ -57,8 +57,12 @@ def test_lopsided_weights_have_values_or_reasons(w):
 
 
 def test_kappa_keeps_its_digits():
-    c = Tally.of([0, 1, 0, 0], [0.1, 0.9, 0.9, 0.1], weight=[1e12, 1e-6, 1e-6, 1]).confusion(0.5)
-    assert m.kappa(c).value == pytest.approx(2 / 3, rel=1e-12)
+    def kappa(rare):
+        weight = [1e6, rare, rare, 1e6]
+        return m.kappa(Tally.of([0, 1, 0, 0], [0.1, 0.9, 0.9, 0.1], weight=weight).confusion(0.5))
+
+    assert kappa(1e-3).value == pytest.approx(2 / 3, rel=1e-8)
+    assert kappa(1e-12).why == "all categories but one are too rare for floating point"
 
 
 @pytest.mark.parametrize("unit", [1e80, 1e-81, 1e-100])

@@ -11,6 +11,7 @@ from scorewise import BadInput, ClassTally, Ratings, Tally
 from scorewise.measures import (
     accuracy,
     calibration_intercept,
+    h_measure,
     icc_1_1,
     icc_1_k,
     icc_3_k,
@@ -82,6 +83,14 @@ def test_shares_and_losses_stay_within_their_bounds():
             ClassTally.of([0, 1, 0, 1], np.eye(2)[[0, 1, 0, 0]], weight=np.array(weight) * unit)
         )
         assert e.low <= e.value <= e.high
+
+
+def test_h_measure_of_a_class_that_all_but_vanishes():
+    """The loss that could be saved is less than the rounding of losses."""
+    y, s = [0, 1, 0, 1], [0.9, 0.8, 0.2, 0.1]
+    for apart in (1e-15, 1e-25, 1e-40):
+        e = h_measure(Tally.of(y, s, weight=[apart, 1.0, apart / 3, 2.0]), costs=(0.5, 3.0))
+        assert e.why == "a class is too rare for floating point"
 
 
 # raters

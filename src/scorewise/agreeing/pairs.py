@@ -77,10 +77,11 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
 
 def _shares(c: Compared, d: Disagreement) -> Floats:
     """The pairs of raters who share an item, their disagreement, and the weight of these items."""
-    pair, place, size = np.arange(c.cells), c.cell, c.cells
-    if size > 4 * len(place):  # most pairs share none
+    if c.cells > 4 * len(c.cell):  # most pairs share none
         pair, place = np.unique(c.cell, return_inverse=True)
-        size = len(pair)
+    else:
+        pair, place = np.arange(c.cells), c.cell
+    size = len(pair)
     apart = summed(place, c.weight * d.between(c.first, c.second), size)
     both = summed(place, c.weight, size)
     used = both > 0

@@ -209,7 +209,7 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
     said = np.unique(x.said.code)
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
-    return "by chance alone all ratings would agree"
+    return "all categories but one are too rare for floating point"
 
 
 def _null(name: str, x: Rated, s: Subject, chance: float) -> Null:

@@ -181,14 +181,21 @@ def _without_noise(c: Chances) -> Floats:
     p (1 - p) times a quadratic function of the logit. The rest shrinks, small gaps the most, until gaps
     and noise together are as large, on average, as what was seen.
     """
-    error = np.sqrt(np.maximum(np.maximum(c.noise, _noise_seen(c)), 1e-4 * c.squares))
+    least = variance = np.maximum(c.noise, 1e-4 * c.squares)
     p = np.clip(c.p, 1e-3, 1 - 1e-3)
     z = np.log(p) - np.log1p(-p)
-    basis = (c.weight * p * (1 - p) / error) * np.stack([np.ones(len(c)), z, z * z])
-    seen = c.gap / error
-    found = np.linalg.lstsq(basis.T, seen, rcond=1e-6)
-    trend = (found[0][:, None] * basis).sum(0)
-    toward: Floats = _shrunk(trend, seen - trend, error) * error
+    basis = c.weight * p * (1 - p) * np.stack([np.ones(len(c)), z, z * z])
+    rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
+    # of sure scores that are wrong, the noise is rather that of the rates seen, with a few more rows of the trend
+    for _ in range(3):
+        error = np.sqrt(variance)
+        found = np.linalg.lstsq((basis / error).T, c.gap / error, rcond=1e-6)
+        trend = (found[0][:, None] * basis).sum(0)
+        r = np.clip(c.p + trend / c.weight, 0.0, 1.0)
+        r = np.clip((c.pos / c.weight * rows + _PRIOR * r) / (rows + _PRIOR), 0.0, 1.0)
+        variance = np.maximum(least, c.squares * r * (1 - r))
+    error = np.sqrt(variance)
+    toward: Floats = _shrunk(trend / error, (c.gap - trend) / error, error) * error
     # what rounding leaves of nothing is no gap
     toward[np.abs(toward) <= 1e-12 * np.abs(c.gap).max(initial=0.0)] = 0.0
     return toward
@@ -214,18 +221,10 @@ def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
     if too_large(most):
         return trend
     low, high = 0.0, most
-    for _ in range(40):
+    for _ in range(30):
         middle = (low + high) / 2
         low, high = (middle, high) if too_large(middle) else (low, middle)
     return gaps(high)
-
-
-def _noise_seen(c: Chances) -> Floats:
-    """The variance of the weight of positives at the rates seen, with one more row of chance p."""
-    rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
-    rate = np.clip((c.pos / c.weight * rows + c.p) / (rows + 1), 0.0, 1.0)
-    variance: Floats = c.squares * rate * (1 - rate)
-    return variance
 
 
 def inverted(
@@ -247,7 +246,8 @@ def inverted(
     tail = (1 - level) / 2
     seen = float(statistic(noise.gap[None])[0])
     # equal up to rounding counts as equal
-    least = seen - (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) - 1e-15
+    hair = (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) + 1e-15
+    least = seen - hair
     null = statistic(noise.null)
     known = {0.0: np.sort(null)}
 
@@ -262,7 +262,7 @@ def inverted(
         0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
     )
     # a value below what chance alone gives is luck, and hides as much as a usual one
-    usual = max(least, quantile(0.0, 0.5))
+    usual = max(seen, quantile(0.0, 0.5)) + hair
     high = _crossing(lambda step: quantile(step, tail) - usual, all_steps, -1)
     ends = _largest(noise, size, 1.0, low, high)
     if noise.few and p >= tail:
@@ -292,6 +292,7 @@ def _quantile(ordered: Floats, share: float) -> float:
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 
 
+_PRIOR = 2.0
 _EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
 _FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
 

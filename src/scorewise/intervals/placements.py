@@ -19,7 +19,7 @@ from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
-CERTAIN = 20  # degrees of freedom from which on it is trusted fully
+CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
 
 
 def area(t: Tally) -> float:
@@ -68,7 +68,7 @@ def spread(t: Tally, auc: float) -> Spread:
 
 
 def _carried(t: Tally, auc: float, variance: float) -> float:
-    """Degrees of freedom of that variance, where a few rows may bring most of it; or a lower bound."""
+    """Degrees of freedom of DeLong's variance, which few rows may bring; or a bound that is enough."""
     heaviest = [
         float((w2 / np.where(w > 0, w, 1)).max()) / float(w.sum()) if t.weighted else 1 / w.sum()
         for w, w2 in ((t.neg, t.neg2), (t.pos, t.pos2))
@@ -81,17 +81,18 @@ def _carried(t: Tally, auc: float, variance: float) -> float:
     above = (1 - (few.pos.cumsum() - few.pos / 2) / t.positives - auc) / t.negatives
     sides = (few.pos, few.pos2, below), (few.neg, few.neg2, above)
     known = [(inner(w2, x * x), freedom(w, w2, x)) for w, w2, x in sides]
-    return sum(v for v, _ in known) ** 2 / sum(v * v / df for v, df in known)
+    unsure = sum(v * v / df for v, df in known)
+    return sum(v for v, _ in known) ** 2 / unsure if unsure > 0 else math.inf
 
 
 def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     """Interval of the area and its name: DeLong on the logit scale, where that says something.
 
-    Student's quantile with Welch's degrees of freedom, because a class may have few rows, or few that
-    bring most of the variance. With fewer than ten rows in a class, or all pairs in one order, DeLong's
-    variance is unreliable or 0; then the score interval with the Hanley-McNeil variance (Newcombe 2006,
-    method 5) is taken. With fewer than thirty degrees of freedom that interval is the limit towards 0.5
-    where it lies further out: the rows that would lower an area near 1 may not have been seen.
+    Student's quantile with Welch's degrees of freedom, because a class may have few rows. With fewer
+    than ten rows in a class, or all pairs in one order, DeLong's variance is unreliable or 0; then the
+    score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken. Where few rows
+    bring most of DeLong's variance, the limit towards 0.5 is Newcombe's if that is further out: the rows
+    that would lower an area near 1 may not have been seen.
     """
     # a hair of tolerance, because weights that are all equal may add up to 9.999...
     if min(sizes(t)) > FEW - 1e-9 and 0 < auc < 1:

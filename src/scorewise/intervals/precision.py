@@ -31,7 +31,7 @@ def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
     a negative lowers it there.
     """
     pos, value = t.positives, precision_area(t, trapezoid)
-    by_pos = by_neg = raised = lowered = last = 0.0
+    by_pos = by_neg = raised = lowered = last = most = 0.0
     effects: list[tuple[Floats, Floats]] = []
     for b in t.blocks():
         weight = b.pos.astype(np.float64, copy=False)
@@ -48,10 +48,12 @@ def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
         by_pos += inner(b.pos2, up * up)
         by_neg += inner(b.neg2, down * down)
         effects.append((up, down))
+        for effect, w, w2 in ((up, b.pos, b.pos2), (down, b.neg, b.neg2)):
+            row = np.abs(effect if w2 is w else effect * (w2 / np.where(w > 0, w, 1.0)))
+            most = max(most, float(row.max()))
     sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
     parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
-    most = max(max(float(np.abs(x).max()) for x in pair) for pair in effects)
-    if t.weighted or 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
+    if 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
         up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
         dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
         parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]

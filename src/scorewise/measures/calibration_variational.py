@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.inversion import inverted
-from scorewise.measures._calibrated import FEWER, METHOD, calibrated, lacking, noise_of
+from scorewise.intervals.inversion import Direction, Noise, inverted
+from scorewise.measures._calibrated import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Ints, equal_mass
@@ -22,6 +20,7 @@ from scorewise.tallies.sorting import add_runs, first_of_runs
 _CELLS = 20
 _MOST = 1 << 12  # cells on which f is constant, at the most
 _CERTAIN = 1e-4  # logits end here
+_CLEAR = 2.0  # standard errors of a gap that shows a direction by itself
 
 
 @measure(group="calibration", better="low", bounds=(-1.0, 1.0), title="Variational L1 error")
@@ -29,14 +28,15 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     """Mean gap between labels and probabilities, in the direction that other rows have shown.
 
     E[f(p) (y - p)] with |f| <= 1 is at most the L1 calibration error, and reaches it for the right f.
-    Here f is the sign of a logistic recalibration's correction (one step of Newton from the scores as
-    they are), fitted on the other folds; beyond 4,096 distinct scores it is constant on so many cells. No
-    row judges itself, so the value is about 0, on either side, for calibrated scores, and otherwise
-    rather too small. Rows are dealt to folds by `seed`, whatever their order; scores with broken weights
-    are dealt as a whole. The interval inverts consistency tests along the gaps seen.
+    Here f is the sign of the gap that the rows of the other folds have, in the same of twenty cells of equal
+    mass, where it is more than two standard errors; elsewhere that of a logistic recalibration's correction
+    (one step of Newton from the scores as they are). No row judges itself, so the value is about 0, on
+    either side, for calibrated scores, and otherwise rather too small. Rows are dealt to folds by `seed`,
+    whatever their order; scores with broken weights are dealt as a whole. The interval is of the L1
+    error of the twenty cells; it inverts consistency tests along the gaps seen.
 
     >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.090 [0.000, 0.479]
+    0.090 [0.000, 0.290]
     """
     if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or folds < 2:
         raise BadInput(f"folds={folds!r} is no number of folds; 5 is usual, 2 the least")
@@ -44,45 +44,83 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
         return Estimate.undefined(why, level)
     fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))
     value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
-    found = inverted(noise_of(few.cells, seed, FEWER), few.error, level, size=few.size, value=value)
+    noise = kept(few, ("noise", seed), lambda: Noise(few.cells, FEWER, seed, whole=few.direction()))
+    found = inverted(noise, few.error, level, size=few.size, value=value)
     how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
     return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
 
 
 class Parts:
-    """Cells of all folds, fold by fold, and the directions that their gaps show."""
+    """Cells of all folds, fold by fold, each within a group of cells, and what their gaps show."""
 
-    def __init__(self, cells: Chances, fold: Ints) -> None:
+    def __init__(self, cells: Chances, fold: Ints, group: Ints) -> None:
         self.cells = cells
         self._start = first_of_runs(fold)
-        self._fold = (
-            fold - fold[0] if len(self._start) == 1 else np.searchsorted(fold[self._start], fold)
-        )
+        self._fold = np.searchsorted(fold[self._start], fold)
+        self._part = first_of_runs(fold, group)  # the groups of each fold
+        self._of = np.repeat(np.arange(len(self._part)), np.diff(self._part, append=len(fold)))
+        self._group = group[self._part]
+        self._order = np.argsort(self._group, kind="stable")
+        self._runs = first_of_runs(self._group[self._order])
+        self._place = np.searchsorted(self._group[self._order][self._runs], self._group)
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
         self._logit = np.log(p) - np.log1p(-p)
         v = cells.weight * p * (1 - p) / cells.total
         self._known = [add_runs(v * self._logit**k, self._start) for k in (0, 1, 2)]
+        # of the others in the group: the variance of their gap, and no less than that of a row
+        row = np.divide(
+            cells.squares, cells.weight, out=np.zeros(len(cells)), where=cells.weight > 0
+        )
+        noise = np.maximum(cells.noise, 0.0) / cells.total**2
+        self._least = _CLEAR * np.sqrt(
+            np.maximum(self._others(add_runs(noise, self._part)), 0.0)
+            + (row.max() / cells.total) ** 2
+        )
 
     def error(self, gaps: Floats) -> Floats:
         """The gaps, each in the direction that the other folds have shown."""
-        return self._along(gaps, lambda sums: sums.sum(-1, keepdims=True) - sums)
+        seen = self._others(add_runs(gaps, self._part))
+        clear = np.where(np.abs(seen) > self._least, np.sign(seen), 0.0)[..., self._of]
+        total: Floats = (gaps * np.where(clear != 0, clear, self._trend(gaps))).sum(-1)
+        return total
 
     def size(self, gaps: Floats) -> Floats:
-        """The same in the direction of all rows together: the error if there were no chance."""
-        return self._along(gaps, lambda sums: sums.sum(-1, keepdims=True) + 0 * sums)
+        """The size of the gaps of the groups: the error if there were no chance."""
+        each = add_runs(add_runs(gaps, self._part)[..., self._order], self._runs)
+        total: Floats = np.abs(each).sum(-1)
+        return total
 
-    def _along(self, gaps: Floats, used: Callable[[Floats], Floats]) -> Floats:
+    def direction(self) -> Direction:
+        """Where the rates of the groups move, alike in all folds."""
+        c = self.cells
+        joined = c.joined(self._part)
+        columns = (joined.weight, joined.squares, joined.pos, joined.sum, joined.noise)
+        w, w2, pos, total, noise = (add_runs(x[self._order], self._runs) for x in columns)
+        low = joined.low[self._order][self._runs]
+        way = Direction.of(Chances(low, w, w2, pos, total, noise, c.weighted))
+        share = c.weight / w[self._place][self._of]
+        toward, back = (x[self._place][self._of] * share for x in (way.toward, way.back))
+        return way._replace(toward=toward, back=back)
+
+    def _others(self, each: Floats) -> Floats:
+        """What a group has in all other folds, of what it has in each."""
+        total = add_runs(each[..., self._order], self._runs)
+        others: Floats = total[..., self._place] - each
+        return others
+
+    def _trend(self, gaps: Floats) -> Floats:
+        """The sign of the logistic correction of each cell, fitted on the other folds."""
         z = self._logit
-        first, second = (used(add_runs(g, self._start)) for g in (gaps, gaps * z))
-        i0, i1, i2 = (used(k) for k in self._known)
+        sums = (add_runs(g, self._start) for g in (gaps, gaps * z))
+        first, second = (s.sum(-1, keepdims=True) - s for s in sums)
+        i0, i1, i2 = (k.sum(-1, keepdims=True) - k for k in self._known)
         known = i0 * i2 - i1 * i1 > 1e-9 * i0 * i2
         shift = np.where(known, i2 * first - i1 * second, first)
         slope = np.where(known, i0 * second - i1 * first, 0.0)
         toward = shift[..., self._fold] + slope[..., self._fold] * z
         # what rounding leaves of nothing is no direction
         least = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(z))
-        total: Floats = (gaps * np.where(np.abs(toward) > least, np.sign(toward), 0.0)).sum(-1)
-        return total
+        return np.where(np.abs(toward) > least, np.sign(toward), 0.0)
 
 
 def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
@@ -91,14 +129,13 @@ def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
     if len(c) > _MOST:
         c = c.joined(equal_mass(c, _MOST))
     share, pos = dealt(c, folds, seed)
-    columns = [share * x for x in (c.weight, c.squares)]
-    columns += [pos, *(share * x for x in (c.sum, c.noise))]
     start = equal_mass(c, _CELLS)
-    fine = _joined(c.low, columns, c.weighted)
-    return fine, _joined(c.low[start], [add_runs(x, start) for x in columns], c.weighted)
-
-
-def _joined(low: Floats, columns: list[Floats], weighted: bool) -> Parts:
-    fold, cell = np.nonzero(columns[0] > 0)
-    weight, squares, pos, total, noise = (x[fold, cell] for x in columns)
-    return Parts(Chances(low[cell], weight, squares, pos, total, noise, weighted), fold)
+    fold, cell = np.nonzero(share * c.weight > 0)
+    group = (np.searchsorted(start, np.arange(len(c)), side="right") - 1)[cell]
+    weight, squares, total, noise = (
+        (share * x)[fold, cell] for x in (c.weight, c.squares, c.sum, c.noise)
+    )
+    columns = c.low[cell], weight, squares, pos[fold, cell], total, noise
+    fine = Chances(*columns, c.weighted)
+    first = first_of_runs(fold, group)
+    return Parts(fine, fold, group), Parts(fine.joined(first), fold[first], group[first])

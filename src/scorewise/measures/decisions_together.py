@@ -49,20 +49,17 @@ def mcc(c: Confusion, *, level: float = 0.95) -> Estimate:
 def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
     """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
     shares = (share(c, (TP, FN), (FP, TN), level), *rates(c, level))
-    value, down, up = _mcc_of([x.value for x in shares]), 0.0, 0.0
+    seen = [x.value for x in shares]
+    value, down, up = _mcc_of(*seen), 0.0, 0.0
     for k, one in enumerate(shares):
-        moved = [x.value for x in shares]
-        ends = [value]
-        for moved[k] in one[1:]:
-            end = _mcc_of(moved)
-            ends += [end] if math.isfinite(end) else []
+        moved = [_mcc_of(*seen[:k], x, *seen[k + 1 :]) for x in (one.low, one.high)]
+        ends = [value, *filter(math.isfinite, moved)]
         down, up = math.hypot(down, value - min(ends)), math.hypot(up, max(ends) - value)
     return value - down, value + up
 
 
-def _mcc_of(shares: list[float]) -> float:
+def _mcc_of(p: float, hit: float, right: float) -> float:
     """MCC by prevalence, sensitivity and specificity."""
-    p, hit, right = shares
     with np.errstate(all="ignore"):
         cells = np.array([p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right])
         return float(formulas.mcc(*cells))

@@ -20,7 +20,8 @@ from scorewise.tallies.extremes import certified
 from scorewise.tallies.sorting import add_runs, inner
 
 Floats = NDArray[np.float64]
-_FOLDS = 5
+RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
+_FOLDS, _DEALS = 5, 2
 _Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
@@ -50,10 +51,11 @@ def h_measure(
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     value, bound = certified(t, lambda x: _saved(x, costs))
-    if math.isnan(value):
+    rare = min(t.negatives, t.positives) < RAREST * (t.negatives + t.positives)
+    if rare or math.isnan(value):
         return Estimate.undefined("a class is too rare for floating point", level)
     drawn, _ = bootstrap_cells(
-        t, lambda n, p: _each(n, p, costs), replicates=175, seed=seed, cells=_cells(t)
+        t, lambda n, p: _each(n, p, costs), replicates=150, seed=seed, cells=_cells(t)
     )
     reach = z(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
@@ -138,17 +140,18 @@ def _saved(t: Tally, costs: tuple[float, float] | None) -> float:
 def _saved_elsewhere(few: Tally, costs: tuple[float, float] | None, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
     rng = np.random.default_rng(seed)
-    sides = ((few.neg, few.neg2), (few.pos, few.pos2))
-    neg, pos = (
-        dealt(w.astype(np.float64), w2.astype(np.float64), _FOLDS, rng)[0] for w, w2 in sides
-    )
+    sides = [
+        [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
+    ]
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
     charges, place, loss = _tabled(prevalence, costs), np.arange(len(few.score)), 0.0
-    for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
-        seen = n + p > 0
-        posterior = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
-        on_neg, on_pos = charges(posterior, prevalence)
-        loss += float(inner(here_neg, on_neg) + inner(here_pos, on_pos))
+    for _ in range(_DEALS):
+        neg, pos = (dealt(w, w2, _FOLDS, rng)[0] for w, w2 in sides)
+        for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
+            seen = n + p > 0
+            posterior = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
+            on_neg, on_pos = charges(posterior, prevalence)
+            loss += float(inner(here_neg, on_neg) + inner(here_pos, on_pos)) / _DEALS
     constant = charges(prevalence, prevalence)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0

@@ -22,7 +22,8 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     """Mean, over the positives, of the precision at the threshold that just finds them.
 
     The step sum of the precision-recall curve, tied scores as one step. The interval is linearised
-    (each row's influence on the value) on the logit scale; the baseline is the prevalence.
+    (each row's influence on the value) on the logit scale, with Student's quantile for as many degrees of
+    freedom as there are rows that bring the variance. The baseline is the prevalence.
 
     >>> average_precision(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.833 [0.001, 1.000]

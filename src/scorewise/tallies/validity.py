@@ -81,7 +81,8 @@ def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
 def _centred(t: Tally, c: Coarse) -> bool:
     """Whether the score of each cell is the middle of the scores seen there, up to rounding."""
     size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))
-    return bool((np.abs(c.middle - t.score) <= 1e-9 * size).all())
+    near = max(1e-9, float(np.finfo(t.score.dtype).eps))  # scores of 32 bits have seven digits
+    return bool((np.abs(c.middle - t.score) <= near * size).all())
 
 
 def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from scorewise.intervals.agreement import Coefficient, coefficient
 from scorewise.intervals.agreement_limits import by_score
 from scorewise.intervals.bootstrap import resampled
 from scorewise.intervals.scales import bootstrap_chance, bootstrap_tail, effective, z
+from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.sorting import Numbers
 
@@ -75,7 +77,8 @@ def combined(
         return _mover(parts, len(weight), level, tested)
     drawn = _replicates(panel, kept, weight, squares, replicates, seed)
     n = effective(float(weight.sum()), float(squares.sum()))
-    return _percentiles(_value(parts), drawn, n, level, tested)
+    found = _percentiles(_value(parts), drawn, n, level, tested)
+    return replace(found, caution=_few(panel, tables))
 
 
 class Part(NamedTuple):
@@ -106,27 +109,28 @@ def _value(parts: Sequence[Part]) -> float:
 def _cancel(parts: Sequence[Part], many: int) -> bool:
     """Whether these are differences of kappas that no item tells apart."""
     alike = abs(sum(p.times for p in parts)) + abs(_value(parts)) < 1e-12
-    return alike and _added(parts, [p.kappa.se for p in parts], many) < 1e-12
+    return alike and _moved(parts, [p.kappa.se for p in parts], many) < 1e-12
 
 
-def _added(parts: Sequence[Part], distances: Sequence[float], many: int) -> float:
-    """Distances added like standard errors; those of kappas that no item moves are independent."""
-    moved, alone = np.zeros(many), 0.0
-    for p, distance in zip(parts, distances, strict=True):
-        if p.moves.any():
-            moved[p.items] += p.times * distance * p.moves
-        else:
-            alone += (p.times * distance) ** 2
-    return math.sqrt(float((moved * moved).sum()) + alone)
+def _moved(parts: Sequence[Part], errors: Sequence[float], many: int) -> float:
+    """Standard errors added with the correlations of the kappas over items."""
+    moved = np.zeros(many)
+    for p, error in zip(parts, errors, strict=True):
+        moved[p.items] += p.times * error * p.moves
+    return math.sqrt(float((moved * moved).sum()))
 
 
 def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Estimate:
     def distance(reach: float, sign: float) -> float:
         """From the value to that end of its interval."""
-        ends = [_ends(p.kappa, reach)[int(p.times * sign > 0)] for p in parts]
-        return _added(
-            parts, [abs(e - p.kappa.value) for e, p in zip(ends, parts, strict=True)], many
-        )
+        seen, more = [], {True: 0.0, False: 0.0}
+        for p in parts:
+            up = p.times * sign > 0
+            far = abs(_ends(p.kappa, reach)[int(up)] - p.kappa.value)
+            known = min(far, reach * p.kappa.se)
+            seen.append(known)
+            more[up] += abs(p.times) * math.sqrt((far - known) * (far + known))
+        return math.hypot(_moved(parts, seen, many), *more.values())
 
     value, reach = _value(parts), z(level)
     most = sum(abs(p.times) for p in parts)
@@ -134,7 +138,8 @@ def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Esti
     p = None
     if tested:
         p = _chance(lambda reach: distance(reach, -math.copysign(1.0, value)), abs(value))
-    return Estimate(value, low, high, level, MOVER, p=p)
+    caution = next((p.kappa.caution for p in parts if p.kappa.caution), "")
+    return Estimate(value, low, high, level, MOVER, p=p, caution=caution)
 
 
 def _ends(c: Coefficient, reach: float) -> tuple[float, float]:
@@ -152,6 +157,15 @@ def _chance(distance: Callable[[float], float], value: float) -> float:
         return 0.0
     reach = brentq(lambda reach: distance(reach) - value, 0.0, _FAR, xtol=1e-10)
     return math.erfc(reach / math.sqrt(2))
+
+
+def _few(panel: Panel, tables: Sequence[Confusion]) -> str:
+    """Why a bootstrap is unreliable: as for the published interval of a kappa, too few items decide."""
+    each = (
+        cohen_kappa(Ratings.of_confusion(c), weights=panel.agreement, interval="published")
+        for c in tables
+    )
+    return next((e.caution for e in each if e.caution), "")
 
 
 def _replicates(
