@@ -243,9 +243,8 @@ def truths(s: Setting) -> dict[str, float]:
     return {name: e.value for name, e in found.items()}
 
 
-Seen = dict[
-    str, list[int]
-]  # of each measure: truth below, inside and above, and how many with a caution
+# of each measure: truth below, inside and above, and how many with a caution
+Seen = dict[str, list[int]]
 
 
 def hits(job: tuple[int, dict[str, float], int, int]) -> Seen:
@@ -283,14 +282,16 @@ def line(s: Setting, name: str, counts: list[int]) -> str:
     said = below + inside + above
     total = said + marked
     share = 100 * inside / said if said else math.nan
-    # where nearly all say that they are unreliable, what is left is too little to be judged
-    bad = said > 0.1 * total and not GOOD[0] <= share <= GOOD[1]
+    # beyond what so many samples leave open; and if nearly all say so, what is left is too little
+    open_ = 200 * math.sqrt(0.05 * 0.95 / said) if said else 0.0
+    bad = said > 0.1 * total and not GOOD[0] - open_ <= share <= GOOD[1] + open_
     held = "" if not said else f"**{share:.1f}**" if bad else f"{share:.1f}"
     return f"| {s.name} | {name} | {held} | {100 * marked / max(total, 1):.0f} | {total:,} |"
 
 
 HEAD = """How often, in percent of the samples, the 95 % interval contained the truth where the estimate
-did not say that it is unreliable (†), and how often it said so; bold outside 92 to 98.
+did not say that it is unreliable (†), and how often it said so; bold outside 92 to 98 by more than two
+standard errors of the simulation.
 
 | setting | measure | held | said unreliable | samples |
 |---|---|---:|---:|---:|"""

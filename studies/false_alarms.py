@@ -1,7 +1,7 @@
 """How often tests of calibration raise a false alarm, and intervals miss 0, where scores are calibrated.
 
-`python -m studies.false_alarms [runs]` prints a table and writes docs/tables/false_alarms.md: for rare
-events, very sure scores and usual ones, with and without weights, of two classes and of several, the
+`make study NAME=false_alarms` or `python -m studies false_alarms [RUNS]` prints a table and writes
+docs/tables/false_alarms.md: for rare events, very sure scores and usual ones, with and without weights, of two classes and of several, the
 share of p <= .05 and of 95 % intervals that contain 0. Beside them is how often no event was seen:
 where that is most samples, no test can come near 5 %, and a valid one stays below.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,12 @@ def judged(rows: Rows, runs: int, *, weighted: bool) -> tuple[list[str], float]:
     return cells, none / runs
 
 
+def line(job: tuple[str, bool], runs: int) -> tuple[str, list[str], float]:
+    name, weighted = job
+    cells, none = judged((BINARY | CLASSES)[name], runs, weighted=weighted)
+    return f"{name}, weights" if weighted else name, cells, none
+
+
 def table(
     head: str, names: tuple[str, ...], lines: list[tuple[str, list[str], float]]
 ) -> list[str]:
@@ -100,9 +107,11 @@ def table(
 
 
 def markdown(runs: int) -> str:
-    lines = [(name, *judged(rows, runs, weighted=False)) for name, rows in BINARY.items()]
-    lines += [(f"{name}, weights", *judged(BINARY[name], runs, weighted=True)) for name in WEIGHTED]
-    several = [(name, *judged(rows, runs, weighted=False)) for name, rows in CLASSES.items()]
+    jobs = [(name, False) for name in BINARY]
+    jobs += [(name, True) for name in WEIGHTED]
+    with ProcessPoolExecutor(2) as pool:
+        lines = list(pool.map(line, jobs, [runs] * len(jobs)))
+        several = list(pool.map(line, [(name, False) for name in CLASSES], [runs] * len(CLASSES)))
     text = [
         f"Calibrated scores, {runs:,} samples each: how many in percent have p <= .05, and how many of the",
         "95 % intervals contain 0. Where most samples have no event, a valid test finds less than 5 %.",
@@ -114,11 +123,11 @@ def markdown(runs: int) -> str:
     return "\n".join(text).rstrip() + "\n"
 
 
-def main(runs: int) -> None:
-    text = markdown(runs)
+def main(words: list[str]) -> None:
+    text = markdown(int(words[0]) if words else 400)
     OUT.write_text(text, encoding="utf-8")
     print(text)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(sys.argv[1:])

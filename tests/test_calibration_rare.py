@@ -1,4 +1,4 @@
-"""Calibration of rare events, very sure scores and very many bins: tests that hold, intervals that contain."""
+"""Calibration of rare events, very sure scores and very many bins: p-values and intervals that hold."""
 
 import tracemalloc
 import warnings

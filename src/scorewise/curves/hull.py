@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.intervals.folds import dealt, others
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Loss, uncertainty
 from scorewise.tallies.once import once
@@ -107,3 +110,28 @@ def _pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.
     runs = isotonic_regression(lifted.ravel(), weights=weight.ravel()).blocks
     start = np.asarray(runs[:-1], np.int64)
     return start, start // neg.shape[1]
+
+
+def fits_elsewhere(
+    few: Tally, seed: int, *, folds: int = 5, deals: int = 2
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """The weights of negatives and positives of each fold, and the isotonic fit to all others.
+
+    Rows are dealt out several times, and weights shared among the deals; fits are straight between the
+    scores that the others have.
+
+    >>> few = Tally.of([0, 1] * 10, [0.1, 0.4] * 10)
+    >>> sum(neg.sum() for neg, _, _ in fits_elsewhere(few, 0))
+    np.float64(10.0)
+    """
+    rng, place = np.random.default_rng(seed), np.arange(len(few.score))
+    sides = [
+        [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
+    ]
+    for _ in range(deals):
+        neg, pos = (dealt(w, w2, folds, rng)[0] for w, w2 in sides)
+        for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
+            seen = n + p > 0
+            if seen.any():
+                fit = fits(n[seen][None], p[seen][None])[0]
+                yield here_neg / deals, here_pos / deals, np.interp(place, place[seen], fit)

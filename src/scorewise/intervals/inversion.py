@@ -186,7 +186,7 @@ def _without_noise(c: Chances) -> Floats:
     z = np.log(p) - np.log1p(-p)
     basis = c.weight * p * (1 - p) * np.stack([np.ones(len(c)), z, z * z])
     rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
-    # of sure scores that are wrong, the noise is rather that of the rates seen, with a few more rows of the trend
+    # of sure scores that are wrong, the noise is rather that of the rates seen, with two rows of the trend
     for _ in range(3):
         error = np.sqrt(variance)
         found = np.linalg.lstsq((basis / error).T, c.gap / error, rcond=1e-6)
@@ -292,7 +292,7 @@ def _quantile(ordered: Floats, share: float) -> float:
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 
 
-_PRIOR = 2.0
+_PRIOR = 2.0  # rows of the trend
 _EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
 _FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
 

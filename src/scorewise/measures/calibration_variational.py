@@ -28,11 +28,11 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     """Mean gap between labels and probabilities, in the direction that other rows have shown.
 
     E[f(p) (y - p)] with |f| <= 1 is at most the L1 calibration error, and reaches it for the right f.
-    Here f is the sign of the gap that the rows of the other folds have, in the same of twenty cells of equal
-    mass, where it is more than two standard errors; elsewhere that of a logistic recalibration's correction
-    (one step of Newton from the scores as they are). No row judges itself, so the value is about 0, on
-    either side, for calibrated scores, and otherwise rather too small. Rows are dealt to folds by `seed`,
-    whatever their order; scores with broken weights are dealt as a whole. The interval is of the L1
+    Here f is the sign of the gap that the rows of the other folds have, in the same of twenty cells of
+    equal mass, where it is more than two standard errors; elsewhere that of a logistic recalibration's
+    correction (one step of Newton from the scores as they are). No row judges itself, so the value is
+    about 0, on either side, for calibrated scores, and otherwise rather too small. Rows are dealt to folds
+    by `seed`, whatever their order; scores with broken weights as a whole. The interval is of the L1
     error of the twenty cells; it inverts consistency tests along the gaps seen.
 
     >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))

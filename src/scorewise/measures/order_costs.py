@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.curves.hull import fits, pool, pooled
+from scorewise.curves.hull import fits_elsewhere, pool, pooled
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import bootstrap_cells, few_cells
-from scorewise.intervals.folds import dealt, others
 from scorewise.intervals.scales import effective, z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -21,7 +20,6 @@ from scorewise.tallies.sorting import add_runs, inner
 
 Floats = NDArray[np.float64]
 RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
-_FOLDS, _DEALS = 5, 2
 _Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
@@ -139,19 +137,11 @@ def _saved(t: Tally, costs: tuple[float, float] | None) -> float:
 
 def _saved_elsewhere(few: Tally, costs: tuple[float, float] | None, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
-    rng = np.random.default_rng(seed)
-    sides = [
-        [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
-    ]
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
-    charges, place, loss = _tabled(prevalence, costs), np.arange(len(few.score)), 0.0
-    for _ in range(_DEALS):
-        neg, pos = (dealt(w, w2, _FOLDS, rng)[0] for w, w2 in sides)
-        for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
-            seen = n + p > 0
-            posterior = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
-            on_neg, on_pos = charges(posterior, prevalence)
-            loss += float(inner(here_neg, on_neg) + inner(here_pos, on_pos)) / _DEALS
+    charges, loss = _tabled(prevalence, costs), 0.0
+    for neg, pos, posterior in fits_elsewhere(few, seed):
+        on_neg, on_pos = charges(posterior, prevalence)
+        loss += float(inner(neg, on_neg) + inner(pos, on_pos))
     constant = charges(prevalence, prevalence)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0
