@@ -1,9 +1,10 @@
 """How often tests of calibration raise a false alarm, and intervals miss 0, where scores are calibrated.
 
 `make study NAME=false_alarms` or `python -m studies false_alarms [RUNS]` prints a table and writes
-docs/tables/false_alarms.md: for rare events, very sure scores and usual ones, with and without weights, of two classes and of several, the
-share of p <= .05 and of 95 % intervals that contain 0. Beside them is how often no event was seen:
-where that is most samples, no test can come near 5 %, and a valid one stays below.
+docs/tables/false_alarms.md: for rare events, very sure scores and usual ones, with and without weights,
+of two classes and of several, the share of p <= .05 and of 95 % intervals that contain 0. Beside them is
+how often no event was seen: where that is most samples, no test can come near 5 %, and a valid one
+stays below.
 """
 
 from __future__ import annotations

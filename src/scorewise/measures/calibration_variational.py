@@ -46,6 +46,9 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
     noise = kept(few, ("noise", seed), lambda: Noise(few.cells, FEWER, seed, whole=few.direction()))
     found = inverted(noise, few.error, level, size=few.size, value=value)
+    # the plain size of the gaps says more of how large the error is at the most
+    most = inverted(noise, few.size, level).high
+    found = found._replace(high=max(value, min(found.high, most)))
     how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
     return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
 

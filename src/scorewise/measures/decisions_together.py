@@ -52,7 +52,7 @@ def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
     seen = [x.value for x in shares]
     value, down, up = _mcc_of(*seen), 0.0, 0.0
     for k, one in enumerate(shares):
-        moved = [_mcc_of(*seen[:k], x, *seen[k + 1 :]) for x in (one.low, one.high)]
+        moved = [_mcc_of(*np.where(np.arange(3) == k, x, seen)) for x in (one.low, one.high)]
         ends = [value, *filter(math.isfinite, moved)]
         down, up = math.hypot(down, value - min(ends)), math.hypot(up, max(ends) - value)
     return value - down, value + up
