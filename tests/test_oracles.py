@@ -69,6 +69,8 @@ def test_measure_agrees_with_its_oracle(name):
         if not e.defined:
             continue
         expected = ORACLES[name](case.y, case.s, case.w, case.threshold)
+        if expected is None:  # rounding decides
+            continue
         near = WITHIN.get(name, 1e-12)
         assert e.value == pytest.approx(expected, rel=near, abs=near)
         compared += 1

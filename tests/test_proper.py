@@ -10,6 +10,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 
 import scorewise as sw
 from oracles import spherical_loss
+from recalibration_cases import sandwich_df
 from scorewise import Tally
 from scorewise import measures as m
 from scorewise.curves import decompose, murphy
@@ -161,13 +162,13 @@ def test_intercept_and_slope_have_the_intervals_of_statsmodels(seed):
     y, p = bold(seed=seed)
     t, x = Tally.of(y, p), np.log(p / (1 - p))
     line = glm(y, np.column_stack([np.ones(len(y)), x]))
-    student = stats.t(min(y.sum(), (~y).sum()) - 1)
+    student = stats.t(sandwich_df(line, y))
     e, value, error = m.calibration_slope(t), line.params[1], line.bse[1]
     reach = student.ppf(0.975) * error
     assert (e.low, e.high) == pytest.approx((value - reach, value + reach), rel=1e-7)
     assert e.p == pytest.approx(2 * student.sf(abs(value - 1) / error), rel=1e-6)
     large = glm(y, np.ones((len(y), 1)), x)
-    e = m.calibration_intercept(t)
+    e, student = m.calibration_intercept(t), stats.t(sandwich_df(large, y))
     reach = student.ppf(0.975) * large.bse.item()
     want = large.params.item() - reach, large.params.item() + reach
     assert (e.low, e.high) == pytest.approx(want, rel=1e-7)

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.special import logit
 
-from recalibration_cases import draw, expit
+from recalibration_cases import draw, expit, sandwich_df
 from scorewise import Recalibrator, Tally
 from scorewise.errors import BadInput
 from scorewise.measures import calibration_intercept, calibration_slope
@@ -284,7 +284,7 @@ def test_calibration_slope_and_in_the_large(p, y):
         (calibration_intercept(t, clip=1e-7), large),
     ):
         assert got.value == pytest.approx(want.params[-1], abs=1e-6)
-        reach = stats.t(min(y.sum(), len(y) - y.sum()) - 1).ppf(0.975) * want.bse[-1]
+        reach = stats.t(sandwich_df(want, y)).ppf(0.975) * want.bse[-1]
         assert [got.low, got.high] == pytest.approx(
             [got.value - reach, got.value + reach], abs=1e-5
         )

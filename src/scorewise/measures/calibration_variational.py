@@ -36,7 +36,7 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     error of the twenty cells; it inverts consistency tests along the gaps seen.
 
     >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.090 [0.000, 0.290]
+    0.090 [0.000, 0.436]
     """
     if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or folds < 2:
         raise BadInput(f"folds={folds!r} is no number of folds; 5 is usual, 2 the least")

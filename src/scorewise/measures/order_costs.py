@@ -40,7 +40,7 @@ def h_measure(
     decisions that were chosen on other rows save, in five folds.
 
     >>> h_measure(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
-    0.561 [0.000, 0.966]
+    0.561 [0.000, 0.981]
     """
     if costs is not None and not min(costs) > 0:
         raise BadInput(

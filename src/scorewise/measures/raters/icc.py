@@ -38,7 +38,7 @@ def icc_1_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
 
     >>> icc_1_1(Ratings.of({"a": [9, 6, 8, 7, 10, 6], "b": [2, 1, 4, 1, 5, 2],
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
-    0.166 [-0.133, 0.723]
+    0.166 [-0.133, 0.723] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
     return _one_way(r, interval, level, _single)
 
@@ -50,7 +50,7 @@ def icc_1_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     (MSB - MSW) / MSB, one-way; k is the (usual weighted) mean number of ratings of an item.
 
     >>> icc_1_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
-    0.950 [0.501, 0.997]
+    0.950 [0.501, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
     return _one_way(r, interval, level, _mean)
 
@@ -63,7 +63,7 @@ def icc_2_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
 
     >>> icc_2_1(Ratings.of({"a": [9, 6, 8, 7, 10, 6], "b": [2, 1, 4, 1, 5, 2],
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
-    0.290 [0.019, 0.761]
+    0.290 [0.019, 0.761] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
     return _drawn(r, interval, level, lambda x, k: x)
 
@@ -75,7 +75,7 @@ def icc_2_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     (MSR - MSE) / (MSR + (MSC - MSE) / n), of the items that all rated.
 
     >>> icc_2_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
-    0.949 [-0.039, 0.997]
+    0.949 [-0.039, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
     return _drawn(r, interval, level, _stepped_up)
 
@@ -88,7 +88,7 @@ def icc_3_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
 
     >>> icc_3_1(Ratings.of({"a": [9, 6, 8, 7, 10, 6], "b": [2, 1, 4, 1, 5, 2],
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
-    0.715 [0.342, 0.946]
+    0.715 [0.342, 0.946] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
     return _fixed(r, interval, level, _single)
 
@@ -100,7 +100,7 @@ def icc_3_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     (MSR - MSE) / MSR, of the items that all rated.
 
     >>> icc_3_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
-    0.933 [-0.029, 0.996]
+    0.933 [-0.029, 0.996] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
     return _fixed(r, interval, level, _mean)
 
