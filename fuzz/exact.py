@@ -447,11 +447,13 @@ def sweep(cells, hair):
 def smece(cells):
     y, p, w = cells.columns()
     least = 4e-3
-    if loops.smoothed_size(y, p, w, least, 600) < least:
+
+    def above(s):
+        return loops.smoothed_size(y, p, w, s, 300) - s
+
+    if loops.smoothed_size(y, p, w, least, 600) < least or above(least) <= 0:
         return None
-    return optimize.brentq(
-        lambda s: loops.smoothed_size(y, p, w, s, 300) - s, least, 1.1, xtol=1e-6
-    )
+    return optimize.brentq(above, least, 1.1, xtol=1e-6)
 
 
 def skce(cells, width=0.25):

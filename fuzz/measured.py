@@ -9,7 +9,7 @@ from scorewise import BadInput
 
 UNDEFINED = object()  # what an oracle says where the definition gives no value
 # reasons for which a value that exists is not told
-CAREFUL = ("too rare for floating point", "too uneven for floating point", "fewer than", "too large",
+CAREFUL = ("too rare for floating point", "too uneven", "fewer than", "too large",
            "does not vary", "beyond the largest number", "certain probabilities", "one row")  # fmt: skip
 UNITS = (1e-30, 0.1, 10.0, 1e30)
 

@@ -222,6 +222,9 @@ def kappa_max(x, weights):
         return None
     d, x = apart(x.values, weights), x.paired
     q, away = x.q, np.array(d, float)
+    some = away[away > 0]
+    if len(some) and some.max() > 1e6 * some.min():  # beyond what linear programming tells apart
+        return None
     a, b = by_rater(x, 0), by_rater(x, 1)
     cells = np.arange(q * q)
     margins = np.array(

@@ -136,6 +136,10 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     seen = (table, squares) if 0 < right < 1 else _smoothed(table, squares)
     share, _, unit = _right(seen[0])
     _, error = _error(mcc, *seen)
+    if not error * unit > 0:  # no row that is right or wrong moves the correlation
+        seen = _smoothed(table, squares)
+        share, _, unit = _right(seen[0])
+        _, error = _error(mcc, *seen)
     n = share * (1 - share) / (error * unit) ** 2
     _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
     return (low - chance) / root, (high - chance) / root

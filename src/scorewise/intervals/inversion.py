@@ -166,7 +166,9 @@ class Direction(NamedTuple):
         rows = np.divide(noise, unit**2, out=np.zeros(len(c)), where=unit > 0)
         expected = float(rows.sum())
         share = rows / expected if expected > 0 else rows
-        reach = max(1.0, expected**0.5) * (-1.0 if toward.sum() > 0 else 1.0)
+        # what cancels up to rounding goes up
+        rises = toward.sum() > 1e-9 * np.abs(toward).sum()
+        reach = max(1.0, expected**0.5) * (-1.0 if rises else 1.0)
         return cls(toward, reach * share * unit, c.total, expected < _EXPECTED)
 
     def part(self, used: slice) -> Direction:

@@ -80,6 +80,8 @@ def _newton(
         size, around = float(np.abs(step).max()), 1 + float(np.abs(coef).max())
         if size <= TOLERANCE * around:
             return Fitted(coef - step, loss, curvature, True)
+        if not size < np.inf:
+            break
         # where the likelihood is all but flat, a step would lead out of the floats
         step = step * min(1.0, _FAR * around / size)
         for _ in range(40):

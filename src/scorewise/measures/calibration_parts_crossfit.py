@@ -66,9 +66,10 @@ def mcb_crossfit(
         return Estimate(math.inf, level=level, why=why)
     rows = _deal(t, folds, seed)
     at = rows.p if clip is None or loss != "log" else np.clip(rows.p, clip, 1 - clip)
-    gap = np.stack(charges(at, "probability", loss))[:, None] - np.stack(
-        charges(_out_of_fold(rows, loss), "probability", loss)
-    )
+    with np.errstate(invalid="ignore"):  # infinite losses of a class that no row of the cell has
+        gap = np.stack(charges(at, "probability", loss))[:, None] - np.stack(
+            charges(_out_of_fold(rows, loss), "probability", loss)
+        )
     weight = np.stack((rows.neg, rows.pos))
     e = mean_gap(np.where(weight > 0, gap, 0.0), weight, np.stack((rows.neg2, rows.pos2)), level)
     if not e.high > e.low:

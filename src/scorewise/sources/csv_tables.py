@@ -209,7 +209,8 @@ def _typed(column: pl.Series) -> pl.Series:
 def numbers(column: pl.Series) -> pl.Series:
     """A column of text as integers or floats, when all of it is; else as it was.
 
-    Integers too large for 64 bits stay text, so that they are refused as integers, not rounded.
+    Integers too large for 64 bits stay text, so that they are refused as integers, not rounded; and so
+    do those with zeros before them, such as 00123, which are names.
     """
     import polars as pl
 
@@ -220,8 +221,14 @@ def numbers(column: pl.Series) -> pl.Series:
                 if read.null_count() > part.null_count():
                     break
             else:
-                return column if dtype == pl.Float64 and _too_large(column, read) else read
+                kept = _too_large(column, read) if dtype == pl.Float64 else _padded(column)
+                return column if kept else read
     return column
+
+
+def _padded(column: pl.Series) -> bool:
+    """Whether some of a column of integers are written with zeros before them."""
+    return bool(column.str.contains(r"^\s*[+-]?0[0-9]").any())
 
 
 def _too_large(column: pl.Series, read: pl.Series) -> bool:
