@@ -449,7 +449,7 @@ def smece(cells):
     least = 4e-3
 
     def above(s):
-        return loops.smoothed_size(y, p, w, s, 300) - s
+        return loops.smoothed_size(y, p, w, s, max(300, int(6 / s))) - s
 
     if loops.smoothed_size(y, p, w, least, 600) < least or above(least) <= 0:
         return None

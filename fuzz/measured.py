@@ -89,7 +89,7 @@ def laws(case, rows, made, judge, some, further=None):
     for m in some if other is not None else ():
         a, b = (answer(case, m.name, judge, m, x) for x in (one, other))
         if a is not None and b is not None:
-            case.alike(f"{m.name}: {which} matters", a, b, 1e-3 if uneven(rows.weight) else 1e-6)
+            case.alike(f"{m.name}: {which} matters", a, b, 1e-3 if uneven(rows.weight) else 1e-5)
 
 
 def uneven(weight):
