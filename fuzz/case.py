@@ -101,16 +101,17 @@ class Case:
                 f"{what}: levels are not nested", [(e.value, e.low, e.high) for e in estimates]
             )
 
-    def alike(self, what, a, b, rel=1e-7):
-        """Whether two estimates say the same, up to rounding."""
+    def alike(self, what, a, b, rel=1e-7, *, drawn=False):
+        """Whether two estimates say the same, up to rounding, and to other draws if weights are drawn."""
         ok = bool(a.why) == bool(b.why) and (a.method == b.method or not a.defined)
         names = ("value", "low", "high", "bound", "baseline", "expected", "p")
         pairs = [(getattr(a, n), getattr(b, n)) for n in names]
-        for x, y in pairs:
+        for name, (x, y) in zip(names, pairs, strict=True):
+            near = max(rel, 0.2) if drawn and name in ("low", "high", "expected", "p") else rel
             if x is None or y is None:
                 ok &= x is y
             elif not (math.isnan(x) and math.isnan(y)):
-                ok &= x == y or math.isclose(x, y, rel_tol=rel, abs_tol=rel / 10)
+                ok &= x == y or math.isclose(x, y, rel_tol=near, abs_tol=near / 10)
         if not ok:
             self.wrong(what, f"{pairs} {a.method!r} {b.method!r} {a.why!r} {b.why!r}")
 

@@ -89,7 +89,13 @@ def laws(case, rows, made, judge, some, further=None):
     for m in some if other is not None else ():
         a, b = (answer(case, m.name, judge, m, x) for x in (one, other))
         if a is not None and b is not None:
-            case.alike(f"{m.name}: {which} matters", a, b, 1e-3 if uneven(rows.weight) else 1e-5)
+            case.alike(
+                f"{m.name}: {which} matters",
+                a,
+                b,
+                1e-3 if uneven(rows.weight) else 1e-5,
+                drawn=rows.weight is not None and m.group == "calibration" and "seed" in m.options,
+            )
 
 
 def uneven(weight):

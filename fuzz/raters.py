@@ -346,6 +346,8 @@ def compared(case, m, items, r, said):
         expected = UNDEFINED
         if said.rows:
             expected = ORACLES[m.name](said, *([name] if "weights" in m.options else []))
+        if isinstance(expected, int | float | Fraction) and abs(expected) > 10**6:  # beside a pole
+            return
     except ZeroDivisionError:
         expected = UNDEFINED
     uneven = bool(said.w) and min(said.w) < Fraction(1, 10**6) * max(said.w)

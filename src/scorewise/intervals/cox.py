@@ -63,20 +63,34 @@ def _logit(p: Floats, clip: float | None) -> Floats:
 
 def in_the_large(c: LogOdds) -> Coefficient | None:
     """By how much all log-odds are too low: the intercept beside log-odds of slope 1; None if infinite."""
-    ones, p = np.ones(len(c.x)), expit(c.x)
-    mass, start = c.neg + c.pos, None
-    # from scores that are all but certain the first step would leave the floats
-    if inner(mass, p * (1 - p)) < 1e-9 * mass.sum():
-        odds = math.log(c.pos.sum() / c.neg.sum())
-        start = np.array([odds - inner(mass, c.x) / mass.sum()])
-    fit = logistic([ones], c.neg, c.pos, offset=c.x, start=start)
+    ones, mass = np.ones(len(c.x)), c.neg + c.pos
+    fit = logistic([ones], c.neg, c.pos, offset=c.x)
+    if (
+        not fit.converged
+    ):  # as where scores are all but certain, and a first step would leave the floats
+        start = np.array([_balanced(c.x, mass, float(c.pos.sum()))])
+        p = expit(c.x + start)
+        flat = inner(mass, p * (1 - p)) < 1e-12 * mass.sum()
+        fit = Fitted(start, math.nan, np.array([[inner(mass, p * (1 - p))]]), not flat)
     return _last(fit, [ones], c.x, c) if fit.converged else None
+
+
+def _balanced(x: Floats, mass: Floats, pos: float) -> float:
+    """The intercept with which as many are expected to be positive as are, by halving."""
+    far = float(np.abs(x).max()) + 800.0
+    low, high = -far, far
+    for _ in range(120):
+        middle = (low + high) / 2
+        few = inner(mass, expit(x + middle)) < pos
+        low, high = (middle, high) if few else (low, middle)
+    return (low + high) / 2
 
 
 def slope(c: LogOdds) -> Coefficient | None:
     """By what the log-odds should be multiplied, beside an intercept; None if nothing is steep enough."""
     neg, pos = c.x[c.neg > 0], c.x[c.pos > 0]
-    if neg[-1] <= pos[0] or pos[-1] <= neg[0]:
+    hair = 1e-12 * (c.x[-1] - c.x[0])  # beside which no slope tells scores apart
+    if neg[-1] <= pos[0] + hair or pos[-1] <= neg[0] + hair:
         return None
     mass = c.neg + c.pos
     # centred, which leaves the slope as it is and keeps its digits
