@@ -527,7 +527,7 @@ def score_of(a, b, x, neg, pos):
 def intercept_at(b, x, neg, pos):
     far = 500 + abs(b) * np.abs(x).max()
     return optimize.brentq(
-        lambda a: score_of(a, b, x, neg, pos)[0], -far, far, xtol=1e-13, rtol=1e-14
+        lambda a: score_of(a, b, x, neg, pos)[0], -far, far, xtol=1e-13, maxiter=1000, rtol=1e-14
     )
 
 
