@@ -32,8 +32,8 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     centre = (p + q / 2) / (1 + q)
     reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
     # the formula gives the ends, and limits beside the share, up to rounding
-    low = 0.0 if hit == 0 else min(centre - reach, p)
-    return Share(p, low, 1.0 if miss == 0 else max(centre + reach, p))
+    low = 0.0 if hit == 0 else max(min(centre - reach, p), 0.0)
+    return Share(p, low, 1.0 if miss == 0 else min(max(centre + reach, p), 1.0))
 
 
 def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:

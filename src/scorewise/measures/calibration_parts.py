@@ -152,7 +152,8 @@ def _told_apart_elsewhere(few: Tally, loss: Score, seed: int) -> float:
     rows, paid = effective(total, sum(few.squares)), 0.0
     for neg, pos, fit in fits_elsewhere(few, seed):
         # the prevalence counts as one more row, because a fit of 0 or 1 may lose without end
-        on_neg, on_pos = charges((rows * fit + prevalence) / (rows + 1), "probability", loss)
+        careful = np.clip((rows * fit + prevalence) / (rows + 1), 1e-300, np.nextafter(1.0, 0.0))
+        on_neg, on_pos = charges(careful, "probability", loss)
         paid += float(inner(neg, on_neg) + inner(pos, on_pos)) / total
     return constant_loss(few, loss) - paid
 

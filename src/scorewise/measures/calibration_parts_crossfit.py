@@ -109,4 +109,7 @@ def _out_of_fold(rows: _Rows, loss: Score) -> Floats:
     if loss != "log":
         return made
     n = effective(float((rows.neg + rows.pos).sum()), float((rows.neg2 + rows.pos2).sum()))
-    return (n * made + rows.p) / (n + 1)
+    fit = (n * made + rows.p) / (n + 1)
+    # which rounding may not make certain
+    fit = np.where(rows.p < 1, np.minimum(fit, np.nextafter(1.0, 0.0)), fit)
+    return np.where(rows.p > 0, np.maximum(fit, np.nextafter(0.0, 1.0)), fit)

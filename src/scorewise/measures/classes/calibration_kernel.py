@@ -67,7 +67,7 @@ def skce(
     share /= 1 - inner(s.weight, s.weight)
     gap = s.gap
     each = np.einsum("ik,jk->ij", gap, gap) * share
-    value = float(each.sum())
+    value = min(max(float(each.sum()), -2.0), 2.0)  # rounding may lead a hair beyond
     rng = np.random.default_rng(seed)
     null = _null(s, share, rng)
     # equal up to the rounding of single precision counts as equal

@@ -23,6 +23,7 @@ from scorewise.registry import measure
 from scorewise.tallies import Ratings
 
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
+UNKNOWN = "none: the variances are not known"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
 Squares = TypeVar("Squares", OneWay, TwoWay)
@@ -198,7 +199,7 @@ def _drawn(
     p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
     df = _freedom(m, single)
     if not (df > 0 and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf):
-        return Estimate(value, level=level, method="none: the variances are not known", p=p)
+        return Estimate(value, level=level, method=UNKNOWN, p=p)
     rest = k * m.raters + (k * n - k - n) * m.error
     ends = []
     for f_low, f_high in _quantiles(n - 1, df, level, m.tails):
@@ -244,6 +245,8 @@ def _estimate(
     method += "; heavy tails" if tails.further > 1 + 1e-9 else ""
     # narrow intervals hold their value too
     low, high = min(lower, value), min(max(higher, value), 1.0)
+    if value < 1 - 1e-9 and not high - low > 1e-12:  # of next to no degrees of freedom
+        low, high, method = math.nan, math.nan, UNKNOWN
     return Estimate(value, low, high, level, method, p=p, caution=tails.caution)
 
 
