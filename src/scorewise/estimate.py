@@ -42,6 +42,14 @@ class Estimate:
     p: float | None = None
     caution: str = ""
 
+    def __post_init__(self) -> None:
+        """An end that rounding put beyond the value is the value."""
+        hair = 1e-12 * abs(self.value)
+        if 0 < self.low - self.value <= hair:
+            object.__setattr__(self, "low", self.value)
+        if 0 < self.value - self.high <= hair:
+            object.__setattr__(self, "high", self.value)
+
     @classmethod
     def undefined(cls, why: str, level: float = 0.95, baseline: float | None = None) -> Estimate:
         """No value, and the reason."""
