@@ -34,8 +34,14 @@ class Scanned(NamedTuple):
         places = self.places(columns)
         with self.whole.guard():
             chosen = self.whole.frame.select(places.values())
-            for batch in chosen.collect_batches(chunk_size=_BATCH):
-                yield {c: self.whole.typed(batch[place]) for c, place in places.items()}
+            found = iter(chosen.collect_batches(chunk_size=_BATCH))
+        while True:
+            with self.whole.guard():
+                batch = next(found, None)
+                if batch is None:
+                    return
+                made = {c: self.whole.typed(batch[place]) for c, place in places.items()}
+            yield made
 
     def scored(self, columns: Sequence[str]) -> list[pl.Expr]:
         """Scores as floats, null where they are missing, named by the columns' numbers: "score 0", ..."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -47,12 +50,38 @@ class Table:
 
 
 @contextmanager
+def _panics_apart() -> Iterator[None]:
+    """Keeps back what polars writes past sys.stderr when it panics; shows it if nothing was raised.
+
+    File descriptors are those of the process, so that only its main thread may turn them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    try:
+        errors = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    with tempfile.TemporaryFile() as seen:
+        os.dup2(seen.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(errors, 2)
+            os.close(errors)
+        seen.seek(0)
+        os.write(2, seen.read())
+
+
+@contextmanager
 def guard(name: str, form: str, why: Callable[[], str | None] = lambda: None) -> Iterator[None]:
     """One sentence for whatever a reader may throw."""
     import polars as pl
 
     try:
-        yield
+        with _panics_apart():
+            yield
     except BadInput:
         raise
     except pl.exceptions.DuplicateError:
