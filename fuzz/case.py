@@ -107,7 +107,7 @@ class Case:
         names = ("value", "low", "high", "bound", "baseline", "expected", "p")
         pairs = [(getattr(a, n), getattr(b, n)) for n in names]
         for name, (x, y) in zip(names, pairs, strict=True):
-            near = max(rel, 0.2) if drawn and name in ("low", "high", "expected", "p") else rel
+            near = max(rel, 0.05) if drawn and name in ("low", "high", "expected", "p") else rel
             if x is None or y is None:
                 ok &= x is y
             elif not (math.isnan(x) and math.isnan(y)):

@@ -210,7 +210,7 @@ SETTINGS = (
     Setting("two raters, .9/.1, n 50", 50, raters(0.9, 0.1, 2, PAIR)),
     Setting("two raters, kappa .98, n 100", 100, raters(0.995, 0.5, 2, PAIR)),
     Setting("five raters, prevalence .05, n 60", 60, raters(0.9, 0.05, 5, MANY_RATERS)),
-    Setting("ICC, lognormal items, n 20", 20, skewed_items),
+    *(Setting(f"ICC, lognormal items, n {n}", n, skewed_items) for n in (20, 60, 200)),
     *(
         Setting(f"two judges, category of {q:.0%}, n {n}", n, judges(q), {"kappa difference": 0.0}, 0.4)
         for q, n in ((0.05, 50), (0.10, 30), (0.10, 50))
@@ -284,7 +284,7 @@ def line(s: Setting, name: str, counts: list[int]) -> str:
     share = 100 * inside / said if said else math.nan
     # beyond what so many samples leave open; and if nearly all say so, what is left is too little
     open_ = 200 * math.sqrt(0.05 * 0.95 / said) if said else 0.0
-    bad = said > 0.1 * total and not GOOD[0] - open_ <= share <= GOOD[1] + open_
+    bad = said > 0.1 * total and not GOOD[0] - open_ <= share <= min(GOOD[1] + open_, 99.9)
     held = "" if not said else f"**{share:.1f}**" if bad else f"{share:.1f}"
     return f"| {s.name} | {name} | {held} | {100 * marked / max(total, 1):.0f} | {total:,} |"
 

@@ -44,6 +44,8 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """An end that rounding put beyond the value is the value."""
+        if not self.defined:
+            return
         hair = 1e-12 * abs(self.value)
         if 0 < self.low - self.value <= hair:
             object.__setattr__(self, "low", self.value)

@@ -132,6 +132,8 @@ def fits_elsewhere(
         neg, pos = (dealt(w, w2, folds, rng)[0] for w, w2 in sides)
         for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
             seen = n + p > 0
-            if seen.any():
-                fit = fits(n[seen][None], p[seen][None])[0]
-                yield here_neg / deals, here_pos / deals, np.interp(place, place[seen], fit)
+            fit = np.full(len(place), few.positives / (few.negatives + few.positives))
+            if seen.any():  # else there is nothing to be learned from the others
+                known = fits(n[seen][None], p[seen][None])[0]
+                fit = np.interp(place, place[seen], known)
+            yield here_neg / deals, here_pos / deals, fit

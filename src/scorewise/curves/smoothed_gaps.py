@@ -100,7 +100,7 @@ def fixed_widths(gaps: Floats) -> Floats:
 
 
 def few_cells(c: Chances, width: float) -> tuple[Chances, int]:
-    """Equal cells half a width across, joined from the others, and how many fit into [0, 1]."""
+    """Equal cells half a width across, at most 512, joined from the others, and how many these are."""
     points = int(np.clip(np.ceil(2 / max(width, 1e-3)), 48, 512))
     return c.joined(first_of_runs(_cell(c.p, points))), points
 

@@ -209,7 +209,9 @@ def constant(r: Ratings, x: Rated, found: Parts) -> str:
     said = np.unique(x.said.code)
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
-    return "all categories but one are too rare for floating point"
+    if found.chance > 0:
+        return "all categories but one are too rare for floating point"
+    return "by chance alone all ratings would agree"
 
 
 def _null(name: str, x: Rated, s: Subject, chance: float) -> Null:

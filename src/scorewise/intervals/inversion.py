@@ -127,7 +127,8 @@ class Noise:
             # from the noise of calibrated scores to that of the gaps seen
             part = np.where(self._seen.any(0), min(abs(step), 1.0), 0.0)
             wanted = variance + shares * (moved * self.total) ** 2
-            ratio = np.divide(wanted, c.noise, out=np.ones(len(c)), where=c.noise > 0)
+            told = c.noise > 1e-200 * wanted.max(initial=0.0)
+            ratio = np.divide(wanted, c.noise, out=np.ones(len(c)), where=told)
             drawn = np.sqrt((1 - part) * ratio) * self.null
             drawn += np.sqrt(part * wanted) / self.total * self._seen
             drawn += moved

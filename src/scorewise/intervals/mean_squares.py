@@ -14,7 +14,7 @@ from scorewise.tallies.ratings import Ratings
 
 Floats = NDArray[np.float64]
 LEAST = 8  # items whose means show how heavy the tails are
-SHOWN = 30  # items whose means show that they are skewed, if they are
+SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
 NOMINAL = 'the scale is nominal; scale="interval" gives them'
 

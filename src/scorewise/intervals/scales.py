@@ -187,8 +187,7 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
         steps = reach / value if reach < 700 * value else math.inf
         return value * math.exp(-steps), value * math.exp(steps)
     if scale == "atanh":
-        if not abs(value) < 1:
-            return value, value
+        value = min(max(value, -1 + 2**-53), 1 - 2**-53)
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))

@@ -124,8 +124,8 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
 
     DSC of loss = MCB - DSC + UNC (Dimitriadis, Gneiting and Jordan 2021), by isotonic regression on the
     same rows: in small samples too high. The interval, with the error of the bootstrap of cells,
-    therefore reaches down from what a fit to other rows saves, in five folds. The baseline, 0, is that
-    of a constant.
+    therefore reaches down from what a fit to other rows saves, in five folds, dealt twice. The
+    baseline, 0, is that of a constant.
 
     >>> dsc(Tally.of([1, 0, 1, 0, 0, 0], [0.8, 0.3, 0.3, 0.1, 0.7, 0.9]))
     0.028 [0.000, 0.109]

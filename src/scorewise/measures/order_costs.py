@@ -37,7 +37,7 @@ def h_measure(
     2 - prevalence) (Hand and Anagnostopoulos 2014), or as Beta(*costs). The decisions are the best for
     each cost, those of the hull of the ROC curve, chosen on the same rows: in small samples the value is
     too high. The interval, with the error of the bootstrap of cells, therefore reaches down from what
-    decisions that were chosen on other rows save, in five folds.
+    decisions that were chosen on other rows save, in five folds, dealt twice.
 
     >>> h_measure(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.561 [0.000, 0.981]

@@ -49,9 +49,13 @@ def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, 
 
     if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
         raise BadInput(f"no such file: {path}")
+    changed = BadInput(f"{path.name} is damaged or was edited after it was saved; make it anew")
     damaged = BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off")
     try:
         data = path.read_bytes()  # polars takes brackets in a path for a glob
+        place, made = _sealed(bytearray(data))
+        if place.stop and data[place] != made:
+            raise changed
         metadata = pl.read_parquet_metadata(io.BytesIO(data))
         about: Any = json.loads(metadata[key]) if key in metadata else None
     except (
@@ -62,7 +66,7 @@ def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, 
         RecursionError,
         IndexError,
     ) as e:
-        raise damaged from e
+        raise (e if e is changed else damaged) from None
     if key not in metadata:
         raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
     known = about.get("version") if isinstance(about, dict) else None
@@ -71,9 +75,8 @@ def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, 
             f"{path.name} is a tally of version {known}, this scorewise reads "
             f"version {_VERSION}; update scorewise or make the tally anew"
         )
-    place, made = _sealed(bytearray(data))
-    if data[place] != made:
-        raise BadInput(f"{path.name} is damaged or was edited after it was saved; make it anew")
+    if not place.stop:
+        raise changed
     frame = pl.read_parquet(io.BytesIO(data))
     return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
 

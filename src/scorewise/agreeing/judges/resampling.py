@@ -122,7 +122,11 @@ def _moved(parts: Sequence[Part], errors: Sequence[float], many: int) -> float:
 
 def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Estimate:
     def distance(reach: float, sign: float) -> float:
-        """From the value to that end of its interval."""
+        """From the value to that end of its interval.
+
+        As far as standard errors go, kappas vary together, over items. Where a score interval ends further
+        out, what is beyond is added up for all kappas: how they vary together there is not known.
+        """
         seen, more = [], {True: 0.0, False: 0.0}
         for p in parts:
             up = p.times * sign > 0

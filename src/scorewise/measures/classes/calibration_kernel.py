@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, get_args
 
 import numpy as np
@@ -67,7 +68,9 @@ def skce(
     share /= 1 - inner(s.weight, s.weight)
     gap = s.gap
     each = np.einsum("ik,jk->ij", gap, gap) * share
-    value = min(max(float(each.sum()), -2.0), 2.0)  # rounding may lead a hair beyond
+    value = float(each.sum())
+    if 2 < abs(value) < 2 + 1e-9:  # by rounding
+        value = math.copysign(2.0, value)
     rng = np.random.default_rng(seed)
     null = _null(s, share, rng)
     # equal up to the rounding of single precision counts as equal
