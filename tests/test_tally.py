@@ -399,7 +399,7 @@ def test_absent_truncated_and_foreign_files_are_refused(tmp_path):
         Tally.load(tmp_path / "absent.parquet")
     path = stored(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(BadInput, match="damaged or cut off"):
+    with pytest.raises(BadInput, match="damaged or was edited"):
         Tally.load(path)
     path.write_text("y,p\n1,0.5\n")
     with pytest.raises(BadInput, match="damaged or cut off"):

@@ -159,7 +159,8 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
 
 def _constant(neg: Floats, pos: Floats, intercept: bool) -> Fitted:
     """No feature at all: the odds of all rows together, or even odds."""
-    odds = [np.log(pos.sum() / neg.sum())] if intercept else []
+    least = 1e-15 * float(neg.sum() + pos.sum())  # where a class is absent
+    odds = [np.log(max(pos.sum(), least) / max(neg.sum(), least))] if intercept else []
     at = np.full(len(neg), odds[0] if odds else 0.0)
     coef = np.array(odds)
     return Fitted(coef, _loss(at, neg, pos, coef, None)[0], np.empty((0, 0)), True)

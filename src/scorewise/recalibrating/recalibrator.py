@@ -35,7 +35,15 @@ from scorewise.writing import seal, write
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
 RAREST = 1e-12  # share of the weight that a class needs
+FARTHEST = 1e15  # times that weights may differ, beyond which a sum of floats knows only the larger
 _SETTINGS = ("method", "kind", "folds", "seed", "clip", "level")
+
+
+def _apart(t: Tally) -> float:
+    """How many times the largest mean weight of a cell is the smallest."""
+    sides = ((t.neg, t.neg2), (t.pos, t.pos2))
+    each = np.concatenate([w2[w > 0] / w[w > 0] for w, w2 in sides])
+    return float(each.max() / each.min())
 
 
 class Recalibrator(Shown):
@@ -116,6 +124,11 @@ class Recalibrator(Shown):
             raise BadInput(
                 f"no map can be learned: a class has {share:.2g} of the weight, below {RAREST:g}; "
                 f"leave out rows of much larger weight, or weigh them less"
+            )
+        if t.weighted and (apart := _apart(t)) > FARTHEST:
+            raise BadInput(
+                f"no map can be learned: some weights are {apart:.2g} times others, more than "
+                f"{FARTHEST:g}; leave out rows of next to no weight"
             )
         self._suits(METHODS, "one score a row")
         if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
