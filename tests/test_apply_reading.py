@@ -279,3 +279,8 @@ def test_files_of_several_formats():
     assert run(["calibrate", "apply", "map.json", *args]) == 0
     made = pl.read_parquet("out.parquet")
     assert (made["p"].to_list(), made["x"].to_list()) == ([LOW, HIGH], ["1", "2"])
+
+
+def test_a_repeated_header_beside_the_name_that_polars_gives_it(capsys):
+    assert apply(put("d.csv", "x,p,x,x_duplicated_0\n1,0.5,2,9\n3,0.4,4,9\n"), "o.csv") == 2
+    assert "have the same name" in capsys.readouterr().err

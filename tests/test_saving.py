@@ -294,3 +294,14 @@ def test_what_was_left_for_another_file_stays(tmp_path):
     (tmp_path / ".0123456789ab.00.part").write_text("not ours")
     write(tmp_path / "a", "x")
     assert names(tmp_path) == [".0123456789ab.00.part", "a"]
+
+
+def test_a_link_to_a_device_is_written_through(tmp_path):
+    link = tmp_path / "none.json"
+    link.symlink_to("/dev/null")
+    write(link, "x")
+    assert link.is_symlink()
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(BadInput, match="a link to itself"):
+        write(loop, "x")

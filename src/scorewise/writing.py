@@ -78,7 +78,7 @@ def _checked(path: str | Path) -> Path:
     if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
         target = Path(os.path.realpath(path))
     name, folder = plain(path), plain(Path(path).parent)
-    if target.is_symlink():
+    if target.is_symlink() and not target.exists():  # else a link to a device or a pipe
         raise BadInput(f"cannot write {name}: it is a link to itself; name another file")
     if target.is_dir():
         raise BadInput(f"cannot write {name}: it is a folder; name a file in it")

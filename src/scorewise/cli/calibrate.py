@@ -134,4 +134,4 @@ def apply(
     done, notes = apply_map(map_, files, out, named, reading)
     for note in notes:
         work.tell(f"note: {note}")
-    work.tell(f"wrote {out}: {amount(done.rows)} rows")
+    work.tell(f"wrote {out}: {amount(done.rows)} row{'s' * (done.rows != 1)}")

@@ -45,7 +45,8 @@ def check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> 
         )
     if ending == ".csv":
         for file in scanned:
-            types = file.whole.frame.collect_schema().dtypes()
+            with file.whole.guard():
+                types = file.whole.frame.collect_schema().dtypes()
             for name, dtype in zip(file.whole.columns, types, strict=True):
                 if dtype.is_nested() or str(dtype) in ("Binary", "Object"):
                     raise BadInput(

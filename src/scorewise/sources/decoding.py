@@ -67,7 +67,8 @@ def check_encoding(encoding: str | None) -> None:
 
 def _is_text(encoding: str) -> bool:
     with suppress(LookupError, ValueError):
-        return codecs.lookup(encoding)._is_text_encoding
+        # the names of hosts are no encoding of files, and their decoder does not say what is wrong
+        return codecs.lookup(encoding)._is_text_encoding and "idna" not in encoding.lower()
     return False
 
 
