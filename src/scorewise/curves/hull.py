@@ -124,16 +124,27 @@ def fits_elsewhere(
     >>> sum(neg.sum() for neg, _, _ in fits_elsewhere(few, 0))
     np.float64(10.0)
     """
-    rng, place = np.random.default_rng(seed), np.arange(len(few.score))
+    rng, place = np.random.default_rng(seed), np.arange(len(few.score), dtype=np.float64)
     sides = [
         [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
     ]
     for _ in range(deals):
         neg, pos = (dealt(w, w2, folds, rng)[0] for w, w2 in sides)
-        for here_neg, here_pos, n, p in zip(neg, pos, others(neg), others(pos), strict=True):
-            seen = n + p > 0
-            fit = np.full(len(place), few.positives / (few.negatives + few.positives))
-            if seen.any():  # else there is nothing to be learned from the others
-                known = fits(n[seen][None], p[seen][None])[0]
-                fit = np.interp(place, place[seen], known)
-            yield here_neg / deals, here_pos / deals, fit
+        yield from zip(neg / deals, pos / deals, fits_to_others(neg, pos, place), strict=True)
+
+
+def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
+    """For each fold (rows), the isotonic fit to all others, straight between the places that they have.
+
+    Where there are no others the share of positives of all serves, which nothing was learned from.
+
+    >>> fits_to_others(np.eye(2), np.zeros((2, 2)), np.arange(2.0))
+    array([[0., 0.],
+           [0., 0.]])
+    """
+    made = np.full(neg.shape, pos.sum() / (neg.sum() + pos.sum()))
+    for k, (n, p) in enumerate(zip(others(neg), others(pos), strict=True)):
+        seen = n + p > 0
+        if seen.any():
+            made[k] = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
+    return made

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.intervals.class_tables import drawn, mean_share
-from scorewise.intervals.scales import Part, Spread, effective, freedom, pooled_spread
+from scorewise.intervals.scales import (
+    Part,
+    Spread,
+    effective,
+    effective_rows,
+    freedom,
+    pooled_spread,
+)
 from scorewise.intervals.shares import Share
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses_of_classes import softmax
@@ -115,7 +122,7 @@ def mean_precision(t: ClassTally, terms: Terms, level: float) -> Share:
     """
     parts = parts_of_terms(t, of_average_precisions, terms)
     variance, _ = steadied(t, parts, terms, STEADY_PRECISION, 1.0)
-    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True) if w[0]])
+    rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
     even = drawn(terms.values, rows)
     spread = terms.part**2 * even * (1 - even)
     # precisions that are all 1 do not vary, and are shares of the rows themselves
@@ -132,9 +139,10 @@ def steadied(
     These vary as rows usually do: by value (1 - value) times `usual`, which is what the rows of all
     classes say together. For this alone each value is drawn towards the mean by half a row.
     """
-    rows = np.array([effective(*w) for w in zip(t.weight, t.weight2, strict=True) if w[0]])
+    rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
     known = np.array([p.rows for p in parts])
-    df = np.maximum(known - 1, 0.0)
+    # of one row, up to rounding, nothing is seen
+    df = np.where(known < 1 + 1e-9, 0.0, known - 1)
     seen = np.array([p.variance for p in parts]) * np.where(
         df > 0, known / np.where(df > 0, df, 1), 0
     )

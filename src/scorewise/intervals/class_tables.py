@@ -129,20 +129,20 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
 
     Given how frequent each class and each decision is, the correlation follows that share. Its interval is
     Wilson's, of as many rows as make the correlation as uncertain by the delta method; where all rows are
-    right, or all wrong, on a table over which two rows are spread evenly.
+    right, all wrong, or none moves the correlation, on a table over which two rows are spread evenly.
     """
     table, squares = _used(c)
     right, chance, root = _right(table)
-    seen = (table, squares) if 0 < right < 1 else _smoothed(table, squares)
-    share, _, unit = _right(seen[0])
-    _, error = _error(mcc, *seen)
-    if not error * unit > 0:  # no row that is right or wrong moves the correlation
-        seen = _smoothed(table, squares)
-        share, _, unit = _right(seen[0])
-        _, error = _error(mcc, *seen)
-    n = share * (1 - share) / (error * unit) ** 2
+    n = _as_uncertain(table, squares) or _as_uncertain(*_smoothed(table, squares))
     _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
     return (low - chance) / root, (high - chance) / root
+
+
+def _as_uncertain(table: Floats, squares: Floats) -> float:
+    """Of how many rows a share of right rows is as uncertain as the correlation; 0 where nothing varies."""
+    share, _, unit = _right(table)
+    _, error = _error(mcc, table, squares)
+    return share * (1 - share) / (error * unit) ** 2 if error * unit > 0 else 0.0
 
 
 def _right(table: Floats) -> tuple[float, float, float]:

@@ -41,7 +41,8 @@ def logistic(
     `penalty` is a matrix Q: coef' Q coef / 2 is added to the loss. Steps that do not lower the loss are
     halved.
     """
-    size = [max(float(np.sqrt(np.mean(np.square(f)))), 1e-300) for f in features]
+    # whose squares are numbers too
+    size = [max(float(np.sqrt(np.mean(np.square(f)))), 1e-150) for f in features]
     scaled = [np.broadcast_to(f / s, neg.shape) for f, s in zip(features, size, strict=True)]
     units = np.array(size)
     q = None if penalty is None else penalty / np.outer(units, units)

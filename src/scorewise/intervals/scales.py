@@ -58,6 +58,15 @@ def effective(total: float, squares: float) -> float:
     return float(total) ** 2 / float(squares) if squares else 0.0
 
 
+def effective_rows(weight: Numbers, squares: Numbers) -> NDArray[np.float64]:
+    """The same of each class, or of each cell.
+
+    >>> effective_rows(np.array([4.0, 0.0]), np.array([8.0, 0.0]))
+    array([2., 0.])
+    """
+    return np.array([effective(*w) for w in zip(weight, squares, strict=True)])
+
+
 def freedom(weight: Numbers, squares: Numbers, effect: NDArray[np.float64]) -> float:
     """Degrees of freedom of a sum of squared effects of rows: few where few rows bring most of it.
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.curves.decomposition import Score
-from scorewise.curves.hull import fits
+from scorewise.curves.hull import fits_to_others
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.folds import dealt, mean_gap, others
+from scorewise.intervals.folds import dealt, mean_gap
 from scorewise.intervals.scales import effective
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -99,13 +99,8 @@ def _deal(t: Tally, folds: int, seed: int) -> _Rows:
 
 def _out_of_fold(rows: _Rows, loss: Score) -> Floats:
     """The isotonic fit to all other folds, straight between the cells that they have."""
-    made = np.empty(rows.neg.shape)
-    neg, pos = others(rows.neg), others(rows.pos)
-    p = rows.p * 2.0**600  # so that the slope between the smallest numbers is one
-    for k in range(len(made)):
-        seen = neg[k] + pos[k] > 0
-        fit = fits(neg[k, seen][None], pos[k, seen][None])[0]
-        made[k] = np.interp(p, p[seen], fit)
+    # at a scale on which the slope between the smallest numbers is one
+    made = fits_to_others(rows.neg, rows.pos, rows.p * 2.0**600)
     if loss != "log":
         return made
     n = effective(float((rows.neg + rows.pos).sum()), float((rows.neg2 + rows.pos2).sum()))

@@ -67,8 +67,10 @@ def check_encoding(encoding: str | None) -> None:
 
 def _is_text(encoding: str) -> bool:
     with suppress(LookupError, ValueError):
-        # the names of hosts are no encoding of files, and their decoder does not say what is wrong
-        return codecs.lookup(encoding)._is_text_encoding and "idna" not in encoding.lower()
+        if codecs.lookup(encoding)._is_text_encoding:
+            # that of host names (idna) cannot mark what is wrong
+            codecs.getincrementaldecoder(encoding)("replace").decode(b"")
+            return True
     return False
 
 

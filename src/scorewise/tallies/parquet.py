@@ -53,9 +53,12 @@ def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, 
     damaged = BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off")
     try:
         data = path.read_bytes()  # polars takes brackets in a path for a glob
-        place, made = _sealed(bytearray(data))
-        if place.stop and data[place] != made:
-            raise changed
+    except OSError:
+        raise damaged from None
+    place, made = _sealed(bytearray(data))
+    if place.stop and data[place] != made:
+        raise changed
+    try:
         metadata = pl.read_parquet_metadata(io.BytesIO(data))
         about: Any = json.loads(metadata[key]) if key in metadata else None
     except (
@@ -66,7 +69,7 @@ def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, 
         RecursionError,
         IndexError,
     ) as e:
-        raise (e if e is changed else damaged) from None
+        raise damaged from e
     if key not in metadata:
         raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
     known = about.get("version") if isinstance(about, dict) else None

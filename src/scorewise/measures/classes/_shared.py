@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.intervals.scales import effective
 from scorewise.intervals.shares import Share
 from scorewise.tallies import ClassTally
 
@@ -50,11 +49,6 @@ def why_uneven(t: ClassTally, weight: Any) -> str:
     )
 
 
-def rows_of(weight: Any, weight2: Any) -> NDArray[np.float64]:
-    """The rows of each class, or as many as their weights are worth."""
-    return np.array([effective(*w) for w in zip(weight, weight2, strict=True)])
-
-
 def left_out(t: ClassTally, used: Any, seen: Share, none: str = "no row of") -> str:
     """Why a mean over the classes used may not be that over all: some are left out, and could move it.
 
@@ -74,7 +68,7 @@ def few_rows(t: ClassTally, rows: NDArray[np.float64], which: str = "of class") 
     there = rows > 0
     inverse = np.divide(1.0, rows, out=np.zeros(len(rows)), where=there)
     at = int(inverse.argmax())
-    # equal weights may add up to a hair less than their number
+    # rounding: equal weights may sum to slightly less than their count
     if rows[at] > FEW - 1e-9 or inverse[at] < 0.45 * inverse.sum():
         return ""
     return f"{rows[at]:.3g} row{'s' * bool(rows[at] > 1)} {which} {t.classes[at]!r}"

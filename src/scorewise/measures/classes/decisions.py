@@ -23,6 +23,7 @@ from scorewise.intervals.class_tables import (
     mean_share,
     occurring_or_called,
 )
+from scorewise.intervals.scales import effective_rows
 from scorewise.intervals.shares import Share, wilson
 from scorewise.measures._decided import cohen
 from scorewise.measures.classes._shared import (
@@ -30,7 +31,6 @@ from scorewise.measures.classes._shared import (
     few_rows,
     left_out,
     occurring,
-    rows_of,
     shares,
     why_one_class,
     why_uneven,
@@ -104,7 +104,7 @@ def _mean_share(
     """The mean over classes of the share of right rows along an axis of the table; rows of each class."""
     w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
     total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
-    used, rows = total > 0, rows_of(total, squares)
+    used, rows = total > 0, effective_rows(total, squares)
     seen = mean_share(hit[used] / total[used], rows[used], level)
     method = f"score, mean of {counted(t, used, exists)}"
     return Estimate(*seen, level, method, baseline=baseline), seen, rows
@@ -128,7 +128,7 @@ def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     baseline = 2 * most / (1 + most) / int(occurring(t).sum())
     seen = mean_f1(t.confusion, level)
     method = f"score, mean of {counted(t, used, 'occur or are called')}"
-    caution = left_out(t, occurring(t), seen) or few_rows(t, rows_of(t.weight, t.weight2))
+    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_rows(t.weight, t.weight2))
     return Estimate(*seen, level, method, baseline=baseline, caution=caution)
 
 

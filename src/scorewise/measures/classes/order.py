@@ -16,14 +16,13 @@ from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
 from scorewise.intervals.placements import FEW, area, area_limits, score_limits, spread
 from scorewise.intervals.precision import precision_area, precision_spread
-from scorewise.intervals.scales import Spread, limits
+from scorewise.intervals.scales import Spread, effective_rows, limits
 from scorewise.intervals.shares import Share
 from scorewise.measures.classes._shared import (
     UNKNOWN,
     counted,
     left_out,
     occurring,
-    rows_of,
     why_one_class,
 )
 from scorewise.registry import measure
@@ -202,5 +201,5 @@ def _judged(
 
 def _worth(t: ClassTally) -> float:
     """As many rows of equally frequent classes as say as much: classes times the harmonic mean."""
-    rows = rows_of(t.weight, t.weight2)[occurring(t)]
+    rows = effective_rows(t.weight, t.weight2)[occurring(t)]
     return float(len(rows) ** 2 / (1 / rows).sum())
