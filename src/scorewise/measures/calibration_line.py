@@ -35,7 +35,7 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     if why := _why_not(t, clip) or why_open(t):
         return Estimate.undefined(why, level)
     cells = log_odds(t, clip)
-    if why := _why_infinite(t, cells) or ("all scores are equal" if len(cells.x) < 2 else ""):
+    if why := _why_infinite(t, cells) or _why_flat(cells):
         return Estimate.undefined(why, level)
     found = slope(cells)
     if found is None:
@@ -86,6 +86,12 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
         rows = f"in {weight:g} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
         return f"a probability is 0 or 1 {rows}; pass clip=1e-15 to bound its log-odds"
     return "the log-odds are too large" if np.abs(c.x).max() > LARGEST else ""
+
+
+def _why_flat(c: LogOdds) -> str:
+    if len(c.x) < 2:
+        return "all scores are equal"
+    return "the log-odds differ by less than 1e-100" if c.x[-1] - c.x[0] < 1e-100 else ""
 
 
 def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:

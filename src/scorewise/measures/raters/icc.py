@@ -197,10 +197,14 @@ def _drawn(
     if value == -math.inf:
         return Estimate.undefined(LOW, level)
     p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
-    df = _freedom(m, single)
-    if not (df > 0 and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf):
+    df, rest = _freedom(m, single), k * m.raters + (k * n - k - n) * m.error
+    # of weights that are worth less than two items the limits have a pole
+    if not (
+        df > 0
+        and rest >= 0
+        and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf
+    ):
         return Estimate(value, level=level, method=UNKNOWN, p=p)
-    rest = k * m.raters + (k * n - k - n) * m.error
     ends = []
     for f_low, f_high in _quantiles(n - 1, df, level, m.tails):
         low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
@@ -245,8 +249,6 @@ def _estimate(
     method += "; heavy tails" if tails.further > 1 + 1e-9 else ""
     # narrow intervals hold their value too
     low, high = min(lower, value), min(max(higher, value), 1.0)
-    if value < 1 - 1e-9 and not high - low > 1e-12:  # of next to no degrees of freedom
-        low, high, method = math.nan, math.nan, UNKNOWN
     return Estimate(value, low, high, level, method, p=p, caution=tails.caution)
 
 
