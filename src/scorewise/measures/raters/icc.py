@@ -198,10 +198,10 @@ def _drawn(
         return Estimate.undefined(LOW, level)
     p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
     df, rest = _freedom(m, single), k * m.raters + (k * n - k - n) * m.error
-    # of weights that are worth less than two items the limits have a pole
+    # of weights that are worth less than two items the limits may have a pole
     if not (
         df > 0
-        and rest >= 0
+        and n > 2 - 1e-9
         and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf
     ):
         return Estimate(value, level=level, method=UNKNOWN, p=p)
