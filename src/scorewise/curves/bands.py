@@ -58,7 +58,7 @@ def band(
     def walks(neg: Floats, pos: Floats) -> Floats:
         return np.array([_heights(x, *steps(s, n, p)) for n, p in zip(neg, pos, strict=True)])
 
-    drawn, _ = bootstrap_cells(_with_unseen(few), walks, replicates=replicates, seed=seed)
+    drawn = bootstrap_cells(_with_unseen(few), walks, replicates=replicates, seed=seed)
     centre = walks(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
     rows = effective(few.negatives + few.positives, sum(few.squares))
     low, high = _limits(drawn - centre, y, level, 0.25 / rows if simultaneous else None)

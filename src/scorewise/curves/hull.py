@@ -76,7 +76,7 @@ def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
 
 
 def _fitted(neg: Floats, pos: Floats, loss: Loss) -> Floats:
-    start, row = _pool_rows(neg, pos)
+    start, row = pool_rows(neg, pos)
     n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
     charge = (n + p) * uncertainty(p / (n + p), loss)
     total: Floats = np.bincount(row, charge, len(neg)) / (neg + pos).sum(1)
@@ -93,14 +93,14 @@ def fits(neg: Floats, pos: Floats) -> Floats:
     made = np.empty(neg.shape)
     for i in range(0, len(neg), several):
         some = slice(i, i + several)
-        start, _ = _pool_rows(neg[some], pos[some])
+        start, _ = pool_rows(neg[some], pos[some])
         n, p = (add_runs(w[some].ravel(), start) for w in (neg, pos))
         length = np.diff(start, append=neg[some].size)
         made[some] = np.repeat(p / (n + p), length).reshape(neg[some].shape)
     return made
 
 
-def _pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first cells of the runs of all rows, counted through, and the row of each run."""
     from scipy.optimize import isotonic_regression
 

@@ -113,6 +113,8 @@ def size_at(c: Chances, points: int, width: float) -> Statistic:
 def spread_out(c: Chances, points: int, gaps: Floats) -> Floats:
     """Gaps on the cells in use put to their places among all cells."""
     at = _cell(c.p, points)
+    if len(at) == points:
+        return gaps
     full = np.zeros((*gaps.shape[:-1], points))
     full[..., at] = gaps
     return full

@@ -160,7 +160,7 @@ def smooth_replicates(
             found.append(inner(climb, run.cumsum() - run / 2) / (climb.sum() * run.sum()))
         return np.where(np.isnan(middles), np.nan, found)
 
-    drawn, _ = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
+    drawn = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
     smaller = min(map(effective, (t.negatives, t.positives), t.squares))
     return Spread(float(np.nanvar(drawn)), smaller - 1)
 

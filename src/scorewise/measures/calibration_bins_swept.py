@@ -44,35 +44,40 @@ def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
 def _swept(c: Chances, gaps: Floats) -> Floats:
     """The error of each row of gaps, over the most bins before the first that do not rise."""
-    pos = gaps + c.sum / c.total
     found: Floats = np.abs(gaps.sum(-1))
+    # cell by cell, since bins are sums of neighbours
+    gap = np.ascontiguousarray(gaps.T)
+    pos = gap + (c.sum / c.total)[:, None]
     all_rise = _rising(pos, c.weight)
-    found[all_rise] = np.abs(gaps[all_rise]).sum(-1)
-    left = np.flatnonzero(~all_rise)
-    pos_upto, gap_upto = (_upto(x) for x in (pos, gaps))
+    found[all_rise] = np.abs(gap[:, all_rise]).sum(0)
+    who, going = np.arange(len(gaps)), ~all_rise
+    pos, gap = _upto(pos), _upto(gap)
     mass = np.append(0.0, c.weight.cumsum())
     for bins in range(2, min(MOST_BINS, len(c)) + 1):
-        edges = _edges(c, bins)
-        rises = _rising(np.diff(pos_upto[left[:, None], edges]), np.diff(mass[edges]))
-        over, left = left[~rises], left[rises]
-        if bins > 2 and len(over):
-            found[over] = _total(gap_upto[over], _edges(c, bins - 1))
-        if not len(left):
+        if not going.any():
             return found
+        if 2 * np.count_nonzero(going) < len(going):
+            who, pos, gap, going = who[going], pos[:, going], gap[:, going], going[going]
+        edges = _edges(c, bins)
+        rises = _rising(np.diff(pos[edges], axis=0), np.diff(mass[edges]))
+        over = np.flatnonzero(going & ~rises)
+        if bins > 2 and len(over):
+            found[who[over]] = _total(gap[:, over], _edges(c, bins - 1))
+        going &= rises
     if len(c) > 1:
-        found[left] = _total(gap_upto[left], edges)
+        found[who[going]] = _total(gap[:, going], edges)
     return found
 
 
 def _total(upto: Floats, edges: Ints) -> Floats:
-    total: Floats = np.abs(np.diff(upto[:, edges])).sum(-1)
+    total: Floats = np.abs(np.diff(upto[edges], axis=0)).sum(0)
     return total
 
 
 def _upto(x: Floats) -> Floats:
     """Sums from the lowest cell up, beginning with none."""
-    sums = np.zeros((len(x), x.shape[1] + 1))
-    np.cumsum(x, axis=-1, out=sums[:, 1:])
+    sums = np.zeros((len(x) + 1, x.shape[1]))
+    np.cumsum(x, axis=0, out=sums[1:])
     return sums
 
 
@@ -89,6 +94,7 @@ def _made_edges(c: Chances, bins: int) -> Ints:
 
 def _rising(pos: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     # a weight that vanishes beside the others has no share
-    share = np.divide(pos, weight, out=np.zeros(pos.shape), where=weight > 0) * weight.sum()
-    rises: np.ndarray[tuple[int], np.dtype[np.bool_]] = (np.diff(share) >= -1e-12).all(-1)
+    unit = np.divide(weight.sum(), weight, out=np.zeros(len(weight)), where=weight > 0)
+    share = pos * unit[:, None]
+    rises: np.ndarray[tuple[int], np.dtype[np.bool_]] = (share[1:] - share[:-1] >= -1e-12).all(0)
     return rises

@@ -136,7 +136,7 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
     fit, bound = fitted_loss(t, loss)
     value = max(constant_loss(t, loss) - fit, 0.0)
     few = pool(t.pooled, CELLS)
-    drawn, _ = bootstrap_cells(
+    drawn = bootstrap_cells(
         few, lambda n, p: _told_apart(n, p, loss), replicates=RESAMPLES, seed=seed
     )
     reach = z(level) * float(drawn.std())

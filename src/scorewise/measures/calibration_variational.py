@@ -67,6 +67,9 @@ class Parts:
         self._order = np.argsort(self._group, kind="stable")
         self._runs = first_of_runs(self._group[self._order])
         self._place = np.searchsorted(self._group[self._order][self._runs], self._group)
+        # every fold with one cell of every group, as replicates mostly have
+        whole = len(fold) == len(self._part) == len(self._start) * len(self._runs)
+        self._grid = (len(self._start), len(self._runs)) if whole else None
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
         self._logit = np.log(p) - np.log1p(-p)
         v = cells.weight * p * (1 - p) / cells.total
@@ -83,15 +86,16 @@ class Parts:
 
     def error(self, gaps: Floats) -> Floats:
         """The gaps, each in the direction that the other folds have shown."""
-        seen = self._others(add_runs(gaps, self._part))
-        clear = np.where(np.abs(seen) > self._least, np.sign(seen), 0.0)[..., self._of]
-        total: Floats = (gaps * np.where(clear != 0, clear, self._trend(gaps))).sum(-1)
+        seen = self._others(self._parts(gaps))
+        clear = np.abs(seen) > self._least
+        if self._grid is None:
+            seen, clear = seen[..., self._of], clear[..., self._of]
+        total: Floats = (gaps * np.sign(np.where(clear, seen, self._trend(gaps)))).sum(-1)
         return total
 
     def size(self, gaps: Floats) -> Floats:
         """The size of the gaps of the groups: the error if there were no chance."""
-        each = add_runs(add_runs(gaps, self._part)[..., self._order], self._runs)
-        total: Floats = np.abs(each).sum(-1)
+        total: Floats = np.abs(self._groups(self._parts(gaps))).sum(-1)
         return total
 
     def direction(self) -> Direction:
@@ -108,23 +112,52 @@ class Parts:
 
     def _others(self, each: Floats) -> Floats:
         """What a group has in all other folds, of what it has in each."""
-        total = add_runs(each[..., self._order], self._runs)
-        others: Floats = total[..., self._place] - each
-        return others
+        total = self._groups(each)
+        others: Floats
+        if self._grid is None:
+            others = total[..., self._place] - each
+        else:
+            others = total[..., None, :] - each.reshape(*each.shape[:-1], *self._grid)
+        return others.reshape(each.shape)
+
+    def _parts(self, gaps: Floats) -> Floats:
+        """What each fold has in each group."""
+        return gaps if self._grid else add_runs(gaps, self._part)
+
+    def _groups(self, each: Floats) -> Floats:
+        """What all folds together have in each group, of what each has."""
+        total: Floats
+        if self._grid is None:
+            total = add_runs(each[..., self._order], self._runs)
+        else:
+            total = each.reshape(*each.shape[:-1], *self._grid).sum(-2)
+        return total
 
     def _trend(self, gaps: Floats) -> Floats:
-        """The sign of the logistic correction of each cell, fitted on the other folds."""
+        """The way of the logistic correction of each cell, fitted on the other folds."""
         z = self._logit
-        sums = (add_runs(g, self._start) for g in (gaps, gaps * z))
+        sums = (self._folds(g) for g in (gaps, gaps * z))
         first, second = (s.sum(-1, keepdims=True) - s for s in sums)
         i0, i1, i2 = (k.sum(-1, keepdims=True) - k for k in self._known)
         known = i0 * i2 - i1 * i1 > 1e-9 * i0 * i2
         shift = np.where(known, i2 * first - i1 * second, first)
         slope = np.where(known, i0 * second - i1 * first, 0.0)
-        toward = shift[..., self._fold] + slope[..., self._fold] * z
+        toward = slope[..., self._fold]
+        toward *= z
+        toward += shift[..., self._fold]
         # what rounding leaves of nothing is no direction
         least = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(z))
-        return np.where(np.abs(toward) > least, np.sign(toward), 0.0)
+        toward[np.abs(toward) <= least] = 0.0
+        return toward
+
+    def _folds(self, gaps: Floats) -> Floats:
+        """The sum of each fold."""
+        total: Floats
+        if self._grid is None:
+            total = add_runs(gaps, self._start)
+        else:
+            total = gaps.reshape(*gaps.shape[:-1], *self._grid).sum(-1)
+        return total
 
 
 def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:

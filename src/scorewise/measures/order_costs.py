@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.curves.hull import fits_elsewhere, pool, pooled
+from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.bootstrap import bootstrap_cells, few_cells
@@ -52,7 +52,7 @@ def h_measure(
     rare = min(t.negatives, t.positives) < RAREST * (t.negatives + t.positives)
     if rare or math.isnan(value):
         return Estimate.undefined("a class is too rare for floating point", level)
-    drawn, _ = bootstrap_cells(
+    drawn = bootstrap_cells(
         t, lambda n, p: _each(n, p, costs), replicates=150, seed=seed, cells=_cells(t)
     )
     reach = z(level) * float(drawn.std())
@@ -76,17 +76,15 @@ def _cells(t: Tally) -> int:
 
 def _each(neg: Floats, pos: Floats, costs: tuple[float, float] | None) -> Floats:
     """The value of each row of cells."""
-    hulls = [add_runs(row, pool(*row)) for row in np.stack([neg, pos], axis=1)]
-    n, p = np.concatenate(hulls, axis=1)
-    sizes = [h.shape[1] for h in hulls]
-    first = np.append(0, np.cumsum(sizes)[:-1])
+    start, row = pool_rows(neg, pos)
+    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
     total = neg.sum(-1) + pos.sum(-1)
     prevalence = pos.sum(-1) / total
     charges = _tabled(prevalence, costs)
     constant = charges(prevalence, prevalence)
     most = (1 - prevalence) * constant[0] + prevalence * constant[1]
-    on_neg, on_pos = charges(p / (n + p), np.repeat(prevalence, sizes))
-    loss = add_runs(n * on_neg + p * on_pos, first) / total
+    on_neg, on_pos = charges(p / (n + p), prevalence[row])
+    loss = np.bincount(row, n * on_neg + p * on_pos, len(neg)) / total
     with np.errstate(divide="ignore", invalid="ignore"):
         saved: Floats = np.where(most > 0, np.maximum(0.0, 1 - loss / most), np.nan)
     return saved
