@@ -108,8 +108,9 @@ class _Tables:
 
     def _fitted(self, c: Floats) -> Floats:
         """The inverse temperature for each fold, fitted on the others."""
-        rest = c.sum(-1, keepdims=True) - c
-        slope = self._slope.sum(1, keepdims=True) - self._slope
+        # added up, not the difference of sums: weights may be far apart
+        elsewhere = 1.0 - np.eye(c.shape[-1])
+        rest, slope = c @ elsewhere, self._slope @ elsewhere
         grid = np.log(_GRID)
         each = [np.interp(rest[..., f], slope[:, f], grid) for f in range(c.shape[-1])]
         fitted: Floats = np.exp(np.stack(each, axis=-1))

@@ -169,7 +169,7 @@ def _by_ratio(
     """A correlation that depends on the ratio of two mean squares alone."""
     from scipy.special import fdtrc
 
-    between = between if between > ROUNDING * rest else 0.0
+    between = _more_than_rounding(between, rest)
     f = between / rest if rest > 0 else math.inf if between else math.nan
     value = of(f, k)
     if not math.isfinite(value):
@@ -177,6 +177,10 @@ def _by_ratio(
     ends = [(of(f / down, k), of(f * up, k)) for down, up in _quantiles(*free, level, tails)]
     p = float(fdtrc(*free, f)) if f < math.inf else 0.0
     return _estimate(value, ends, level, method, p, tails)
+
+
+def _more_than_rounding(variance: float, rest: float) -> float:
+    return variance if variance > ROUNDING * rest else 0.0
 
 
 def _drawn(
@@ -188,6 +192,10 @@ def _drawn(
     m = _checked(two_way(r), interval, level)
     if isinstance(m, Estimate):
         return m
+    m = m._replace(
+        error=_more_than_rounding(m.error, m.between),
+        raters=_more_than_rounding(m.raters, m.between),
+    )
     n, k = m.items, m.many
     total = m.between + (k - 1) * m.error + k * (m.raters - m.error) / n
     if total <= 1e-13 * (m.between + m.error + m.raters):
