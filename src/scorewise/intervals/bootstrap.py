@@ -30,7 +30,10 @@ def resampled(
     used = weight > 0
     w, w2 = weight[used].astype(np.float64), squares[used].astype(np.float64)
     drawn = np.zeros((replicates, len(weight)))
-    drawn[:, used] = rng.standard_gamma(w * w / w2, (replicates, len(w))) * (w2 / w)
+    rows = w * w / w2
+    # draws of one row are of another kind than those of a little more
+    rows = np.where(np.abs(rows - 1) < 1e-9, 1.0, rows)
+    drawn[:, used] = rng.standard_gamma(rows, (replicates, len(w))) * (w2 / w)
     return drawn
 
 
