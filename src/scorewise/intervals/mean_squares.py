@@ -125,6 +125,7 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, free: float) -> Tails:
     too little variance: in samples of 20 skewed items that looked normal, F held least of all.
     """
     n = float(weight.sum())
+    n = round(n) if abs(n - round(n)) < 1e-9 * n else n  # bounds are not left to rounding
     few = f"{round(n)} items are too few to show whether they are skewed" if n < SHOWN else ""
     off = mean - (weight * mean).sum() / n
     spread = float((weight * off * off).sum()) / n
