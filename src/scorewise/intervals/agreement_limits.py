@@ -46,8 +46,11 @@ def _as_share(c: Coefficient, level: float) -> Limits:
     assert c.moments is not None
     m, chance = c.moments, 1 - c.expected
     apart = min(max(1 - c.observed, 0.0), 1.0)
-    variance = _at(_seen(m, 1 - c.value, 0.0), 0.0) * chance**2
-    trials = apart * (1 - apart) / variance if variance > 1e-24 else 0.0
+    ratio = 1 - c.value
+    variance = _at(_seen(m, ratio, 0.0), 0.0) * chance**2
+    # what rounding leaves of terms that cancel is no variance
+    least = 1e-24 + 1e-14 * (ratio * ratio * m.lean2 + m.own2) * chance**2
+    trials = apart * (1 - apart) / variance if variance > least else 0.0
     reach = z(level)
     if m.whole:  # with weights, items that differ may be light by chance
         trials = min(trials, c.items)
