@@ -254,8 +254,8 @@ def by_chance(case, rows, t, cells, draws=4000):
         if e is None or e.p is None or (name == "smece" and e.value < 0.005):
             continue
         values = smoothed(p, cell, e.value) if values is None else values
-        # smECE is drawn on cells half a width across, on which sizes that differ by less may be equal
-        slack = 1e-9 * max(abs(values[0]), 1 / n.sum()) if name != "smece" else 0.02 * values[0]
+        # smECE is drawn on a grid, on which sizes that differ by less may be equal
+        slack = 1e-9 * max(abs(values[0]), 1 / n.sum()) if name != "smece" else 2e-3 * values[0]
         above, reached = ((values[1:] >= values[0] + s).mean() for s in (slack, -slack))
         replicates = 1000 if name in ("ece", "max_ce", "ce_l2_debiased") else 300
         error = math.sqrt(max(reached * (1 - reached), 0.002) * (1 / replicates + 1 / draws))

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.intervals.inversion import Statistic
 from scorewise.tallies.chances import Chances, Floats
 from scorewise.tallies.sorting import first_of_runs
 
+Spread = Callable[[Floats], Floats]
 POINTS = 3465  # their middles are edges of the fixed grid, so that no cell lies across one
+_MOST, _FEW = 512, 64  # points for replicates, and cells that keep their places among these
 REACH = 0.8  # a row moved by d changes the total size at width s by less than REACH d / s
 
 
@@ -99,25 +100,28 @@ def fixed_widths(gaps: Floats) -> Floats:
     return found
 
 
-def few_cells(c: Chances, width: float) -> tuple[Chances, int]:
-    """Equal cells half a width across, at most 512, joined from the others, and how many these are."""
-    points = int(np.clip(np.ceil(2 / max(width, 1e-3)), 48, 512))
-    return c.joined(first_of_runs(_cell(c.p, points))), points
+def few_cells(c: Chances, width: float) -> tuple[Chances, Spread]:
+    """Cells for replicates, and how their gaps are put on a grid.
 
+    Up to 64 cells stay as they are, each dealt to the two points beside it: gaps that nearly cancel
+    depend on where they are. More are joined to equal cells half a width across, at most 512.
+    """
+    if len(c) <= _FEW:
+        place = np.clip(c.p * _MOST - 0.5, 0.0, _MOST - 1.0)
+        share = np.maximum(1 - np.abs(place[:, None] - np.arange(_MOST)), 0.0)
+        return c, lambda gaps: gaps @ share
+    points = int(np.clip(np.ceil(2 / max(width, 1e-3)), 48, _MOST))
+    few = c.joined(first_of_runs(_cell(c.p, points)))
+    at = _cell(few.p, points)
 
-def size_at(c: Chances, points: int, width: float) -> Statistic:
-    """The total size at one width, of gaps on cells that `few_cells` joined."""
-    return lambda gaps: sizes(spread_out(c, points, gaps))(width)
+    def spread(gaps: Floats) -> Floats:
+        if len(at) == points:
+            return gaps
+        full = np.zeros((*gaps.shape[:-1], points))
+        full[..., at] = gaps
+        return full
 
-
-def spread_out(c: Chances, points: int, gaps: Floats) -> Floats:
-    """Gaps on the cells in use put to their places among all cells."""
-    at = _cell(c.p, points)
-    if len(at) == points:
-        return gaps
-    full = np.zeros((*gaps.shape[:-1], points))
-    full[..., at] = gaps
-    return full
+    return few, spread
 
 
 def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:

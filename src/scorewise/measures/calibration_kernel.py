@@ -42,7 +42,7 @@ def smece(
     The interval inverts consistency tests along the gaps seen.
 
     >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
-    0.198 [0.000, 0.439]
+    0.198 [0.000, 0.440]
     """
     one_of("convention", convention, (None, "relplot"))
     if why := lacking(t, level):
@@ -51,16 +51,18 @@ def smece(
     value = kept(
         t, "smece", lambda: smoothed.fixed_width(smoothed.sizes(smoothed.on_grid(c)), 1e-10)
     )
-    few, points = smoothed.few_cells(c, value)
+    few, spread = smoothed.few_cells(c, value)
     noise = noise_of(few, seed, FEWER)
 
     def size(gaps: Floats) -> Floats:
-        each = (smoothed.sizes(smoothed.spread_out(few, points, g)) for g in gaps)
+        each = (smoothed.sizes(spread(g)) for g in gaps)
         return np.array([smoothed.fixed_width(s, within=1e-5) for s in each])
 
     # the fixed point reaches a width exactly when the size at that width does
-    at_value = smoothed.size_at(few, points, value)
-    null = smoothed.fixed_widths(smoothed.spread_out(few, points, noise.null[:_ENOUGH]))
+    def at_value(gaps: Floats) -> Floats:
+        return smoothed.sizes(spread(gaps))(value)
+
+    null = smoothed.fixed_widths(spread(noise.null[:_ENOUGH]))
     found = inverted(
         noise, at_value, level, size=size, value=value, expected=float(null.mean())
     )  # fmt: skip
