@@ -224,7 +224,8 @@ def _drawn(
 def _quantiles(between: float, rest: float, level: float, tails: Tails) -> list[Ends]:
     """Of the ratio of mean squares, downwards and upwards: those of F, and those further apart."""
     found = _upper(between, rest, level), _upper(rest, between, level)
-    down, up = (min(max(f, 1e-100), 1e100) for f in found)  # next to no items: 0 or infinite
+    most = 1e300 ** (1 / max(3.0, tails.further))  # of next to no items it is 0 or infinite
+    down, up = (min(max(f, 1 / most), most) for f in found)
     return [(down**by, up**by) for by in (1.0, tails.further)]
 
 
