@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.intervals.agreement_weights import Weights, disagreement
 from scorewise.intervals.disagreement import Disagreement
 from scorewise.tallies import Ratings
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DRAWS = 1000
 ITEMS = 10**8  # beyond which random tables take too long, or overflow
 MOST = 4096  # categories

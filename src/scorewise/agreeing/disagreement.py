@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.rating_codes import RatingList
 from scorewise.door.ratings import RatingRows
 from scorewise.errors import BadInput
@@ -20,7 +20,6 @@ from scorewise.intervals.ratios import share_over_items
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 17  # items looked at together
 
 

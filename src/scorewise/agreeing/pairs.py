@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement_pairs import Compared, compared, too_many
 from scorewise.intervals.agreement_weights import Weights, disagreement
@@ -18,7 +18,6 @@ from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.rating_patterns import summed
 
 SHOWN = 45
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scorewise.answering.measures import ALL, SHOWN
-from scorewise.answering.sample import Floats, Sample, thresholds
+from scorewise.answering.sample import Sample, thresholds
 from scorewise.answering.settings import Settings
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally

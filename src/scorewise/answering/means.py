@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from scorewise.answering.sample import Floats, Sample
+from scorewise.answering.sample import Sample
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.losses import mean_loss
 from scorewise.intervals.means import mean_score

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.answers import AnswerRows
 from scorewise.tallies import Tally
 
-Floats = NDArray[np.float64]
 FEW = 20  # distinct qualities, up to which each is a threshold of its own
 GRID = tuple(i / 20 for i in range(20))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.arrays import Floats
+from scorewise.tallies.chances import Chances
 
 _LEAST = 1e-3  # the width below which relplot does not look
 _DENSITY = 1e-4  # what relplot adds to the density of rows

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scorewise.curves.thresholds import Curve, Floats
+from scorewise.arrays import Floats
+from scorewise.curves.thresholds import Curve
 from scorewise.intervals.bootstrap import bootstrap_cells, few_cells
 from scorewise.intervals.scales import effective, z
 from scorewise.tallies import Tally

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scorewise.curves.thresholds import Curve, Floats
+from scorewise.arrays import Floats
+from scorewise.curves.thresholds import Curve
 
 
 def distance(a: Curve, b: Curve) -> float:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.folds import dealt, others
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Loss, uncertainty
 from scorewise.tallies.once import once
 from scorewise.tallies.sorting import Numbers, add_runs
 
-Floats = NDArray[np.float64]
 _PART = 1 << 16
 
 

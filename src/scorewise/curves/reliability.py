@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.hull import fits
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
@@ -18,7 +18,6 @@ from scorewise.tallies import Tally
 from scorewise.tallies.chances import Chances, chances, why_not_probable
 from scorewise.tallies.sorting import runs
 
-Floats = NDArray[np.float64]
 Bands = Literal["consistency", "confidence"]
 CELLS, REPLICATES, STRETCHES = 512, 500, 256
 

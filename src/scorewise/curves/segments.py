@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.curves.thresholds import Curve, Floats
+from scorewise.arrays import Floats
+from scorewise.curves.thresholds import Curve
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import first_high
 from scorewise.tallies.losses import unit

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.thresholds import Curve
 from scorewise.errors import BadInput
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

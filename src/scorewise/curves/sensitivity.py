@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scorewise.curves.thresholds import Floats
+from scorewise.arrays import Floats
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import HAIR
 from scorewise.tallies.losses import unit

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.hull import pool
-from scorewise.curves.thresholds import Curve, Floats
+from scorewise.curves.thresholds import Curve
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import cell_climbs
 from scorewise.tallies.losses import unit

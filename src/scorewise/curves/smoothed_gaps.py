@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.arrays import Floats
+from scorewise.tallies.chances import Chances
 from scorewise.tallies.sorting import first_of_runs
 
 Spread = Callable[[Floats], Floats]

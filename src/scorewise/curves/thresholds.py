@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.hull import pooled
 from scorewise.intervals.tables import Formula
 from scorewise.tallies import Tally, formulas
 from scorewise.tallies.deciding import Cut
 from scorewise.tallies.sorting import Numbers
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,11 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.curves import roc
 from scorewise.curves.hull import calibrated
 from scorewise.curves.smooth import SmoothRoc, smooth_roc
-from scorewise.curves.thresholds import Floats, Roc
+from scorewise.curves.thresholds import Roc
 from scorewise.displays.canvas import (
     BLUE,
     GREY,

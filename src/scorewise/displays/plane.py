@@ -11,18 +11,17 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.place import Place
 from scorewise.door.values import Coded
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
-Array = NDArray[np.float64]
-
 
 class Plane(NamedTuple):
     """Rows of two numbers, their names if they have any, and the library that held them."""
 
-    rows: Array
+    rows: Floats
     names: tuple[str, ...] | None
     library: Any
 
@@ -49,13 +48,13 @@ class Plane(NamedTuple):
             else cls(rows, None, None)
         )
 
-    def line(self, column: int, reach: float, points: int) -> Array:
+    def line(self, column: int, reach: float, points: int) -> Floats:
         """Places along one feature, beyond the rows by `reach` times their range, or by 1 if it is 0."""
         low, high = self.rows[:, column].min(), self.rows[:, column].max()
         beyond = reach * (high - low) if high > low else max(1.0, 1e-9 * abs(low))
         return np.linspace(low - beyond, high + beyond, points)
 
-    def asked(self, places: Array, model: Any, name: str) -> Any:
+    def asked(self, places: Floats, model: Any, name: str) -> Any:
         """Places as the model knows its features: a frame with its names, or an array."""
         known, library = getattr(model, "feature_names_in_", None), self.library or _loaded()
         if known is None or library is None:
@@ -95,7 +94,7 @@ class Plane(NamedTuple):
         return np.asarray(classes[place])
 
 
-def _numbers(x: Any) -> Array:
+def _numbers(x: Any) -> Floats:
     try:
         return np.asarray(x, dtype=float)
     except (TypeError, ValueError):

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.displays.canvas import COLOURS, ink, literal, panels
 from scorewise.displays.display import Display
 from scorewise.displays.plane import Plane, check_plane, named_models
 from scorewise.errors import BadInput
-
-Array = NDArray[np.float64]
 
 
 class PosteriorDisplay(Display):
@@ -29,9 +27,9 @@ class PosteriorDisplay(Display):
 
     def __init__(
         self,
-        x: Array,
-        y: Array,
-        posteriors: Mapping[str, Array],
+        x: Floats,
+        y: Floats,
+        posteriors: Mapping[str, Floats],
         classes: Any,
         points: tuple[Any, Any] | None = None,
     ) -> None:
@@ -105,7 +103,7 @@ class PosteriorDisplay(Display):
             self.points_.append(ax.scatter(own[:, 0], own[:, 1], label=label, **look | given))
 
 
-def colours(p: Array) -> Array:
+def colours(p: Floats) -> Floats:
     """Colours of posteriors: white where all classes are as likely, a class's own where it is sure.
 
     >>> colours(np.array([[0.5, 0.5], [1.0, 0.0]])).round(2)

@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.door.classes import coded
 from scorewise.door.columns import Missing, aligned, complete
 from scorewise.door.numbers import numbers
 from scorewise.door.place import Place
 from scorewise.door.texts import Texts, texts
 from scorewise.door.unit import amounts, truths
-from scorewise.door.values import Mask, Numbers, Vector
+from scorewise.door.values import Numbers, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
@@ -45,7 +46,7 @@ class AnswerColumns:
         gaps = [gone for gone in said if gone is not None] + ([] if kept is None else [~kept])
         if not gaps:
             return self
-        keep: Mask = ~np.logical_or.reduce(gaps)
+        keep: Bools = ~np.logical_or.reduce(gaps)
         if not keep.any():
             raise BadInput("every answer misses something; none is left to judge")
         return AnswerColumns(
@@ -93,7 +94,7 @@ def _same_length(columns: Mapping[str, Texts | Vector]) -> None:
             )
 
 
-def _without_text(name: str, column: Texts, missing: Missing, place: Place) -> Mask | None:
+def _without_text(name: str, column: Texts, missing: Missing, place: Place) -> Bools | None:
     gone = column.missing()
     if gone is not None and missing == "refuse":
         them = "it" if np.count_nonzero(gone) == 1 else "them"
@@ -108,7 +109,7 @@ def _without_text(name: str, column: Texts, missing: Missing, place: Place) -> M
     return gone
 
 
-def _keep(column: Numbers, rows: Mask) -> Numbers:
+def _keep(column: Numbers, rows: Bools) -> Numbers:
     return Numbers(column.values[rows], None if column.null is None else column.null[rows])
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.answer_columns import AnswerColumns, Groups, read_answers, words
 from scorewise.door.columns import Missing, one_of
 from scorewise.door.matching import Compared, Lists, compare
@@ -19,8 +19,6 @@ from scorewise.door.texts import Texts, check_flat
 from scorewise.door.unit import in_unit
 from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.labels import listed, text
 from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
 from scorewise.door.rows import Names, counts, weights
-from scorewise.door.values import Coded, Mask, Numbers, Vector
+from scorewise.door.values import Coded, Numbers, Vector
 from scorewise.door.vectors import of_torch
 from scorewise.errors import BadInput
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
-Codes: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 LARGEST = 1e100  # beyond which sums of logits leave the floats
 LONG = 20  # classes that are no longer listed one by one
 SLACK = 0.01  # how far from 1 the probabilities of a row may add up
@@ -34,12 +32,12 @@ class ClassRows:
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them.
     """
 
-    y: Codes
+    y: Ints
     scores: Floats
     classes: tuple[str, ...]
     kind: ClassKind
     weight: Floats | None
-    count: Codes | None
+    count: Ints | None
     names: Names
     dropped: int
     place: Place = field(default_factory=Place)
@@ -255,7 +253,7 @@ def _unordered(column: Coded, words: list[str], starts: list[int], many: int) ->
     return all(w.isdecimal() for w in words) and words != sorted(words, key=int)
 
 
-def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place) -> Codes:
+def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place) -> Ints:
     """The place of each label among the classes; the column misses nothing.
 
     >>> from scorewise.door.vectors import vector
@@ -267,7 +265,7 @@ def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place)
     places = np.array([at.get(w, -1) for w in words], np.int64)
     y = places[codes] if len(codes) else np.zeros(0, np.int64)
     if len(y) and y.min() < 0:
-        wrong: Mask = y < 0
+        wrong: Bools = y < 0
         first = words[codes[wrong.argmax()]]
         raise BadInput(
             f"{name} is not among the classes {place.rows(wrong)} ({first!r}); the classes are "
@@ -276,7 +274,7 @@ def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place)
     return y
 
 
-def coded(column: Vector) -> tuple[Codes, list[str]]:
+def coded(column: Vector) -> tuple[Ints, list[str]]:
     """Codes into a list of words: declared categories in their order, others sorted."""
     if isinstance(column, Coded):
         words = [text(v) for v in column.values]
@@ -311,7 +309,7 @@ def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place
             f'pass kind="logit" for logits'
         )
     total = values.sum(1)
-    apart: Mask = np.abs(total - 1) > SLACK
+    apart: Bools = np.abs(total - 1) > SLACK
     if apart.any():
         raise BadInput(
             f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 "

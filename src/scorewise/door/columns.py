@@ -8,9 +8,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from scorewise.arrays import Bools
 from scorewise.door.numbers import numbers
 from scorewise.door.place import Place
-from scorewise.door.values import Mask, Numbers, Vector, short
+from scorewise.door.values import Numbers, Vector, short
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
@@ -97,9 +98,9 @@ def same_length(columns: list[tuple[str, Vector]]) -> None:
             )
 
 
-def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Mask | None:
+def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Bools | None:
     """The rows that miss nothing; None when that is all of them."""
-    gaps: Mask | None = None
+    gaps: Bools | None = None
     for name, column in columns:
         gone = column.missing()
         if gone is None:

@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from scorewise.door.classes import Codes, Floats, class_codes, coded, named_classes
+from scorewise.arrays import Floats, Ints
+from scorewise.door.classes import class_codes, coded, named_classes
 from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.place import Place
 from scorewise.door.rows import Kind, Names, counts, scored, weights
@@ -20,13 +21,13 @@ from scorewise.errors import BadInput
 class DecidedRows:
     """Checked rows: `y` and `called` are places in `classes`, `confidence` is that in the decision."""
 
-    y: Codes
-    called: Codes
+    y: Ints
+    called: Ints
     confidence: Floats
     classes: tuple[str, ...]
     kind: Kind
     weight: Floats | None
-    count: Codes | None
+    count: Ints | None
     names: Names
     dropped: int
     place: Place = field(default_factory=Place)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.values import Coded, Mask, Numbers, Vector, short, spread, spreadable
+from scorewise.arrays import Bools
+from scorewise.door.values import Coded, Numbers, Vector, short, spread, spreadable
 from scorewise.door.words import pair_of, positive_of
 from scorewise.errors import BadInput
 
@@ -24,7 +25,7 @@ class Labels:
     rule: str
 
 
-def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Mask, Labels]:
+def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools, Labels]:
     """True where the label is the positive class. The column has no missing values.
 
     The positive class is the one given; else 1 of 0/1 and of -1/1, True of False/True, the word
@@ -65,7 +66,7 @@ def text(value: Any) -> str:
 # numbers
 
 
-def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Mask, Labels]:
+def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Bools, Labels]:
     low, high = values.min().item(), values.max().item()
     is_bool = values.dtype == bool
     if positive is not None:
@@ -111,7 +112,7 @@ def _too_many_numbers(values: NDArray[Any], name: str) -> str:
 
 def _given_number(
     values: NDArray[Any], name: str, positive: Any, low: float, high: float
-) -> tuple[Mask, Labels]:
+) -> tuple[Bools, Labels]:
     wanted = _as_number(positive, values.dtype == bool)
     y = np.zeros(len(values), dtype=bool) if wanted is None else values == wanted
     if y.any():
@@ -143,7 +144,7 @@ def _as_number(positive: Any, is_bool: bool) -> float | None:
         return None
 
 
-def _others(values: NDArray[Any], y: Mask, low: float, high: float) -> list[str]:
+def _others(values: NDArray[Any], y: Bools, low: float, high: float) -> list[str]:
     """The values besides the positive one; sorts only when they are more than one."""
     if values.dtype == bool or _only(values, low, high):
         rest = [v for v in {low, high} if values[y.argmax()] != v]
@@ -154,7 +155,7 @@ def _others(values: NDArray[Any], y: Mask, low: float, high: float) -> list[str]
 # values of any other kind
 
 
-def _of_values(column: Coded, name: str, positive: Any) -> tuple[Mask, Labels]:
+def _of_values(column: Coded, name: str, positive: Any) -> tuple[Bools, Labels]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     present = [int(i) for i in np.flatnonzero(counts)]
     words = [text(v) for v in column.values]
@@ -176,7 +177,7 @@ def _of_values(column: Coded, name: str, positive: Any) -> tuple[Mask, Labels]:
     return column.codes == top, Labels(words[top], words[a + b - top], rule)
 
 
-def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[Mask, Labels]:
+def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[Bools, Labels]:
     pair = pair_of(words[only])
     if pair is not None:
         labels = Labels(*pair, "known word")
@@ -192,7 +193,7 @@ def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[M
 
 def _given_value(
     column: Coded, name: str, positive: Any, present: list[int], words: list[str]
-) -> tuple[Mask, Labels]:
+) -> tuple[Bools, Labels]:
     wanted = text(positive)
     exact = [i for i, w in enumerate(words) if w == wanted]
     alike = [i for i, w in enumerate(words) if w.strip().casefold() == wanted.strip().casefold()]

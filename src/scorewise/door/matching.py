@@ -7,12 +7,11 @@ from itertools import compress
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 from scorewise.door.wording import Form
 
-Floats: TypeAlias = NDArray[np.float64]
 Lists: TypeAlias = Literal["variants", "items"]
 Pairs: TypeAlias = Callable[[list[str], list[str]], Floats]
 Items: TypeAlias = list[list[str]]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.door.place import Place
-from scorewise.door.values import Coded, Mask, Numbers, Vector, numeric, short, spread, spreadable
+from scorewise.door.values import Coded, Numbers, Vector, numeric, short, spread, spreadable
 from scorewise.errors import BadInput
 
 _EXACT = 2**53
@@ -41,11 +42,11 @@ def _too_large(name: str, rows: str, first: str) -> str:
     )
 
 
-def _beyond(column: Numbers) -> Mask | None:
+def _beyond(column: Numbers) -> Bools | None:
     values = column.values
     if values.min() >= -_EXACT and values.max() <= _EXACT:
         return None
-    big: Mask = (values > _EXACT) | (values < -_EXACT)
+    big: Bools = (values > _EXACT) | (values < -_EXACT)
     if column.null is not None:
         big &= ~column.null
     return big if big.any() else None

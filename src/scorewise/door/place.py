@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.values import Mask
+from scorewise.arrays import Bools
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Place:
         file, number = self.number(index)
         return f"row {number}, counting from 0" if file is None else f"row {number} of {file}"
 
-    def keep(self, rows: Mask) -> Place:
+    def keep(self, rows: Bools) -> Place:
         """The same place when only those of its rows are left.
 
         >>> Place().keep(np.array([False, True, True])).keep(np.array([False, True])).position(0)
@@ -57,7 +57,7 @@ class Place:
         left = np.flatnonzero(rows)
         return replace(self, kept=left if self.kept is None else self.kept[left])
 
-    def rows(self, where: Mask) -> str:
+    def rows(self, where: Bools) -> str:
         """How many rows, and the first of them.
 
         >>> Place().rows(np.array([False, True, True]))

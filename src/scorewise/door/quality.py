@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.matching import Lists, Pairs, compare
 from scorewise.door.wording import UNANSWERABLE, Normalise, former
 from scorewise.errors import BadInput
 
-Floats: TypeAlias = NDArray[np.float64]
 MOST_LETTERS = 10**6  # of two texts that are compared letter by letter
 
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Ints
 from scorewise.door.labels import listed, text
 from scorewise.door.place import Place
 from scorewise.door.values import Coded, Numbers, Vector
 from scorewise.errors import BadInput
 
 Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
 MOST_CELLS = 1 << 26  # of items x raters in one table
 FULL = 4  # cells of a table for each rating, beyond which ratings are listed one by one
 _SPAN = 1 << 16  # whole numbers this close together are coded without a sort

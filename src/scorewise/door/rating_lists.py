@@ -7,12 +7,13 @@ from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.arrays import Bools, Ints
 from scorewise.door.classes import coded
 from scorewise.door.columns import aligned, one_of, same_length
 from scorewise.door.place import Place
-from scorewise.door.rating_codes import MOST_CELLS, Codes, Ints, RatingList, coded_ratings
+from scorewise.door.rating_codes import MOST_CELLS, Codes, RatingList, coded_ratings
 from scorewise.door.ratings import RatingRows, Scale
-from scorewise.door.values import Mask, Vector
+from scorewise.door.values import Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
@@ -91,7 +92,7 @@ def _raters(
 def _refuse_twice(at: Ints, who: Ints, items: list[str], names: list[str], place: Place) -> None:
     cell = at * len(names) + who
     order = np.argsort(cell, kind="stable")
-    again: Mask = np.zeros(len(cell), bool)
+    again: Bools = np.zeros(len(cell), bool)
     again[order[1:]] = cell[order[1:]] == cell[order[:-1]]
     if again.any():
         row = int(again.argmax())

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.columns import aligned, one_of, same_length
 from scorewise.door.labels import listed
 from scorewise.door.numbers import numbers
@@ -28,7 +29,6 @@ from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.door.columns import Missing, one_of, read
 from scorewise.door.labels import Labels, read_labels
 from scorewise.door.numbers import in_range
 from scorewise.door.place import Place
-from scorewise.door.values import Mask, Numbers
+from scorewise.door.values import Numbers
 from scorewise.errors import BadInput
 
 Kind: TypeAlias = Literal["probability", "logit", "score"]
@@ -37,7 +38,7 @@ class Rows:
     caller's own memory and are not to be written to. `place` knows their numbers in the input.
     """
 
-    y: Mask
+    y: Bools
     scores: dict[str, Scores]
     weight: NDArray[np.float64] | None
     count: NDArray[np.int64] | None

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from scorewise.arrays import Bools
 from scorewise.door.labels import text
 from scorewise.door.place import Place
-from scorewise.door.values import Mask, absent
+from scorewise.door.values import absent
 from scorewise.errors import BadInput
 
 Cell: TypeAlias = str | list[Any] | None
@@ -26,13 +27,13 @@ class Texts:
     def __len__(self) -> int:
         return len(self.values)
 
-    def missing(self) -> Mask | None:
+    def missing(self) -> Bools | None:
         """Where there is no value; None when every row has one."""
         if None not in self.values:
             return None
         return np.fromiter((v is None for v in self.values), bool, len(self.values))
 
-    def keep(self, rows: Mask) -> Texts:
+    def keep(self, rows: Bools) -> Texts:
         """Those rows alone."""
         return Texts([v for v, kept in zip(self.values, rows, strict=True) if kept])
 

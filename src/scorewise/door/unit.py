@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.numbers import in_range, numbers
 from scorewise.door.place import Place
 from scorewise.door.values import Coded, Numbers, Vector, short
 from scorewise.errors import BadInput
 
-Floats: TypeAlias = NDArray[np.float64]
 _TRUTH = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
 _MARKS = 10  # the most that a scale of marks has; beyond are percentages
 

@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.errors import BadInput
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -19,20 +18,20 @@ class Numbers:
     """Booleans, integers or floats; `null`, if any, marks the missing ones besides NaN."""
 
     values: NDArray[Any]
-    null: Mask | None = None
+    null: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def missing(self) -> Mask | None:
+    def missing(self) -> Bools | None:
         """Where there is no value, null or NaN; None when every row has one."""
         values, null = self.values, self.null
         if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
-            nan: Mask = np.isnan(values)
+            nan: Bools = np.isnan(values)
             return nan if null is None else nan | null
         return null if null is not None and null.any() else None
 
-    def keep(self, rows: Mask) -> Numbers:
+    def keep(self, rows: Bools) -> Numbers:
         """Those rows alone, which have no missing values."""
         return Numbers(self.values[rows])
 
@@ -51,11 +50,11 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def missing(self) -> Mask | None:
+    def missing(self) -> Bools | None:
         """Where there is no value; None when every row has one."""
         return self.codes < 0 if len(self.codes) and self.codes.min() < 0 else None
 
-    def keep(self, rows: Mask) -> Coded:
+    def keep(self, rows: Bools) -> Coded:
         """Those rows alone."""
         return Coded(self.codes[rows], self.values, self.declared)
 
@@ -108,7 +107,7 @@ def _small_float(values: NDArray[Any], name: str) -> NDArray[Any]:
         ) from None
 
 
-def _without(column: Vector, null: Mask) -> Vector:
+def _without(column: Vector, null: Bools) -> Vector:
     if isinstance(column, Coded):
         return Coded(np.where(null, -1, column.codes), column.values, column.declared)
     return Numbers(column.values, null)

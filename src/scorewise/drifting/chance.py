@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from scorewise.drifting.split import Classes, Floats, Split
+from scorewise.arrays import Floats
+from scorewise.drifting.split import Classes, Split
 from scorewise.intervals.bootstrap import resampled
 
 Held = Literal["nothing", "class", "score"]

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.drifting import chance
 from scorewise.drifting.change import Change
 from scorewise.drifting.outcomes import strata
 from scorewise.drifting.sample import Sample
-from scorewise.drifting.split import Floats, Split, pool, split
+from scorewise.drifting.split import Split, pool, split
 from scorewise.drifting.statistics import STATISTICS, Need, Statistic
 from scorewise.estimate import Estimate
 from scorewise.intervals.shares import combine, wilson

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.drifting.split import Floats, Split, pool
+from scorewise.arrays import Floats
+from scorewise.drifting.split import Split, pool
 
 STRATA = 64  # classes of rows with about the same score
 BINS = 4  # of the reliability curves

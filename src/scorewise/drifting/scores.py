@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.drifting.split import Classes, Floats, Split
+from scorewise.arrays import Floats
+from scorewise.drifting.split import Classes, Split
 
 BINS = 10
 LEAST = 1e-4  # what PSI takes an emptier bin for

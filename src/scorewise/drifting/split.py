@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.drifting.thinning import thinned
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
@@ -16,8 +16,6 @@ from scorewise.tallies.coarse import merge_coarse
 from scorewise.tallies.losses import unit
 from scorewise.tallies.merging import coarsen
 from scorewise.tallies.sorting import add_runs, first_of_runs
-
-Floats = NDArray[np.float64]
 
 
 class Classes(NamedTuple):

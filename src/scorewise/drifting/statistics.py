@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from scorewise.arrays import Floats
 from scorewise.drifting import curves, outcomes, scores
 from scorewise.drifting.chance import Held
-from scorewise.drifting.split import Floats, Split
+from scorewise.drifting.split import Split
 
 Need = Literal["labels", "classes", "unit", "probability", "moving midpoint", "no labels"]
 

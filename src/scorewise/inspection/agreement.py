@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats
 from scorewise.curves.distance import distance
 from scorewise.curves.smooth import SmoothRoc, smooth_roc
 from scorewise.door import Place
@@ -19,8 +20,6 @@ from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.midpoint import Rule, midpoint
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 HAIR = 1e-7  # 0.7 - 0.6 is a hair above 0.1, and more so in 32 bits
 
 

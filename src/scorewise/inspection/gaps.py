@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Rows
 from scorewise.tallies import Tally
-
-Floats = NDArray[np.float64]
 
 DEPTH = 1000  # distinct scores looked at, from the highest down
 LEAST = 3.0  # a gap is this many times as wide as those around it

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Said, agreement
@@ -25,7 +26,6 @@ from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
-Floats = NDArray[np.float64]
 SETS = ("high positive", "low positive", "high negative", "low negative")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.door import Kind, Labels, Missing, Place, Rows, take
 from scorewise.door.columns import aligned
 from scorewise.door.labels import REST, read_labels
@@ -26,7 +27,6 @@ from scorewise.tallies.midpoint import Rule
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
-Bools = NDArray[np.bool_]
 TRUTH = "\0truth"  # no name of a rater
 
 

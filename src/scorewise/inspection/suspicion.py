@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.hull import calibrated
 from scorewise.door import Rows
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
 
-Floats = NDArray[np.float64]
 _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 
 

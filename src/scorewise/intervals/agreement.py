@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.intervals import agreement_parts as parts
 from scorewise.intervals.agreement_null import Null, by_rater, null_of_many, null_of_two, together
 from scorewise.intervals.agreement_pairs import mean_cohen
-from scorewise.intervals.agreement_parts import Floats, Parts, Rated
+from scorewise.intervals.agreement_parts import Parts, Rated
 from scorewise.intervals.agreement_weights import Weights, disagreement, named, unit
 from scorewise.intervals.disagreement import Quadratic, all_or_nothing
 from scorewise.intervals.scales import one_row

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.agreement import constant, subject
-from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.intervals.agreement_parts import Rated
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.intervals.disagreement import Identity, Linear, Quadratic
 from scorewise.tallies.ratings import Ratings

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.agreement import (
     BY_RATER,
     Formula,
@@ -17,7 +18,7 @@ from scorewise.intervals.agreement import (
     cohen_pairs,
     subject,
 )
-from scorewise.intervals.agreement_parts import Floats, Rated, alpha_of_ranks
+from scorewise.intervals.agreement_parts import Rated, alpha_of_ranks
 from scorewise.intervals.agreement_weights import Weights
 from scorewise.tallies.rating_patterns import Counted, list_keys, ranked, summed
 from scorewise.tallies.ratings import Ratings

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.arrays import Floats
+from scorewise.intervals.agreement_parts import Rated
 from scorewise.intervals.disagreement import Disagreement, Quadratic
 
 Lone = Callable[[Rated, float], Floats]

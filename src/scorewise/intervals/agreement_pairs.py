@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.door.rating_codes import Ints, RatingList
-from scorewise.intervals.agreement_parts import Floats, Rated
+from scorewise.arrays import Floats, Ints
+from scorewise.door.rating_codes import RatingList
+from scorewise.intervals.agreement_parts import Rated
 from scorewise.tallies.rating_patterns import ranges, spans, summed
 
 MOST = 10**9  # pairs of ratings of an item that are compared

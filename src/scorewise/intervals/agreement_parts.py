@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rating_codes import Codes, Ints, RatingList
+from scorewise.arrays import Floats, Ints
+from scorewise.door.rating_codes import Codes, RatingList
 from scorewise.intervals.disagreement import Disagreement, Quadratic
 from scorewise.intervals.scales import effective
 from scorewise.tallies.rating_patterns import Counted, picked, summed
 from scorewise.tallies.ratings import Ratings
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

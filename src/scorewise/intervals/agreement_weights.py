@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.rating_codes import is_number
 from scorewise.door.ratings import Scale
 from scorewise.errors import BadInput
 from scorewise.intervals.disagreement import Disagreement, Identity, Linear, Pairwise, Quadratic
 from scorewise.tallies.ratings import Ratings
 
-Floats = NDArray[np.float64]
 Weights = str | Any | None
 BY_SCALE = {"nominal": "identity", "ordinal": "linear", "interval": "quadratic", "ratio": "ratio"}
 NAMES = (

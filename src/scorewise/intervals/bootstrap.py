@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.tables import Formula
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.merging import pool
 from scorewise.tallies.sorting import Numbers
 
-Floats = NDArray[np.float64]
 _CELLS = 1024
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.consistency import drawn_gaps, hits
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.chances import Chances
 from scorewise.tallies.class_sample import ClassSample
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.joint import MOST as JOINT

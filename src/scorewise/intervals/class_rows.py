@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats
 from scorewise.intervals.class_tables import drawn, mean_share
 from scorewise.intervals.scales import (
     Part,
@@ -26,8 +27,6 @@ from scorewise.intervals.shares import Share
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses_of_classes import softmax
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
 STEADY_PRECISION = 8.0  # the same for average precision

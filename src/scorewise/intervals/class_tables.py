@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.class_formulas import mcc
 from scorewise.intervals.scales import effective, z
 from scorewise.intervals.shares import Share, wilson
 from scorewise.tallies import Confusion
 
-Floats = NDArray[np.float64]
 # a table (true class by decision) -> the value, and its slope in each cell
 Sloped = Callable[[Floats], tuple[float, Floats]]
 DRAWN = 0.5  # rows by which a share is drawn towards the mean

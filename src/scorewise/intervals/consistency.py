@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.arrays import Floats, Ints
+from scorewise.tallies.chances import Chances
 from scorewise.tallies.sorting import add_runs, first_of_runs
 
 REPLICATES = 1000
@@ -21,8 +22,6 @@ _ALIKE = (
 )
 _RARE = 5  # expected rows of the rarer class up to which weighted rows are drawn one by one
 _GROUPS = 32  # of rows with like chances in a cell
-
-Ints = NDArray[np.int64]
 
 
 def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:

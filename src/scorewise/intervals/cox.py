@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.logistic import Fitted, logistic
 from scorewise.intervals.scales import freedom
 from scorewise.tallies import Tally
@@ -16,7 +16,6 @@ from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import expit
 from scorewise.tallies.sorting import inner
 
-Floats = NDArray[np.float64]
 LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
 

@@ -12,10 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.class_consistency import changes, drawn_labels, indicator, replicates
 from scorewise.tallies.class_sample import ClassSample
 
-Floats = NDArray[np.float64]
 BANDWIDTHS = np.concatenate((np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)))  # of the authors
 _SEEN = 256
 _WIDER = 10.0

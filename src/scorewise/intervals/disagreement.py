@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.rating_codes import Codes
 from scorewise.tallies.rating_patterns import Counted
 
-Floats = NDArray[np.float64]
 _BLOCK = 1 << 20  # pairs of categories at a time
 
 

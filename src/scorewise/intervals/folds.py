@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective, one_row, wald
-
-Floats = NDArray[np.float64]
 
 
 def dealt(

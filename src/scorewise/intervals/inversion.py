@@ -15,8 +15,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.consistency import drawn_gaps
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.chances import Chances
 from scorewise.tallies.sorting import inner
 
 Statistic = Callable[[Floats], Floats]  # of gaps, replicates by cells, as shares of the whole

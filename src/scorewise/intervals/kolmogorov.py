@@ -12,12 +12,11 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies import Tally
 from scorewise.tallies.merging import pool
 
-Floats = NDArray[np.float64]
 _CELLS = 32  # thresholds: more find hardly a larger maximum
 _PAIRS = 300  # draws of noise, each also taken with the other sign
 _STEPS = 8

@@ -6,11 +6,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.sorting import add_runs, inner
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 _STEPS = 200
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.inversion import Direction, Noise, Statistic
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.chances import Chances
 
 CELLS = 1 << 10  # up to which all can be drawn at once
 DRAWN = 1 << 20  # beyond which draws would take minutes

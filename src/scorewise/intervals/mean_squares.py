@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.rating_codes import Codes
 from scorewise.intervals.scales import one_row
 from scorewise.tallies.ratings import Ratings
 
-Floats = NDArray[np.float64]
 LEAST = 8  # items whose means show how heavy the tails are
 SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well

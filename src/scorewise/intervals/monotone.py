@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.arrays import Floats
+from scorewise.tallies.chances import Chances
 
 
 def rising_limits(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Rows
 from scorewise.estimate import Estimate
 from scorewise.intervals.placements import FEW, area
@@ -24,8 +25,6 @@ from scorewise.intervals.smooth import Influence, influence, smooth_area
 from scorewise.tallies import Tally
 from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.midpoint import midpoint
-
-Floats = NDArray[np.float64]
 
 
 class Difference(NamedTuple):

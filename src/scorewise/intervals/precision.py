@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.intervals.scales import Part, Spread, effective, freedom, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
 
-Floats = NDArray[np.float64]
 _MANY = 1000  # degrees of freedom, beyond which more of them change nothing
 
 

@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.bootstrap import bootstrap_cells
 from scorewise.intervals.scales import Spread, effective, one_row, pooled_spread
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import HAIR, Floats, climbs
+from scorewise.tallies.climbing import HAIR, climbs
 from scorewise.tallies.crossing import crossings
 from scorewise.tallies.losses import unit
 from scorewise.tallies.merging import pool

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import Gaps, Statistic, inverted
@@ -16,7 +17,7 @@ from scorewise.measures._calibrated import METHOD, REPLICATES, calibrated, lacki
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.bins import Binning, Convention, beyond_mean, binned, check_bins
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.tallies.chances import Chances
 from scorewise.tallies.extremes import why_open
 from scorewise.tallies.split_bins import debiased_limits, error_limits
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import inverted
 from scorewise.measures._calibrated import METHOD, calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.bins import Ints
-from scorewise.tallies.chances import Chances, Floats, chances
+from scorewise.tallies.chances import Chances, chances
 from scorewise.tallies.displacement import displacement
 from scorewise.tallies.once import kept
 from scorewise.tallies.sorting import first_of_runs

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import Noise, Statistic, inverted
 from scorewise.measures._calibrated import calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import MOST, Floats, chances
+from scorewise.tallies.chances import MOST, chances
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import kept
 

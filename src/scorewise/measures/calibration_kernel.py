@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.as_relplot import smooth_error
 from scorewise.door.columns import one_of
@@ -16,7 +17,7 @@ from scorewise.intervals.inversion import Statistic, inverted
 from scorewise.measures._calibrated import FEWER, calibrated, lacking, noise_of, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import Chances, Floats, chances
+from scorewise.tallies.chances import Chances, chances
 from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.displacement import displacement
 from scorewise.tallies.once import kept

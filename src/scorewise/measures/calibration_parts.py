@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.decomposition import Score, constant_loss, decompose, fitted_loss
 from scorewise.curves.hull import fits_elsewhere, fitted_losses
 from scorewise.door.columns import one_of
@@ -25,7 +25,6 @@ from scorewise.tallies.mean_loss import why_infinite
 from scorewise.tallies.merging import pool
 from scorewise.tallies.sorting import inner, runs
 
-Floats = NDArray[np.float64]
 REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 FINE, ENOUGH = 1 << 11, 30  # cells and replicates of the expected value, which finer cells raise
 SCORES = ("brier", "log", "spherical")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.decomposition import Score
 from scorewise.curves.hull import fits_to_others
 from scorewise.door.columns import one_of
@@ -24,7 +24,6 @@ from scorewise.tallies.losses import charges
 from scorewise.tallies.mean_loss import check_clip, why_infinite
 from scorewise.tallies.sorting import runs
 
-Floats = NDArray[np.float64]
 CELLS = 1 << 12
 
 

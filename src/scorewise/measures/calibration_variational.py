@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.inversion import Direction, Noise, inverted
 from scorewise.measures._calibrated import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.bins import Ints, equal_mass
-from scorewise.tallies.chances import Chances, Floats, chances
+from scorewise.tallies.bins import equal_mass
+from scorewise.tallies.chances import Chances, chances
 from scorewise.tallies.displacement import displacement
 from scorewise.tallies.folds import dealt
 from scorewise.tallies.once import kept

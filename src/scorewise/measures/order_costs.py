@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -18,7 +18,6 @@ from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified
 from scorewise.tallies.sorting import add_runs, inner
 
-Floats = NDArray[np.float64]
 RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
 _Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 

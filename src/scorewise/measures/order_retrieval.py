@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.precision import at_and_above, precision_area, precision_spread
 from scorewise.intervals.scales import effective, limits
@@ -13,8 +13,6 @@ from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import order_within, tied_within
 from scorewise.tallies.sorting import inner
-
-Floats = NDArray[np.float64]
 
 
 @measure(group="order", title="Average precision")

@@ -18,11 +18,12 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from scorewise.arrays import Floats, Ints
 from scorewise.door.place import Place
 from scorewise.door.values import Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
-from scorewise.models.features import Codes, Floats, columns_of
+from scorewise.models.features import columns_of
 
 # the name that the option has had since 1.6, and before
 _FINITE = next(name for name in signature(check_array).parameters if name.endswith("all_finite"))
@@ -81,7 +82,7 @@ def _untouched(x: Any) -> Any:
     return x
 
 
-def labels(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Codes]:
+def labels(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Ints]:
     """The classes in order, and the class of each row."""
     y = complete(y)
     check_consistent_length(columns[0][1], y)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.models.kernel_posterior import Array
+from scorewise.arrays import Floats, Ints
 from scorewise.models.neighbourhood import Neighbourhood
-from scorewise.models.pattern_kernel import Around, KnownRows, Places
+from scorewise.models.pattern_kernel import Around, KnownRows
 from scorewise.models.relu_layers import Seen, see
 from scorewise.models.relu_networks import passing_of
 
@@ -21,9 +21,9 @@ NEIGHBOURS = 10  # known rows that the density is made of, of all networks toget
 class Group:
     """Known rows of one network, in the order of their classes."""
 
-    X: Array
-    codes: Places
-    weight: Array
+    X: Floats
+    codes: Ints
+    weight: Floats
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -33,9 +33,9 @@ class Group:
 class Heard:
     """What a committee says of rows: log posteriors and kernel sums by network, one nearness."""
 
-    log_network: Array
-    sums: Array
-    nearness: Array
+    log_network: Floats
+    sums: Floats
+    nearness: Floats
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Committee:
         near = Neighbourhood.of(np.concatenate(points))
         return cls(tuple(networks), tuple(known), near, layers, features)
 
-    def hear(self, X: Array, exponent: float) -> Heard:  # noqa: N803
+    def hear(self, X: Floats, exponent: float) -> Heard:  # noqa: N803
         """What is said of rows that no network was fitted to."""
         seen, around = self._around(X, [(exponent,)] * len(self.known), None)
         sums = np.stack([part.sums[0] for part in around])
@@ -77,8 +77,8 @@ class Committee:
     def hear_left_out(
         self,
         member: int,
-        X: Array,  # noqa: N803
-        own: Places,
+        X: Floats,  # noqa: N803
+        own: Ints,
         exponents: Sequence[float],
     ) -> Heard:
         """What one network says of rows that it knows, at the places `own`, if each were not known.
@@ -92,9 +92,9 @@ class Committee:
 
     def _around(
         self,
-        X: Array,  # noqa: N803
+        X: Floats,  # noqa: N803
         exponents: Sequence[Sequence[float]],
-        left_out: tuple[int, Places] | None,
+        left_out: tuple[int, Ints] | None,
     ) -> tuple[list[Seen], list[Around]]:
         seen = [_see(network, X, self.layers, self.features) for network in self.networks]
         count = -(-NEIGHBOURS // len(self.known))
@@ -109,7 +109,7 @@ class Committee:
         ]
         return seen, around
 
-    def _nearness(self, seen: Sequence[Seen], around: Sequence[Around]) -> Array:
+    def _nearness(self, seen: Sequence[Seen], around: Sequence[Around]) -> Floats:
         starts = np.cumsum([0, *(len(known) for known in self.known)])
         places = np.hstack(
             [part.places + start for part, start in zip(around, starts, strict=False)]
@@ -121,14 +121,14 @@ class Committee:
 
 def _see(
     network: Any,
-    X: Array,  # noqa: N803
+    X: Floats,  # noqa: N803
     layers: Sequence[int] | None,
     features: int | str | None,
 ) -> Seen:
     return see(passing_of(network, features), X, layers, features)
 
 
-def _points(seen: Sequence[Seen], features: int | str | None) -> Array:
+def _points(seen: Sequence[Seen], features: int | str | None) -> Floats:
     """The rows themselves, or the activations of a layer, those of all networks side by side."""
     if features is None:
         return seen[0].points

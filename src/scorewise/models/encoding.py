@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from scorewise.door.values import Mask, Vector
-from scorewise.models.features import MISSING, UNSEEN, Codes, Floats, Layout
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.door.values import Vector
+from scorewise.models.features import MISSING, UNSEEN, Layout
 
 _NEW = 0.005  # of the rows: so many levels that were met once let expect new ones
 
@@ -41,7 +42,7 @@ class Encoding:
         cls,
         columns: Sequence[tuple[str, Vector]],
         nominal: Sequence[Any] | None = None,
-        used: Mask | None = None,
+        used: Bools | None = None,
         *,
         unseen: float = np.nan,
     ) -> Self:
@@ -57,7 +58,7 @@ class Encoding:
         """Other rows in the same way."""
         return self.read(columns)[0]
 
-    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Mask]:
+    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Bools]:
         """And which have a level that was not met, of a feature where new levels are not the rule."""
         rows = self.layout.read(columns)
         parts = [rows.numbers]
@@ -83,6 +84,6 @@ class Encoding:
         return [levels for levels in self.layout.levels if levels is not None]
 
 
-def _singles(codes: Codes) -> int:
+def _singles(codes: Ints) -> int:
     """How many levels were met once."""
     return int((np.bincount(codes[codes >= 0]) == 1).sum())

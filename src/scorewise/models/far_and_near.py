@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.door.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -17,7 +18,6 @@ from scorewise.measures.classes.calibration_top import ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
-from scorewise.models.radius import Array
 from scorewise.tallies import ClassTally, Tally
 
 # name -> title, and whether it is of the rows in or out of distribution
@@ -40,7 +40,7 @@ class Sets(NamedTuple):
     X: Any
     y: Any
     out: Any
-    at: dict[float, Array]
+    at: dict[float, Floats]
     level: float
     seed: int
     clip: float | None
@@ -101,7 +101,7 @@ class FarAndNear(Mapping[str, Estimate]):
             "aurc_confidence": self._area(self.by_confidence),
         }
 
-    def _mean(self, sure: Array | None) -> Estimate:
+    def _mean(self, sure: Floats | None) -> Estimate:
         if sure is None:
             return Estimate.undefined("no rows out of distribution", self._level)
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
@@ -111,7 +111,7 @@ class FarAndNear(Mapping[str, Estimate]):
             mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
         )
 
-    def _told(self, inside: Array | None, out: Array | None) -> Estimate:
+    def _told(self, inside: Floats | None, out: Floats | None) -> Estimate:
         """How well a number tells rows out of distribution from rows in it."""
         if why := self._lacking(inside):
             return Estimate.undefined(why, self._level)
@@ -122,12 +122,12 @@ class FarAndNear(Mapping[str, Estimate]):
             return Estimate.undefined(self._lacking(self._odd), self._level)
         return aurc(t, level=self._level)
 
-    def _lacking(self, odd: Array | None) -> str:
+    def _lacking(self, odd: Floats | None) -> str:
         if self._sure_out is None:
             return "no rows out of distribution"
         return "the model has no score_samples or novelty" if odd is None else ""
 
-    def _kept(self, sure: Array, sure_out: Array | None) -> Tally:
+    def _kept(self, sure: Floats, sure_out: Floats | None) -> Tally:
         assert sure_out is not None
         right = np.concatenate([self._right, np.zeros(len(sure_out), bool)])
         return Tally.of(
@@ -140,11 +140,11 @@ def _tally(inside: Any, out: Any) -> Tally:
     return Tally.of(y, np.concatenate([inside, out]), positive=1, kind="score")
 
 
-def _minus(x: Array | None) -> Array | None:
+def _minus(x: Floats | None) -> Floats | None:
     return None if x is None else -x
 
 
-def _right(y: Any, classes: list[Any], p: Array) -> Any:
+def _right(y: Any, classes: list[Any], p: Floats) -> Any:
     """Which rows are called what they are, however their labels are spelled."""
     rows = take_classes(y, p, classes=classes)
     return rows.scores.argmax(axis=1) == rows.y

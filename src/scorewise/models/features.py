@@ -8,15 +8,13 @@ from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.door.place import Place
-from scorewise.door.values import Coded, Mask, Vector
+from scorewise.door.values import Coded, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 MISSING, UNSEEN = -1, -2
 
 
@@ -24,7 +22,7 @@ class Features(NamedTuple):
     """Rows of numbers, where NaN is missing, and of codes, where `MISSING` and `UNSEEN` are no level."""
 
     numbers: Floats
-    codes: Codes
+    codes: Ints
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Layout:
         cls,
         columns: Sequence[tuple[str, Vector]],
         nominal: Sequence[Any] | None = None,
-        used: Mask | None = None,
+        used: Bools | None = None,
     ) -> Layout:
         """The layout of these columns; levels are those of the rows that are used."""
         names = tuple(name for name, _ in columns)
@@ -114,12 +112,12 @@ def _is_nominal(column: Vector) -> bool:
     return column.values.dtype.kind == "b"
 
 
-def _gaps(column: Vector) -> Mask:
+def _gaps(column: Vector) -> Bools:
     gone = column.missing()
     return np.zeros(len(column), np.bool_) if gone is None else gone
 
 
-def _values(column: Vector) -> tuple[list[Any], Codes]:
+def _values(column: Vector) -> tuple[list[Any], Ints]:
     """The values that occur, and which of them each row has; `MISSING` where none."""
     if isinstance(column, Coded):
         return list(column.values), np.maximum(column.codes, MISSING).astype(np.int64)
@@ -130,7 +128,7 @@ def _values(column: Vector) -> tuple[list[Any], Codes]:
     return found.tolist(), codes
 
 
-def _levels(column: Vector, rows: Mask | None) -> tuple[Any, ...]:
+def _levels(column: Vector, rows: Bools | None) -> tuple[Any, ...]:
     values, codes = _values(column)
     codes = codes if rows is None else codes[rows]
     used = np.bincount(codes[codes >= 0], minlength=len(values)) > 0
@@ -141,7 +139,7 @@ def _levels(column: Vector, rows: Mask | None) -> tuple[Any, ...]:
         return tuple(sorted(found, key=lambda v: (type(v).__name__, str(v))))
 
 
-def _codes(column: Vector, levels: tuple[Any, ...]) -> Codes:
+def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
     values, codes = _values(column)
     place = {level: i for i, level in enumerate(levels)}
     known = np.array([*(place.get(v, UNSEEN) for v in values), MISSING], np.int64)

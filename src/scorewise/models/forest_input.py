@@ -10,6 +10,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from scorewise.arrays import Floats
 from scorewise.door.place import Place
 from scorewise.errors import BadInput
 from scorewise.models.checking import (
@@ -25,7 +26,6 @@ from scorewise.models.checking import (
 from scorewise.models.encoding import Encoding
 from scorewise.models.numbers_only import check_numbers
 
-Array = NDArray[np.float64]
 _GAPS_STRAY = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 8)
 _EXTREME = 1e6  # what a setting and its inverse may be at most
 
@@ -85,7 +85,7 @@ def takes_missing(forest: Any) -> bool:
 
 
 def check_own_rows(
-    forest: Any, x: Array, leaves: NDArray[np.int32], codes: NDArray[np.int64], inside: Any
+    forest: Any, x: Floats, leaves: NDArray[np.int32], codes: NDArray[np.int64], inside: Any
 ) -> None:
     """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree.
 
@@ -115,7 +115,7 @@ def check_same_classes(forest: Any, classes: NDArray[Any]) -> None:
         )
 
 
-def balanced(forest: Any, labels: Any, weight: Any) -> Array:
+def balanced(forest: Any, labels: Any, weight: Any) -> Floats:
     """Weight of each row, times that of its class in the forest; 1 on average."""
     from sklearn.utils.class_weight import compute_sample_weight
 
@@ -158,7 +158,7 @@ def _check_forest(forest: Any) -> None:
         )
 
 
-def check_same_shape(forest: Any, x: Array) -> None:
+def check_same_shape(forest: Any, x: Floats) -> None:
     """Refuse a number of rows or columns on which a fitted forest was not trained."""
     if (wide := forest.n_features_in_) != x.shape[1]:
         raise BadInput(

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Ints
 from scorewise.errors import BadInput
 from scorewise.models.checking import is_whole
 
-Places = NDArray[np.int64]
 
-
-def splits(
-    codes: Places, folds: int, random: np.random.Generator
-) -> Iterator[tuple[Places, Places]]:
+def splits(codes: Ints, folds: int, random: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of places, fitted to and held out, for each of several folds.
 
     Classes are dealt out alike, and one row of each class at least stays on the side that is fitted to;

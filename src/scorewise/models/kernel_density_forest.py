@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from scorewise.arrays import Floats
 from scorewise.models.checking import is_fitted, moderate, weights
 from scorewise.models.encoding import Encoding
 from scorewise.models.forest_input import (
@@ -27,14 +28,7 @@ from scorewise.models.forest_input import (
     encoding_of,
     takes_missing,
 )
-from scorewise.models.kernel_posterior import (
-    Array,
-    class_sums,
-    indicator,
-    mixed,
-    prior_of,
-    smoothed,
-)
+from scorewise.models.kernel_posterior import class_sums, indicator, mixed, prior_of, smoothed
 from scorewise.models.leaves import Leaves, as_trees_see, leaves_of, together
 from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
 from scorewise.models.tuning import SMOOTHINGS, tune
@@ -76,11 +70,11 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     encoding_: Encoding | None
     forest_: Any
-    prior_: Array
+    prior_: Floats
     exponent_: float
     smoothing_: float
     temperature_: float
-    background_: Array
+    background_: Floats
     tuned_on_: str
 
     def __init__(
@@ -133,7 +127,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         self._tune(unseen, x, codes, balance)
         return self
 
-    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Chance of each class, in the order of `classes_`."""
         inside, near = self._look(X)
         return mixed(inside, self.prior_, far(near, self.background_))
@@ -143,15 +137,15 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         chances = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(chances, axis=1)])
 
-    def score_samples(self, X: Any) -> Array:  # noqa: N803
+    def score_samples(self, X: Any) -> Floats:  # noqa: N803
         """Log density of each row amid the training rows; lower if one feature is far from them."""
         return score(self._look(X)[1], self.background_)
 
-    def novelty(self, X: Any) -> Array:  # noqa: N803
+    def novelty(self, X: Any) -> Floats:  # noqa: N803
         """How far each row is from all training data: 0 amid it, 1 where only the prior is left."""
         return far(self._look(X)[1], self.background_)
 
-    def _look(self, given: Any) -> tuple[Array, Array]:
+    def _look(self, given: Any) -> tuple[Floats, Floats]:
         """The posterior near the data, and how near that is, of each row."""
         check_is_fitted(self)
         x, strange = self._rows(given)
@@ -168,7 +162,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
             return x if len(given) > 1 else (x, np.zeros(len(x), bool))
         return encoded(self, self.encoding_, *given, missing=missing)
 
-    def _look_at(self, x: Array) -> tuple[Array, Array]:
+    def _look_at(self, x: Floats) -> tuple[Floats, Floats]:
         order = together(self.forest_, x)
         x = x[order]
         own = self._leaves.reached(self.forest_, x)
@@ -183,16 +177,16 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
             near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
-    def _leaves_of(self, x: Array) -> NDArray[np.int32]:
+    def _leaves_of(self, x: Floats) -> NDArray[np.int32]:
         return np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
 
-    def _blocks(self, work: Any, x: Array) -> list[Any]:
+    def _blocks(self, work: Any, x: Floats) -> list[Any]:
         """The work done on blocks of rows, one for each thread at least."""
         step = min(_BLOCK, -(-len(x) // effective_n_jobs(self.n_jobs)))
         parts = (x[at : at + step] for at in range(0, len(x), step))
         return list(Parallel(self.n_jobs, require="sharedmem")(delayed(work)(p) for p in parts))
 
-    def _grown(self, x: Array, labels: Any, weight: Any, seed: int) -> Any:
+    def _grown(self, x: Floats, labels: Any, weight: Any, seed: int) -> Any:
         """The forest, fitted."""
         if self._is_ready():
             check_same_shape(self.forest, x)
@@ -215,7 +209,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
         return takes_missing(self._forest())
 
     def _unseen(
-        self, x: Array, labels: Any, weight: Any, counts: Any, found: Any, inside: Any, rng: Any
+        self, x: Floats, labels: Any, weight: Any, counts: Any, found: Any, inside: Any, rng: Any
     ) -> Unseen:
         """Training rows with weights from trees that did not see them, as far as there are any."""
         if self.forest_.bootstrap:
@@ -227,7 +221,7 @@ class KernelDensityForest(ClassifierMixin, BaseEstimator):
             return Unseen(rows, stand_for, self._leaves.weights(found[rows]), "training rows")
         return unseen
 
-    def _tune(self, unseen: Unseen, x: Array, codes: NDArray[np.int64], weight: Array) -> None:
+    def _tune(self, unseen: Unseen, x: Floats, codes: NDArray[np.int64], weight: Floats) -> None:
         """Choose what was left to choose, and the background."""
         rows, w, stand_for = unseen.rows, unseen.weights, unseen.stand_for
         self.prior_ = prior_of(codes, weight, len(self.classes_))

@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.models.checking import is_whole, weights
 from scorewise.models.committee import Committee, Group, Heard
 from scorewise.models.held_out import check_folds, some, splits
-from scorewise.models.kernel_posterior import Array, mixed
+from scorewise.models.kernel_posterior import mixed
 from scorewise.models.neighbourhood import background, far, score
 from scorewise.models.network_input import check_shape, rows_of
 from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
@@ -109,7 +110,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         self._tune(groups, random)
         return self
 
-    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The posterior of each class, the prior where a row is far from all that is known."""
         heard = self._hear(X)
         inside = self.pool_.posterior(heard.log_network, heard.sums, self.prior_)
@@ -120,11 +121,11 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def score_samples(self, X: Any) -> Array:  # noqa: N803
+    def score_samples(self, X: Any) -> Floats:  # noqa: N803
         """Log density of each row amid those of the most similar patterns; lower if one feature is far."""
         return score(self._hear(X).nearness, self.background_)
 
-    def novelty(self, X: Any) -> Array:  # noqa: N803
+    def novelty(self, X: Any) -> Floats:  # noqa: N803
         """0 amid the known rows, 1 far from them: the share of the prior in the posterior."""
         return far(self._hear(X).nearness, self.background_)
 
@@ -207,7 +208,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         check_shape(X, self.centre_.shape)
         return self.committee_.hear(self._scaled(X), self.pool_.exponent)
 
-    def _learn_scale(self, X: Array, scale: bool) -> None:  # noqa: N803
+    def _learn_scale(self, X: Floats, scale: bool) -> None:  # noqa: N803
         """Centre and inverse spread of the columns; a constant column is left out by a 0."""
         if not scale:
             self.centre_, self.slope_ = np.zeros(X.shape[1:]), np.ones(X.shape[1:])
@@ -219,7 +220,7 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
         spread = above.std(axis=0)
         self.slope_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0) / reach
 
-    def _scaled(self, X: Array) -> Array:  # noqa: N803
+    def _scaled(self, X: Floats) -> Floats:  # noqa: N803
         return np.asarray((X - self.centre_) * self.slope_)
 
     def _random(self) -> np.random.Generator:
@@ -230,13 +231,13 @@ class KernelDensityNetwork(ClassifierMixin, BaseEstimator):
 class _Rows:
     """Rows with their labels, class codes and weights (None if all count alike)."""
 
-    X: Array
+    X: Floats
     y: Any
     codes: NDArray[np.int64]
-    weight: Array | None
+    weight: Floats | None
 
     @property
-    def weights(self) -> Array:
+    def weights(self) -> Floats:
         """The weights, 1 on average."""
         return np.ones(len(self)) if self.weight is None else self.weight / self.weight.mean()
 
@@ -250,7 +251,7 @@ class _Rows:
 
 def _by_class(
     codes: NDArray[np.int64], most: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], Array]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Places of some rows in the order of their classes, and how many rows each stands for."""
     places, stand_for = some(codes, most, random)
     order = np.argsort(codes[places], kind="stable")

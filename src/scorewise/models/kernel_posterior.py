@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
+from scorewise.arrays import Floats
+
 _FEW = 8  # classes; more are mostly zeros
 
 
-def prior_of(codes: NDArray[np.int64], weight: Array, classes: int) -> Array:
+def prior_of(codes: NDArray[np.int64], weight: Floats, classes: int) -> Floats:
     """Share of each class in the weight of all rows; above 0 also for those without weight."""
     total = np.maximum(np.bincount(codes, weight, classes), 1e-12 * weight.sum())
     return np.asarray(total / total.sum())
@@ -37,7 +38,7 @@ def indicator(codes: NDArray[np.int64], classes: int) -> Any:
     return one if classes > _FEW else one.toarray()
 
 
-def class_sums(w: Any, classes: Any, exponent: float) -> Array:
+def class_sums(w: Any, classes: Any, exponent: float) -> Floats:
     """Sum of w^exponent over the training rows of each class, divided by its total.
 
     `w` is a sparse matrix in rows (CSR) and `classes` a sparse or dense indicator (training rows
@@ -51,7 +52,7 @@ def class_sums(w: Any, classes: Any, exponent: float) -> Array:
     return shares(sums)
 
 
-def _powered(x: Array, exponent: float) -> Array:
+def _powered(x: Floats, exponent: float) -> Floats:
     """x^exponent; quarters by square roots, which are quicker."""
     if exponent * 4 != int(exponent * 4) or exponent > 4:
         return np.asarray(x**exponent)
@@ -66,13 +67,13 @@ def _powered(x: Array, exponent: float) -> Array:
     return product
 
 
-def shares(sums: Array) -> Array:
+def shares(sums: Floats) -> Floats:
     """Each row divided by its total; zeros where there is none."""
     total = sums.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
 
 
-def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> Array:
+def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) -> Floats:
     """Shares of the classes drawn towards the prior, then made sharper or flatter.
 
     p = (q + a prior) / (1 + a), then proportional to p^sharpness; smoothing a = 0 and sharpness 1
@@ -86,13 +87,13 @@ def smoothed(sums: Array, prior: Array, smoothing: float, sharpness: float) -> A
         return np.where(empty, prior, softmax(sharpness * np.log(p)))
 
 
-def softmax(logit: Array) -> Array:
+def softmax(logit: Floats) -> Floats:
     """Shares whose logs are these, up to a constant in each row."""
     p = np.exp(logit - logit.max(axis=1, keepdims=True))
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def mixed(inside: Array, prior: Array, novelty: Array) -> Array:
+def mixed(inside: Floats, prior: Floats, novelty: Floats) -> Floats:
     """Posterior (1 - novelty) inside + novelty prior.
 
     It equals the posterior of class densities q f + b with the background density b.

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 
-Array = NDArray[np.float64]
 _ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
 _LARGE = 16  # times as many members of a class as are kept: all trees keep the same ones then
 
 
-def leaves_of(forest: Any, x: Array) -> NDArray[np.int32]:
+def leaves_of(forest: Any, x: Floats) -> NDArray[np.int32]:
     """The leaf of each row in each tree (rows by trees)."""
     return np.ascontiguousarray(_by_tree(forest, x).T)
 
 
-def _by_tree(forest: Any, x: Array) -> NDArray[np.int32]:
+def _by_tree(forest: Any, x: Floats) -> NDArray[np.int32]:
     """The leaf of each row in each tree (trees by rows)."""
     seen = as_trees_see(x)
     found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
@@ -30,7 +30,7 @@ def _by_tree(forest: Any, x: Array) -> NDArray[np.int32]:
     return found
 
 
-def together(forest: Any, x: Array) -> NDArray[np.int64]:
+def together(forest: Any, x: Floats) -> NDArray[np.int64]:
     """The order of rows in which those that share leaves follow one another.
 
     Trees then take the same turns again and again, and what belongs to a leaf is read once.
@@ -39,7 +39,7 @@ def together(forest: Any, x: Array) -> NDArray[np.int64]:
     return np.lexsort([tree.tree_.apply(seen) for tree in forest.estimators_[:3]])
 
 
-def as_trees_see(x: Array) -> NDArray[np.float32]:
+def as_trees_see(x: Floats) -> NDArray[np.float32]:
     """The rows with the 32 bits that trees compare; refused where these do not hold them."""
     with np.errstate(over="ignore"):
         seen = np.ascontiguousarray(x, dtype=np.float32)
@@ -97,7 +97,7 @@ class Leaves:
         numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
         return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
 
-    def reached(self, forest: Any, x: Array) -> NDArray[np.int32]:
+    def reached(self, forest: Any, x: Floats) -> NDArray[np.int32]:
         """The row of `members` that each row of x reaches in each tree (trees by rows)."""
         found = _by_tree(forest, x)
         for at, start in enumerate(self.offsets):
@@ -129,9 +129,9 @@ def _members(
     trees: list[Any],
     leaves: NDArray[np.int32],
     y: NDArray[np.int64],
-    inside: list[Array],
+    inside: list[Floats],
     most: int,
-    lot: Array,
+    lot: Floats,
     rng: Any,
 ) -> Any:
     """Members of the leaves of a few trees."""
@@ -162,7 +162,7 @@ def _narrow(matrix: Any) -> Any:
 
 
 def _some(
-    group: NDArray[np.int64], groups: int, most: int, lot: Array, rng: Any
+    group: NDArray[np.int64], groups: int, most: int, lot: Floats, rng: Any
 ) -> NDArray[np.bool_]:
     """Which entries stay when each group keeps at most `most`, drawn at random; large ones by `lot`."""
     kept = np.ones(len(group), dtype=bool)

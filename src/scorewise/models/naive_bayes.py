@@ -11,9 +11,10 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.models.checking import features, is_finite, labels, weights
-from scorewise.models.features import Codes, Floats, Layout
+from scorewise.models.features import Layout
 
 _FAR = 1e100  # squares of more standard deviations than that are no floats
 _WIDEST = 1e300  # the largest variance, in which all rows are as likely
@@ -146,7 +147,7 @@ class _Normals(NamedTuple):
     Squares of the smallest and largest floats are none; of values up to 1 they are.
     """
 
-    power: Codes
+    power: Ints
     mean: Floats
     var: Floats
 
@@ -187,7 +188,7 @@ class _Normals(NamedTuple):
         return np.asarray(-0.5 * np.nansum(log_scale + away**2, axis=1), np.float64)
 
 
-def _added(var: Floats, power: Codes, smoothing: float) -> Floats:
+def _added(var: Floats, power: Ints, smoothing: float) -> Floats:
     """That share of the largest variance of any column, in the unit of each."""
     if not smoothing or not var.any():
         return np.zeros_like(var)
@@ -202,7 +203,7 @@ def _gaps(x: Floats) -> Floats:
     return np.array([(v[-1] - v[0]) / (len(v) - 1) if len(v) > 1 else 0.0 for v in found])
 
 
-def _shares(column: Codes, member: Floats, count: int, alpha: float) -> Floats:
+def _shares(column: Ints, member: Floats, count: int, alpha: float) -> Floats:
     """For each class the logarithms of the smoothed shares of the levels."""
     known = column >= 0
     n = np.array([np.bincount(column[known], c[known], count) for c in member.T]) + alpha

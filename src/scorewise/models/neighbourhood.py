@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln
 
-from scorewise.models.kernel_posterior import Array
+from scorewise.arrays import Floats
 
 _NUMBERS = 50_000  # features of neighbours that are looked at together
 
 
-def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Array]:
+def nearest(w: Any, count: int) -> tuple[NDArray[np.int64], Floats]:
     """Places and weights of the training rows with the largest weights in each row of `w`.
 
     Two arrays, rows by `count`; where a row has fewer, the rest have weight 0 and place 0. Of equal
@@ -41,10 +41,10 @@ class Neighbourhood:
     Features that never do say nothing and are left out.
     """
 
-    rows: Array
-    mean: Array
-    spread: Array
-    freedom: Array
+    rows: Floats
+    mean: Floats
+    spread: Floats
+    freedom: Floats
     used: NDArray[np.bool_]
     gaps: bool
     floor: float
@@ -70,7 +70,7 @@ class Neighbourhood:
             floor,
         )
 
-    def nearness(self, x: Any, places: NDArray[np.int64], weights: Array) -> Array:
+    def nearness(self, x: Any, places: NDArray[np.int64], weights: Floats) -> Floats:
         """How near each row of `x` is to its neighbours, the training rows at `places`; two columns.
 
         The log density, of all features together; and what the kernel of the one feature loses in
@@ -89,7 +89,7 @@ class Neighbourhood:
         step = max(1, _NUMBERS // max(neighbours * len(self.mean), 1))
         return (slice(at, at + step) for at in range(0, rows, step))
 
-    def _near(self, z: Array, near: Array, weights: Array) -> Array:
+    def _near(self, z: Floats, near: Floats, weights: Floats) -> Floats:
         """The same for standardised rows and neighbours (neighbours by rows by features)."""
         share, pairs = weights, "nr,nrf->rf"
         if self.gaps:
@@ -110,11 +110,11 @@ class Neighbourhood:
         gap = np.where(none | np.isnan(z), 0.0, away.min(axis=0))
         return np.column_stack([density, -self._tail(gap).max(axis=1, initial=0.0)])
 
-    def _tail(self, squared: Array) -> Array:
+    def _tail(self, squared: Floats) -> Floats:
         """How much lower the log of each kernel is so far from its top, in units of its width."""
         return np.asarray((self.freedom + 1) / 2 * np.log1p(squared / self.freedom))
 
-    def _log_density(self, z: Array, centre: Array, variance: Array) -> Array:
+    def _log_density(self, z: Floats, centre: Floats, variance: Floats) -> Floats:
         tail = self._tail(np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance))
         height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
         height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
@@ -122,12 +122,12 @@ class Neighbourhood:
 
 
 def background(
-    nearness: Array,
-    stand_for: Array | None = None,
+    nearness: Floats,
+    stand_for: Floats | None = None,
     *,
     quantile: float = 0.005,
     margin: float = 5.0,
-) -> Array:
+) -> Floats:
     """Nearness below which a row counts as far from the data, for each column.
 
     As far below the lowest training rows (a quantile of them) as those are below the median, and
@@ -139,11 +139,11 @@ def background(
     return np.asarray(low - np.maximum(margin, middle - low))
 
 
-def far(nearness: Array, background: Array) -> Array:
+def far(nearness: Floats, background: Floats) -> Floats:
     """Share of the background in a row's density: 0 amid the training data, 1 far from it."""
     return np.asarray(expit((background - nearness).max(axis=1)))
 
 
-def score(nearness: Array, background: Array) -> Array:
+def score(nearness: Floats, background: Floats) -> Floats:
     """The log density, or what it would be for a row as far in all features as this is in one."""
     return np.asarray(background[0] + (nearness - background).min(axis=1))

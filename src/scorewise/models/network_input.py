@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.place import Place
 from scorewise.errors import BadInput
 from scorewise.models.checking import complete, validated
 from scorewise.models.numbers_only import check_numbers
-
-Array = NDArray[np.float64]
 
 
 def rows_of(model: Any, *given: Any, images: bool) -> Any:
@@ -32,7 +30,7 @@ def rows_of(model: Any, *given: Any, images: bool) -> Any:
     return found
 
 
-def check_finite(X: Array) -> None:  # noqa: N803
+def check_finite(X: Floats) -> None:  # noqa: N803
     """Refuse rows with values that are missing or infinite."""
     bad = np.asarray(~np.isfinite(X).reshape(len(X), -1).all(axis=1))
     if bad.any():
@@ -42,7 +40,7 @@ def check_finite(X: Array) -> None:  # noqa: N803
         )
 
 
-def check_shape(X: Array, shape: tuple[int, ...]) -> None:  # noqa: N803
+def check_shape(X: Floats, shape: tuple[int, ...]) -> None:  # noqa: N803
     """Refuse rows of another shape than those of fitting, such as images of another size."""
     if X.shape[1:] != shape:
         raise BadInput(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.models.kernel_posterior import Array
-from scorewise.models.patterns import Floats, Patterns, likenesses
+from scorewise.arrays import Floats, Ints
+from scorewise.models.patterns import Patterns, Singles, likenesses
 
-Places = NDArray[np.int64]
 TINY = np.float32(1e-30)
 
 
@@ -22,9 +21,9 @@ class Around:
     The places of the most alike and how alike they are have a line for each row.
     """
 
-    sums: Array
-    places: Places
-    likeness: Array
+    sums: Floats
+    places: Ints
+    likeness: Floats
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,12 @@ class KnownRows:
 
     patterns: Patterns
     weight: NDArray[np.float32]
-    starts: Places
-    present: Places
+    starts: Ints
+    present: Ints
     classes: int
 
     @classmethod
-    def of(cls, patterns: Patterns, codes: Places, weight: Array, classes: int) -> KnownRows:
+    def of(cls, patterns: Patterns, codes: Ints, weight: Floats, classes: int) -> KnownRows:
         """From patterns, class codes in rising order, and weights."""
         present, starts = np.unique(codes, return_index=True)
         return cls(patterns, weight.astype(np.float32), starts, present, classes)
@@ -47,7 +46,7 @@ class KnownRows:
         return len(self.patterns)
 
     def around(
-        self, asked: Patterns, exponents: Sequence[float], count: int, own: Places | None = None
+        self, asked: Patterns, exponents: Sequence[float], count: int, own: Ints | None = None
     ) -> Around:
         """Sums of w^exponent over the known rows of each class, where the nearest row has w = 1.
 
@@ -67,11 +66,11 @@ class KnownRows:
                 sums[place, rows, self.present] = self._sums(powered).T
         return Around(sums, places, likeness)
 
-    def _sums(self, w: Floats) -> Floats:
+    def _sums(self, w: Singles) -> Singles:
         return np.add.reduceat(w * self.weight, self.starts, axis=1)
 
 
-def _powers(w: Floats, exponents: Sequence[float]) -> Iterator[Floats]:
+def _powers(w: Singles, exponents: Sequence[float]) -> Iterator[Singles]:
     """`w` to each exponent in turn, by squaring it in place."""
     power = 1.0
     for exponent in exponents:
@@ -81,7 +80,7 @@ def _powers(w: Floats, exponents: Sequence[float]) -> Iterator[Floats]:
         yield w
 
 
-def largest(values: Floats, count: int) -> tuple[Places, Floats]:
+def largest(values: Singles, count: int) -> tuple[Ints, Singles]:
     """Places of the `count` largest values of each row, and these values, falling.
 
     One search for the largest after another: of few it is quicker than a partition of many ties.

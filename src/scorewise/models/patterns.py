@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-Floats = NDArray[np.float32]
+Singles = NDArray[np.float32]
 CELLS = 1 << 16  # pairs of rows that are compared at once: what the cache holds
 
 
@@ -38,7 +38,7 @@ class Patterns:
     def __getitem__(self, rows: Any) -> Patterns:
         return Patterns(tuple(words[rows] for words in self.layers), self.widths)
 
-    def likeness(self, others: Patterns) -> Floats:
+    def likeness(self, others: Patterns) -> Singles:
         """Product over layers of 1 - the share of units in which two rows differ; rows by others.
 
         Each layer counts half a unit more than it has, which never differs, so that no product is 0.
@@ -57,7 +57,7 @@ class Comparison:
         self._differing = np.empty(shape, np.min_scalar_type(max(known.widths)))
         self._equal, self._product = np.empty(shape, np.float32), np.empty(shape, np.float32)
 
-    def likeness(self, asked: Patterns) -> Floats:
+    def likeness(self, asked: Patterns) -> Singles:
         """How alike the rows asked for are to the known ones; the next call overwrites it."""
         rows = slice(len(asked))
         equal, product = self._equal[rows], self._product[rows]
@@ -82,7 +82,7 @@ class Comparison:
         return total
 
 
-def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Floats]]:
+def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Singles]]:
     """Likeness of all rows asked for to all known ones, some rows at a time to save memory.
 
     Each block overwrites the one before.

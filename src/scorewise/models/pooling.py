@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from scorewise.models.kernel_posterior import Array
+from scorewise.arrays import Floats
 
 EXPONENTS = (2.0, 8.0, 32.0, 128.0, 512.0, 2048.0)
 SMOOTHINGS = (0.01, 1.0)
@@ -38,18 +38,18 @@ class Pool:
     prior: float = 0.5
     loss: float = float("nan")
 
-    def posterior(self, log_network: Array, sums: Array, prior: Array) -> Array:
+    def posterior(self, log_network: Floats, sums: Floats, prior: Floats) -> Floats:
         """The pooled posterior; of several networks (a first axis), the logs are averaged."""
         p, q, base = _logs(log_network, sums, prior, self.smoothing, self.doubt)
         return np.exp(_normed(_averaged(self.network * p + self.kernel * q) + self.prior * base))
 
 
 def tune_pool(
-    log_network: Array,
-    sums: Array,
+    log_network: Floats,
+    sums: Floats,
     y: NDArray[np.int64],
-    prior: Array,
-    weight: Array,
+    prior: Floats,
+    weight: Floats,
     exponents: Sequence[float] = EXPONENTS,
 ) -> Pool:
     """The pool with the least log loss on rows that neither network nor kernel knows.
@@ -66,8 +66,8 @@ def tune_pool(
 
 
 def _logs(
-    log_network: Array, sums: Array, prior: Array, smoothing: float, doubt: float
-) -> tuple[Array, Array, Array]:
+    log_network: Floats, sums: Floats, prior: Floats, smoothing: float, doubt: float
+) -> tuple[Floats, Floats, Floats]:
     """Logs of the network's posterior, of the kernel's against the prior, and of the prior."""
     base = np.log(prior)
     p = np.log(np.exp(log_network) + doubt * prior)
@@ -76,13 +76,13 @@ def _logs(
 
 
 def _shares(
-    logs: tuple[Array, Array, Array], y: NDArray[np.int64], weight: Array
+    logs: tuple[Floats, Floats, Floats], y: NDArray[np.int64], weight: Floats
 ) -> tuple[list[float], float]:
     """The best shares of the three, and their loss."""
     rows, total = np.arange(len(y)), weight.sum()
     said = [r[rows, y] for r in logs]
 
-    def loss(shares: Array) -> tuple[float, Array]:
+    def loss(shares: Floats) -> tuple[float, Floats]:
         log = _normed(sum(s * r for s, r in zip(shares, logs, strict=True)))
         post = np.exp(log)
         slopes = [
@@ -97,11 +97,11 @@ def _shares(
     return found.x.tolist(), float(found.fun)
 
 
-def _averaged(logs: Array) -> Array:
+def _averaged(logs: Floats) -> Floats:
     return logs if logs.ndim == 2 else np.asarray(logs.mean(axis=0))
 
 
-def _normed(logs: Array) -> Array:
+def _normed(logs: Floats) -> Floats:
     """Logs of shares that add up to 1."""
     high = logs.max(axis=1, keepdims=True)
     return np.asarray(logs - high - np.log(np.exp(logs - high).sum(axis=1, keepdims=True)))

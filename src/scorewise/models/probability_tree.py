@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.models.checking import features, is_finite, labels, weights
 from scorewise.models.encoding import Encoding
-from scorewise.models.features import Floats
 
 Smoothing: TypeAlias = Literal["laplace", "m"] | None
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.models.checking import as_frame, is_finite, is_whole
 from scorewise.models.numbers_only import check_numbers
-
-Array = NDArray[np.float64]
 
 
 def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803
@@ -71,7 +69,7 @@ def _named(native: Any, frame: Any) -> Any:
     return made.rename(dict(zip(made.columns, frame.columns, strict=True))).to_native()
 
 
-def _around(flat: Array, radius: float, n: int, random: np.random.Generator) -> Array:
+def _around(flat: Floats, radius: float, n: int, random: np.random.Generator) -> Floats:
     """Points around the centre of rows, of which some values may be missing."""
     if endless := int(np.isinf(flat).any(axis=1).sum()):
         raise BadInput(f"X is infinite in {endless:,} rows; leave them out")

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.models.checking import is_whole
 from scorewise.models.patterns import Patterns
 
-Array = NDArray[np.float64]
 BATCH = 1024
 _FAR = 1e300  # where activations are that are no floats
 
@@ -24,8 +24,8 @@ class Seen:
     """Rows as the network sees them: their patterns, points in the density's space, log posteriors."""
 
     patterns: Patterns
-    points: Array
-    log_posterior: Array
+    points: Floats
+    log_posterior: Floats
 
     def __len__(self) -> int:
         return len(self.points)
@@ -38,17 +38,17 @@ class Seen:
 class Passed:
     """One batch through a network: the activations after each ReLU layer, named ones, and the logits."""
 
-    hidden: list[Array]
-    logits: Array
-    named: dict[str, Array]
+    hidden: list[Floats]
+    logits: Floats
+    named: dict[str, Floats]
 
 
-Pass = Callable[[Array], Passed]
+Pass = Callable[[Floats], Passed]
 
 
 def see(
     passing: Pass,
-    X: Array,  # noqa: N803
+    X: Floats,  # noqa: N803
     layers: Sequence[int] | None,
     features: int | str | None,
 ) -> Seen:
@@ -70,7 +70,7 @@ def see(
     return Seen(Patterns.of(on), np.concatenate(points), np.concatenate(posteriors))
 
 
-def log_posterior(logits: Array) -> Array:
+def log_posterior(logits: Floats) -> Floats:
     """Log of the class probabilities; one column of logits is that of the second of two classes.
 
     A row so far away that its logits are no floats leaves all classes as likely.
@@ -89,8 +89,8 @@ def log_posterior(logits: Array) -> Array:
 def mlp_pass(network: Any) -> Pass:
     """The forward pass of a fitted `MLPClassifier`."""
 
-    def passing(batch: Array) -> Passed:
-        hidden: list[Array] = []
+    def passing(batch: Floats) -> Passed:
+        hidden: list[Floats] = []
         values = batch
         *inner, last = zip(network.coefs_, network.intercepts_, strict=True)
         for weights, bias in inner:
@@ -112,7 +112,7 @@ def check_layers(layers: Any, features: Any) -> None:
         raise BadInput(f"features is {features!r}; pass the number or the name of a layer, or None")
 
 
-def _chosen(hidden: list[Array], layers: Sequence[int] | None) -> list[Array]:
+def _chosen(hidden: list[Floats], layers: Sequence[int] | None) -> list[Floats]:
     if layers is None:
         return hidden
     if not len(layers):
@@ -120,7 +120,7 @@ def _chosen(hidden: list[Array], layers: Sequence[int] | None) -> list[Array]:
     return [_layer(hidden, layer, f"layers is {list(layers)}") for layer in layers]
 
 
-def _layer(hidden: list[Array], layer: int, asked: str) -> Array:
+def _layer(hidden: list[Floats], layer: int, asked: str) -> Floats:
     if not -len(hidden) <= layer < len(hidden):
         raise BadInput(
             f"{asked}; the network has {len(hidden)} ReLU layers, counted from 0 to {len(hidden) - 1}"
@@ -128,7 +128,7 @@ def _layer(hidden: list[Array], layer: int, asked: str) -> Array:
     return hidden[layer]
 
 
-def _points(batch: Array, passed: Passed, features: int | str | None) -> Array:
+def _points(batch: Floats, passed: Passed, features: int | str | None) -> Floats:
     if features is None:
         return batch.reshape(len(batch), -1)
     if isinstance(features, str):

@@ -13,9 +13,10 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.models.checking import is_fitted, named
-from scorewise.models.relu_layers import Array, Pass, mlp_pass, see
+from scorewise.models.relu_layers import Pass, mlp_pass, see
 from scorewise.models.torch_layers import check_module, is_torch, torch_pass
 
 
@@ -65,7 +66,7 @@ def passing_of(network: Any, features: int | str | None) -> Pass:
     return torch_pass(network, features) if is_torch(network) else mlp_pass(network)
 
 
-def check_width(network: Any, X: Array) -> None:  # noqa: N803
+def check_width(network: Any, X: Floats) -> None:  # noqa: N803
     """Refuse rows with another number of columns than a fitted `MLPClassifier` knows."""
     known = getattr(network, "n_features_in_", X.shape[1])
     if known != X.shape[1]:
@@ -86,7 +87,7 @@ def check_classes(network: Any, classes: Any) -> None:
 
 def check_outputs(
     network: Any,
-    X: Array,  # noqa: N803
+    X: Floats,  # noqa: N803
     classes: Any,
     layers: Sequence[int] | None,
     features: int | str | None,
@@ -124,7 +125,7 @@ def seeds_of(network: Any, count: int, random: np.random.Generator) -> list[int]
     return [int(seed) for seed in random.integers(2**31, size=count)]
 
 
-def fitted(network: Any, X: Array, y: Any, weight: Array | None, seed: int) -> Any:  # noqa: N803
+def fitted(network: Any, X: Floats, y: Any, weight: Floats | None, seed: int) -> Any:  # noqa: N803
     """A copy of a network, or the plain one for None, fitted to rows with a seed."""
     model = plain() if network is None else clone(network)
     model.set_params(random_state=seed)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
-from scorewise.models.relu_layers import Array, Pass, Passed
+from scorewise.models.relu_layers import Pass, Passed
 
 SMOOTH = ("CELU", "ELU", "GELU", "Hardswish", "Mish", "SELU", "Sigmoid", "SiLU", "Softplus", "Tanh")
 BENT = ("LeakyReLU", "PReLU", "ReLU", "ReLU6")  # a unit is on where its output is positive
@@ -44,9 +45,9 @@ def torch_pass(module: Any, features: int | str | None) -> Pass:
 
     first = next(module.parameters(), torch.zeros(()))
 
-    def passing(batch: Array) -> Passed:
-        hidden: list[Array] = []
-        named: dict[str, Array] = {}
+    def passing(batch: Floats) -> Passed:
+        hidden: list[Floats] = []
+        named: dict[str, Floats] = {}
 
         def watch(_: Any, __: Any, output: Any) -> None:
             hidden.append(_rows(output, "a ReLU layer"))
@@ -74,7 +75,7 @@ def torch_pass(module: Any, features: int | str | None) -> Pass:
     return passing
 
 
-def _check_seen(hidden: list[Array], named: dict[str, Array], features: int | str | None) -> None:
+def _check_seen(hidden: list[Floats], named: dict[str, Floats], features: int | str | None) -> None:
     """Refuse a module whose ReLU layers, or the layer that is named, are there but not called."""
     if not hidden:
         raise BadInput(
@@ -85,7 +86,7 @@ def _check_seen(hidden: list[Array], named: dict[str, Array], features: int | st
         raise BadInput(f"features is {features!r}, which the module does not call; name another")
 
 
-def _rows(output: Any, source: str) -> Array:
+def _rows(output: Any, source: str) -> Floats:
     """A tensor as rows of floats; a copy, since later layers may work in place."""
     import torch
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
-from scorewise.models.kernel_posterior import Array, smoothed, softmax
+from scorewise.models.kernel_posterior import smoothed, softmax
 
 SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SHARPEST, FLATTEST = 8.0, 0.125
@@ -23,15 +24,15 @@ class Tuned:
     exponent: float
     smoothing: float
     sharpness: float
-    losses: Array
+    losses: Floats
     loss: float
 
 
 def tune(
-    sums: Mapping[float, Array],
+    sums: Mapping[float, Floats],
     y: NDArray[np.int64],
-    prior: Array,
-    weight: Array | None = None,
+    prior: Floats,
+    weight: Floats | None = None,
     *,
     smoothings: Sequence[float] = SMOOTHINGS,
     sharpness: float | None = None,
@@ -55,7 +56,7 @@ def tune(
     return min(as_good, key=lambda tuned: (abs(np.log(tuned.exponent)), tuned.loss))
 
 
-def _as_good(more: Array, weight: Array) -> bool:
+def _as_good(more: Floats, weight: Floats) -> bool:
     """Whether losses are more by no more than a standard error."""
     mean = np.average(more, weights=weight)
     error = np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum()
@@ -64,10 +65,10 @@ def _as_good(more: Array, weight: Array) -> bool:
 
 def _best(
     exponent: float,
-    q: Array,
+    q: Floats,
     y: NDArray[np.int64],
-    prior: Array,
-    weight: Array,
+    prior: Floats,
+    weight: Floats,
     smoothings: Sequence[float],
     given: float | None,
 ) -> Tuned:
@@ -86,7 +87,7 @@ def _best(
     return min(tried, key=lambda tuned: tuned.loss)
 
 
-def _sharpest(logs: Array, y: NDArray[np.int64], weight: Array, sharpness: float) -> float:
+def _sharpest(logs: Floats, y: NDArray[np.int64], weight: Floats, sharpness: float) -> float:
     """The sharpness with the least log loss, convex in it, by Newton's method from the one given."""
     said = logs[np.arange(len(y)), y]
     for _ in range(8):

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scorewise.recalibrating.scale import Floats, Points, Scale
+from scorewise.arrays import Floats
+from scorewise.recalibrating.scale import Points, Scale
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import add_runs, runs
 

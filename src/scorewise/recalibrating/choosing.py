@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.crossfit import (
@@ -16,7 +17,7 @@ from scorewise.recalibrating.crossfit import (
     out_of_fold,
     scored,
 )
-from scorewise.recalibrating.scale import Floats, Scale
+from scorewise.recalibrating.scale import Scale
 from scorewise.recalibrating.verdict import verdict
 from scorewise.tallies import Tally
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
 from scorewise.intervals.folds import dealt as deal_cells
@@ -17,7 +18,7 @@ from scorewise.intervals.scales import effective
 from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.scale import Floats, Points, Scale
+from scorewise.recalibrating.scale import Points, Scale
 from scorewise.recalibrating.verdict import paired
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise import __version__
+from scorewise.arrays import Floats
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods import METHODS, Method, Parameters
-from scorewise.recalibrating.scale import Floats, Scale
+from scorewise.recalibrating.scale import Scale
 from scorewise.tallies import Tally
 from scorewise.writing import seal
 

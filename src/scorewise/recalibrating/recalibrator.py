@@ -8,6 +8,7 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind, Missing, take
 from scorewise.door.classes import ClassRows, take_classes
 from scorewise.door.columns import one_of
@@ -27,7 +28,6 @@ from scorewise.recalibrating.classes.taking import scores_of, several
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.venn_abers import both
-from scorewise.recalibrating.scale import Floats
 from scorewise.tallies import Tally
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document

@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise import writing
+from scorewise.arrays import Floats
 from scorewise.door import Missing
 from scorewise.errors import BadInput
-from scorewise.recalibrating.scale import Floats
 from scorewise.recalibrating.scanning import Scanned
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner
 
-Floats = NDArray[np.float64]
 LARGEST = 1e100  # the cube of a score must be a float
 
 

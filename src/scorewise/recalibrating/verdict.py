@@ -6,14 +6,11 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective, one_row
-from scorewise.recalibrating.scale import Floats
-
-Codes = NDArray[np.int64]
 
 SURE = 0.99  # level at which what a map saves has to be above 0
 LIKELIER = 1000.0  # or how many times likelier the rows have to be with it
@@ -32,7 +29,7 @@ def paired(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
 
 
 def verdict(
-    losses: Mapping[str, Floats], w: Floats, w2: Floats, fold: Codes, level: float
+    losses: Mapping[str, Floats], w: Floats, w2: Floats, fold: Ints, level: float
 ) -> tuple[str, str]:
     """The name of the map to take, and why; `losses` has the loss of each row, simple maps first.
 
@@ -57,7 +54,7 @@ def verdict(
     return best, f"shown to help{how}: least log loss on rows not seen"
 
 
-def evidence(gap: Floats, w: Floats, w2: Floats, fold: Codes) -> float:
+def evidence(gap: Floats, w: Floats, w2: Floats, fold: Ints) -> float:
     """Log of how many times likelier the rows of a fold are with a map fitted to the others, mean of all.
 
     If the scores are calibrated and rows are split without regard to labels, chance makes it log(1000) or
@@ -70,7 +67,7 @@ def evidence(gap: Floats, w: Floats, w2: Floats, fold: Codes) -> float:
     return float(np.logaddexp.reduce(each) - math.log(len(each)))
 
 
-def _likelier(gap: Floats, w: Floats, w2: Floats, fold: Codes, level: float) -> bool:
+def _likelier(gap: Floats, w: Floats, w2: Floats, fold: Ints, level: float) -> bool:
     mean, error, _ = _mean(gap, w, w2)
     enough = math.log(max(LIKELIER, 1 / (1 - level)))
     return mean > error and evidence(gap, w, w2, fold) >= enough

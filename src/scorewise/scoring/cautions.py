@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scorewise.arrays import Floats
 from scorewise.estimate import number
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import Floats
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import far
 

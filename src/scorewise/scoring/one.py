@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves import roc
 from scorewise.curves.balance import Sets, four_sets, tables
 from scorewise.curves.bands import Band, band, smooth_steps
 from scorewise.curves.distance import distance
 from scorewise.curves.sensitivity import Sensitivity, sensitivity
 from scorewise.curves.smooth import smooth_roc
-from scorewise.curves.thresholds import Curve, Floats
+from scorewise.curves.thresholds import Curve
 from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate

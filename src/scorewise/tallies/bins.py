@@ -9,8 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
-from scorewise.tallies.chances import MOST, Chances, Floats, cell_starts, chances, summed
+from scorewise.tallies.chances import MOST, Chances, cell_starts, chances, summed
 from scorewise.tallies.grid import EQUAL_CELLS
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import kept
@@ -19,7 +20,6 @@ from scorewise.tallies.tally import Tally
 
 Binning = Literal["width", "mass", "value"]
 Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
-Ints = NDArray[np.int64]
 Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
 
 

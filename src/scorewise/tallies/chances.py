@@ -8,13 +8,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.grid import probability_edges
 from scorewise.tallies.losses import unit
 from scorewise.tallies.once import once
 from scorewise.tallies.sorting import add_runs, first_of_runs
 from scorewise.tallies.tally import Tally
 
-Floats = NDArray[np.float64]
 Made = TypeVar("Made")
 MOST = 1 << 16
 _PART = 1 << 16  # scores that are added up at a time

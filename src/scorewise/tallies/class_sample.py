@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.losses_of_classes import softmax
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

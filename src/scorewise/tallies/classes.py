@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind, Missing
 from scorewise.door.classes import ClassKind, ClassRows, take_classes
 from scorewise.door.decided import DecidedRows, take_decided
@@ -31,9 +31,6 @@ from scorewise.tallies.marks import Marks
 from scorewise.tallies.mass import Mass, origin_of
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally
 
-Floats = NDArray[np.float64]
 HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.tallies.losses_of_classes import softmax
 
-Floats = NDArray[np.float64]
 Rule = Literal["max", "margin", "entropy", "energy"]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.tallies.bandwidths import silverman
-from scorewise.tallies.climbing import Floats
 from scorewise.tallies.kernels import images, kernel_rows
 from scorewise.tallies.losses import unit
 from scorewise.tallies.merging import pool

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.tallies.chances import Chances, Floats
+from scorewise.arrays import Floats
+from scorewise.tallies.chances import Chances
 
 _COUNTABLE = 10**8  # rows of a cell up to which draws without replacement are made
 

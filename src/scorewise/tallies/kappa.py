@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from scorewise.arrays import Floats
 
 
 def kappa(table: Any, apart: Floats | None = None) -> Any:

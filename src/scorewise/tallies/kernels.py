@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 
-Floats = NDArray[np.float64]
 Image = tuple[int, float]  # a value v is seen at sign * v + shift
 _WIDE = 9.0  # standard deviations beyond which a Gaussian adds less than rounding does
 

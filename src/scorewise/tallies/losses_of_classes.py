@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.losses import CLIP
 
-Floats = NDArray[np.float64]
 ClassLoss = Literal["log", "log clipped", "brier", "spherical", "ranked"]
 CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical", "ranked")
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.door import Kind
 from scorewise.door.classes import ClassRows
 from scorewise.door.decided import DecidedRows
@@ -18,9 +19,6 @@ from scorewise.tallies.origin import Origin
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
 from scorewise.tallies.tally import Tally
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Mass:
@@ -28,7 +26,7 @@ class Mass:
 
     w: Numbers
     w2: Numbers
-    times: Codes | None
+    times: Ints | None
 
     @classmethod
     def of(cls, rows: ClassRows | DecidedRows) -> Mass:
@@ -70,7 +68,7 @@ class Mass:
         values, kind = confidence(rows.scores, rows.kind, rule)
         return self.tally(right, values, kind, replace(origin, score=rule))
 
-    def confusion(self, y: Codes, called: Codes, classes: tuple[str, ...]) -> Confusion:
+    def confusion(self, y: Ints, called: Ints, classes: tuple[str, ...]) -> Confusion:
         """Weight per true class and decision."""
         k = len(classes)
         at = y * k + called
@@ -84,7 +82,7 @@ class Mass:
             tables.append(table.reshape(k, k))
         return Confusion(tables[0], tables[1], classes)
 
-    def moments(self, charge: Floats, y: Codes, k: int) -> tuple[Moments, ...]:
+    def moments(self, charge: Floats, y: Ints, k: int) -> tuple[Moments, ...]:
         """The moments of a loss by true class."""
         made = []
         for c in range(k):

@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
-from scorewise.tallies.climbing import Floats, class_sums, why_not_unit
+from scorewise.tallies.climbing import class_sums, why_not_unit
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.rating_codes import Codes, Ints, RatingList
+from scorewise.arrays import Ints
+from scorewise.door.rating_codes import Codes, RatingList
 
 _FEW = 1 << 20  # possible patterns that are counted without a sort
 

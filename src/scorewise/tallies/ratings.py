@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.door.rating_codes import (
     Codes,
-    Ints,
     RatingList,
     category_values,
     is_number,
@@ -26,7 +26,6 @@ from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans
 from scorewise.tallies.sorting import Numbers
 
-Floats = NDArray[np.float64]
 DENSE = 1 << 26  # cells of patterns x categories
 
 

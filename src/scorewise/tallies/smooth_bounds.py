@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.tallies.climbing import HAIR, Floats
+from scorewise.arrays import Floats
+from scorewise.tallies.climbing import HAIR
 from scorewise.tallies.extremes import order_within, tied_within
 from scorewise.tallies.losses import unit
 from scorewise.tallies.midpoint import Midpoint

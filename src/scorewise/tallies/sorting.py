@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
+from scorewise.arrays import Bools, Ints
+
 Floats = NDArray[np.floating]
-Counts = NDArray[np.int64]
-Numbers = Counts | NDArray[np.float64]
+Numbers = Ints | NDArray[np.float64]
 
 _PART = 1 << 15  # rows that are folded into cells at a time
 
 
-def count_cells(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
+def count_cells(y: Bools, s: Floats) -> tuple[Floats, Ints, Ints]:
     """Distinct scores, increasing, with the number of negatives and of positives on each.
 
     >>> count_cells(np.array([True, False, True]), np.array([0.5, -0.0, 0.5]))
@@ -38,7 +38,7 @@ def count_cells(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
     return _count_one_sign(y, s)
 
 
-def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Counts, Counts]:
+def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Ints, Ints]:
     """The same for the magnitudes of scores of one sign."""
     word = np.uint32 if s.dtype == np.float32 else np.uint64
     bits: Any = np.ascontiguousarray(s).view(word)

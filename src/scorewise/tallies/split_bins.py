@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.tallies.bins import Binning, Convention, bin_index
-from scorewise.tallies.chances import Chances, Floats, chances
+from scorewise.tallies.chances import Chances, chances
 from scorewise.tallies.extremes import tied_within
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.kappas import kappa_of
-from scorewise.agreeing.judges.panel import Bools, Panel
+from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.taking import Codes
+from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
 from scorewise.intervals.matched import sign_test
 from scorewise.intervals.shares import wilson

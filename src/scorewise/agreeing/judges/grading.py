@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.panel import Panel
+from scorewise.arrays import Floats
 from scorewise.door.ratings import Scale
 from scorewise.estimate import Estimate
 from scorewise.intervals.matched import sign_test
 from scorewise.intervals.scales import effective, limits, pooled_spread, wald
 from scorewise.intervals.shares import wilson
 from scorewise.tallies import Confusion
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_tables import SMOOTHING, Sloped, occurring_or_called
 from scorewise.intervals.scales import effective
 from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.kappa import kappa, kappa_slope
-
-Floats = NDArray[np.float64]
 
 
 def sloped(weights: Floats) -> Sloped:

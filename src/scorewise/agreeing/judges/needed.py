@@ -7,17 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.kappas import sloped
 from scorewise.agreeing.judges.settings import check_width
+from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.intervals.matched import matched_difference
 from scorewise.intervals.scales import z
 from scorewise.intervals.shares import wilson
 
-Floats = NDArray[np.float64]
 Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
 MOST = 10**12
 

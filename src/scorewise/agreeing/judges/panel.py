@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.taking import Codes, NoAnswer, Said
+from scorewise.arrays import Bools, Floats
 from scorewise.tallies import Confusion
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 SILENT = "no answer"
 
 

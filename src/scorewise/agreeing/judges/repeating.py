@@ -8,7 +8,8 @@ import numpy as np
 
 from scorewise.agreeing.judges.against import accuracy
 from scorewise.agreeing.judges.kappas import kappa_of
-from scorewise.agreeing.judges.panel import Bools, Panel
+from scorewise.agreeing.judges.panel import Panel
+from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
 from scorewise.intervals.matched import sign_test
 from scorewise.intervals.shares import wilson

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scorewise.agreeing.judges.kappas import why_no_kappa
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.taking import Codes
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.agreement import Coefficient, coefficient
 from scorewise.intervals.agreement_limits import by_score
@@ -22,7 +23,6 @@ from scorewise.measures.raters.pairs import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.sorting import Numbers
 
-Floats = NDArray[np.float64]
 Interval: TypeAlias = Literal["formula", "bootstrap"]
 MOVER = "score intervals combined (MOVER)"
 BOOTSTRAP = "bootstrap of items"

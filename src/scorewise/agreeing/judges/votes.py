@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.panel import Panel
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective
 from scorewise.intervals.shares import wilson
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

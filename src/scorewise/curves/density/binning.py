@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from scorewise.arrays import Floats
+
 _PART = 1 << 16  # values that are binned at a time, which fit a core's cache
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.density.checks import check_inside, check_options, edges_of
 from scorewise.curves.density.sums import Direct, Sums, smoothed
 from scorewise.curves.density.values import Rule, Support, Values, found_width, given_width
@@ -20,7 +20,6 @@ from scorewise.tallies.kernels import Kernel, images, kernel_named
 if TYPE_CHECKING:
     from scorewise.curves.density.classes import ClassDensities
 
-Floats = NDArray[np.float64]
 _FADED = 5.0  # standard deviations beyond the outermost value at which x begins and ends
 
 

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.tallies.sorting import inner
 
-Floats = NDArray[np.float64]
 Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
 _STAGES = 5
 _SHORTER = 0.8  # step in which a bracket of the root is looked for

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.density.binning import Grid
 from scorewise.tallies.kernels import Image, Kernel, kernel_areas, kernel_rows
 
-Floats = NDArray[np.float64]
 _ROOM = 1 << 20  # kernels that are summed at a time
 _FINE = 256  # nodes a bandwidth, beyond which a finer grid changes nothing
 

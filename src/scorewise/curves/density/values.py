@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.density.binning import Grid, binned
 from scorewise.curves.density.selectors import cross_validation, improved_sheather_jones
 from scorewise.errors import BadInput
 from scorewise.tallies.bandwidths import scott, silverman
 
-Floats = NDArray[np.float64]
 Support: TypeAlias = tuple[float, float]
 Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
 FEW = 2048  # values up to which kernels are summed one by one

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_consistency import (
@@ -25,7 +26,6 @@ from scorewise.tallies.bins import Binning, Convention, binned, check_bins
 from scorewise.tallies.chances import Chances
 from scorewise.tallies.class_sample import why_no_rows
 
-Floats = NDArray[np.float64]
 _MOST = 1 << 23  # gaps that are drawn at a step
 
 

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -16,7 +17,6 @@ from scorewise.intervals.scales import z
 from scorewise.measures._calibrated import calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
-from scorewise.tallies.chances import Floats
 from scorewise.tallies.class_sample import (
     ClassSample,
     few_surprises,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.intervals.class_consistency import drawn_labels, replicates
@@ -15,7 +16,6 @@ from scorewise.tallies.class_sample import ClassSample, why_no_rows
 from scorewise.tallies.losses import CLIP
 from scorewise.tallies.sorting import add_runs
 
-Floats = NDArray[np.float64]
 _GRID = np.geomspace(1 / 32, 32, 61)  # inverse temperatures
 
 

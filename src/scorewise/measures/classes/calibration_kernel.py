@@ -6,8 +6,8 @@ import math
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -23,7 +23,6 @@ from scorewise.tallies.class_sample import (
 )
 from scorewise.tallies.sorting import inner
 
-Floats = NDArray[np.float64]
 Distance = Literal["total variation", "euclidean"]
 
 _NARROW = (

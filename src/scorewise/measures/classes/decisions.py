@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_formulas as formulas
 from scorewise.intervals.class_tables import (
@@ -39,7 +39,6 @@ from scorewise.measures.decisions_together import mcc as mcc_of_two
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 
-Floats = NDArray[np.float64]
 SIGNED = (-1.0, 1.0)
 
 

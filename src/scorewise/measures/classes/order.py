@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.intervals import class_rows
 from scorewise.intervals.placements import FEW, area, area_limits, score_limits, spread
@@ -29,7 +29,6 @@ from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import Numbers, sum_cells
 
-Floats = NDArray[np.float64]
 Influence = Callable[[class_rows.Sample], Floats]
 
 

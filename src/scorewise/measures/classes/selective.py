@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.curves.selective import best_risk_area, confident, generalised_area, risk_area
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import Part, Spread, effective, freedom, limits, pooled_spread
@@ -20,8 +20,6 @@ from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.extremes import certified
 from scorewise.tallies.sorting import inner
-
-Floats = NDArray[np.float64]
 
 
 @measure(group="order", better="low", title="AURC", of="several classes")

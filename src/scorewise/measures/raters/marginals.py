@@ -6,16 +6,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
 from scorewise.intervals.scales import effective, z
 from scorewise.registry import measure
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import summed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST = 4096  # categories
 DENSE = 256  # categories up to which a table of all is no larger than what is said of some
 

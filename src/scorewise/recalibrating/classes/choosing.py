@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.recalibrating.classes.crossfit import Tried, candidates, deal, row_losses, tried
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.recalibrating.classes.table import Table
-from scorewise.recalibrating.scale import Floats
 from scorewise.recalibrating.verdict import paired, verdict
 from scorewise.tallies.losses_of_classes import class_charges
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMethod, mapped
-from scorewise.recalibrating.classes.table import Codes, Table
-from scorewise.recalibrating.scale import Floats
+from scorewise.recalibrating.classes.table import Table
 
 MOST = 10_000  # rows on which methods are compared
 MANY = 30  # classes beyond which strengths are compared on one fold
@@ -24,7 +24,7 @@ class Tried(NamedTuple):
     p: Floats
 
 
-def deal(t: Table, folds: int, seed: int) -> tuple[Table, Codes]:
+def deal(t: Table, folds: int, seed: int) -> tuple[Table, Ints]:
     """The rows to compare on and the fold of each: dealt out at random, class by class.
 
     The rows are sorted by what is in them, so their order in the input does not matter. Beyond 10,000,
@@ -45,7 +45,7 @@ def candidates(t: Table) -> list[str]:
     return [m.name for m in CLASS_METHODS.values() if len(t) >= m.least(t.many)]
 
 
-def tried(method: str, t: Table, fold: Codes, clip: float) -> Tried:
+def tried(method: str, t: Table, fold: Ints, clip: float) -> Tried:
     """The method at the strength, strong ones first, after which a weaker one is no better.
 
     The strength is chosen on all folds; with many classes, whose matrix takes long, on the first alone.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.recalibrating.scale import Floats
+from scorewise.arrays import Floats
 
 
 @dataclass(frozen=True)

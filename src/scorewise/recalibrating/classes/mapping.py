@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from scorewise import __version__
+from scorewise.arrays import Floats
 from scorewise.door.classes import ClassKind
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassParameters, mapped
 from scorewise.recalibrating.classes.table import Table, log_probabilities
-from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.losses_of_classes import softmax
 from scorewise.writing import seal
 

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.recalibrating.classes.linear import Linear, Parts
 from scorewise.recalibrating.classes.newton import TOLERANCE, likeliest
 from scorewise.recalibrating.classes.table import Table, row_sums
-from scorewise.recalibrating.scale import Floats
 
 ClassParameters: TypeAlias = dict[str, Any]
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0)

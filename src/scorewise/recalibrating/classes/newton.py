@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from scorewise.arrays import Floats, Ints
 from scorewise.recalibrating.classes.linear import Linear
-from scorewise.recalibrating.classes.table import Codes
-from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.sorting import inner
 
 TOLERANCE = 1e-8
@@ -18,7 +17,7 @@ _CHUNK = 1 << 12
 
 
 def likeliest(
-    model: Linear, y: Codes, w: Floats, *, start: Floats | None = None, exact: float = TOLERANCE
+    model: Linear, y: Ints, w: Floats, *, start: Floats | None = None, exact: float = TOLERANCE
 ) -> tuple[Floats, bool]:
     """The vector that makes the classes `y` likeliest under its prior, and whether it was found.
 
@@ -44,7 +43,7 @@ def likeliest(
     return theta, False
 
 
-def _loss(model: Linear, theta: Floats, y: Codes, w: Floats) -> tuple[float, Floats]:
+def _loss(model: Linear, theta: Floats, y: Ints, w: Floats) -> tuple[float, Floats]:
     """The loss, and the probabilities."""
     z = model.x + model.ahead(theta)
     z -= z.max(1, keepdims=True)

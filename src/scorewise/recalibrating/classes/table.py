@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Floats, Ints
 from scorewise.door.classes import ClassKind, ClassRows
 from scorewise.errors import BadInput
-from scorewise.recalibrating.scale import Floats
 from scorewise.tallies.losses_of_classes import softmax
 
-Codes = NDArray[np.int64]
 MOST = 10**7
 
 
@@ -26,7 +25,7 @@ class Table:
 
     x: Floats
     p: Floats
-    y: Codes
+    y: Ints
     w: Floats
     row: float = 1.0
 
@@ -89,7 +88,7 @@ def row_sums(values: Floats) -> Floats:
     return total
 
 
-def _content(y: Codes, scores: Floats, w: Floats) -> NDArray[np.uint64]:
+def _content(y: Ints, scores: Floats, w: Floats) -> NDArray[np.uint64]:
     """A number for each row that depends on what is in it alone, as good as drawn at random."""
     made = y.astype(np.uint64)
     for column in (*scores.T, w):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.door.classes import as_table, take_classes, unnamed
 from scorewise.door.labels import listed, text
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
-from scorewise.recalibrating.scale import Floats
 
 
 def several(p: Any) -> bool:

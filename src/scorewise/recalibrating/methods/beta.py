@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.logistic import rising
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods.method import Method, Parameters, number
-from scorewise.recalibrating.scale import Floats, Points
+from scorewise.recalibrating.scale import Points
 from scorewise.tallies.losses import expit
 
 

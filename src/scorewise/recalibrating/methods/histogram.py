@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, numbers
-from scorewise.recalibrating.scale import Floats, Points
+from scorewise.recalibrating.scale import Points
 from scorewise.tallies.sorting import add_runs, runs
 
 

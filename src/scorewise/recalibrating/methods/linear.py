@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from scorewise.arrays import Floats
 from scorewise.intervals.logistic import rising
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number
-from scorewise.recalibrating.scale import Floats, Points
+from scorewise.recalibrating.scale import Points
 from scorewise.tallies.losses import expit
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from scorewise.arrays import Floats
 from scorewise.door import Kind
 from scorewise.recalibrating.cells import Cells
-from scorewise.recalibrating.scale import Floats, Points
+from scorewise.recalibrating.scale import Points
 
 Parameters: TypeAlias = dict[str, float | list[float]]
 ANY: tuple[Kind, ...] = ("probability", "logit", "score")

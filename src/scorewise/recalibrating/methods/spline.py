@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.intervals.logistic import Fitted, logistic, rising
 from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number, numbers
-from scorewise.recalibrating.scale import Floats, Points
+from scorewise.recalibrating.scale import Points
 from scorewise.tallies.losses import expit
 
 QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)  # Harrell's places for five knots
