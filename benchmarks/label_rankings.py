@@ -12,8 +12,7 @@ import numpy as np
 from scorewise.door import take
 from scorewise.inspection.suspicion import most, suspicion
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import cell_climbs
-from scorewise.tallies.midpoint import midpoint
+from scorewise.tallies.smroc import cell_climbs, midpoint
 
 Ranking = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

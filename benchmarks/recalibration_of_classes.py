@@ -10,7 +10,7 @@ import numpy as np
 from scorewise import Recalibrator
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.tallies.losses_of_classes import softmax
+from scorewise.tallies.losses import softmax
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "predictions"
 CLIP = 1e-7

@@ -17,7 +17,7 @@ from scorewise import Recalibrator
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.mapping import Map
-from scorewise.tallies.losses_of_classes import softmax
+from scorewise.tallies.losses import softmax
 
 SIZES = (100, 250, 1000)
 HEAD = """\

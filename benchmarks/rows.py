@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import scorewise as sw
-from scorewise.intervals.bootstrap import bootstrap_table
+from scorewise.inference.resampling import bootstrap_table
 from scorewise.tallies import formulas
 
 BestOf = Callable[[Callable[[], object], int], float]

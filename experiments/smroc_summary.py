@@ -10,7 +10,7 @@ import polars as pl
 
 from experiments.paired_tests import corrected_t
 from experiments.smroc_runs import AREAS, MODELS, SCHEMES
-from scorewise.intervals.paired import holm
+from scorewise.inference.paired import holm
 
 
 def summary(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.paired_tests import Correlation, Shift, spearman
-from scorewise.intervals.paired import holm
+from scorewise.inference.paired import holm
 
 LEVEL = 0.05
 

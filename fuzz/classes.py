@@ -13,8 +13,8 @@ from fuzz import exact
 from fuzz.exact import Cells, decimal_ratio
 from fuzz.measured import UNDEFINED, Rows, answer, compare, laws, weights
 from scorewise import ClassTally, measures
+from scorewise.inference.class_resampling import ClassSample
 from scorewise.registry import CLASS_MEASURES
-from scorewise.tallies.class_sample import ClassSample
 
 assert measures
 

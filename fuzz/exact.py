@@ -568,8 +568,7 @@ def folded(oracle):
 
 @folded
 def ce_variational(cells, tally, folds=5):
-    from scorewise.tallies.chances import chances
-    from scorewise.tallies.folds import dealt
+    from scorewise.tallies.probabilities import chances, dealt
 
     share, positive = dealt(chances(tally), folds, 0)
     whole = cells.total

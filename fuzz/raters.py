@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from fuzz.measured import CAREFUL, UNDEFINED, Rows, answer, compare, laws, weights
 from scorewise import Ratings, measures
-from scorewise.intervals.agreement_weights import BY_SCALE, NAMES
+from scorewise.inference.agreement_weights import BY_SCALE, NAMES
 from scorewise.registry import RATER_MEASURES
 
 assert measures

@@ -19,9 +19,8 @@ from statsmodels.stats.contingency_tables import Table2x2
 import calibration_loops as loops
 import smooth_loops
 from scorewise import Tally
-from scorewise.intervals.folds import dealt as folds_of
-from scorewise.tallies.chances import chances
-from scorewise.tallies.folds import dealt
+from scorewise.inference.paired import dealt as folds_of
+from scorewise.tallies.probabilities import chances, dealt
 
 
 def decided(function, **options):

@@ -15,10 +15,9 @@ import scorewise as sw
 from rater_cases import RaterCase, rater_case
 from rater_oracles import best_table, irrcac_estimate, table
 from scorewise import BadInput, Ratings
-from scorewise.intervals.agreement import COEFFICIENTS, coefficient
-from scorewise.intervals.agreement_draws import replicates_of
-from scorewise.intervals.agreement_weights import BY_SCALE, NAMES, disagreement
-from scorewise.intervals.disagreement import Pairwise
+from scorewise.inference.agreement import COEFFICIENTS, coefficient
+from scorewise.inference.agreement_limits import replicates_of
+from scorewise.inference.agreement_weights import BY_SCALE, NAMES, Pairwise, disagreement
 from scorewise.registry import RATER_MEASURES
 
 SHARED = Path(__file__).parents[2] / "shared"

@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 import scorewise as sw
 from rater_cases import rater_case
 from scorewise import Ratings
-from scorewise.intervals.agreement import coefficient
+from scorewise.inference.agreement import coefficient
 from scorewise.registry import RATER_MEASURES
 
 m = sw.measures

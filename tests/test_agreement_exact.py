@@ -10,8 +10,8 @@ import pytest
 from rater_cases import rater_case
 from scorewise import BadInput, Ratings
 from scorewise.agreeing.bands import BANDS, band, banded, chances
-from scorewise.intervals.agreement import COEFFICIENTS, coefficient
-from scorewise.intervals.exact_agreement import exact
+from scorewise.inference.agreement import COEFFICIENTS, coefficient
+from scorewise.inference.agreement_exact import exact
 
 EDGES = [Fraction(k, 5) for k in range(5)]
 NAMES = list(BANDS)

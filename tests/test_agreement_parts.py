@@ -15,7 +15,7 @@ from scorewise.agreeing.disagreement import differing, disputed
 from scorewise.agreeing.pairs import pairs
 from scorewise.door.place import Place
 from scorewise.door.ratings import take_counts, take_ratings, take_table
-from scorewise.intervals.ratios import share_over_items
+from scorewise.inference.shares import share_over_items
 
 # categories
 

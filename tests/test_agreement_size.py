@@ -10,7 +10,7 @@ import pytest
 import scorewise as sw
 from scorewise import Ratings
 from scorewise.door import rating_codes
-from scorewise.intervals import agreement_pairs
+from scorewise.inference import agreement_parts as agreement_pairs
 from scorewise.tallies.rating_patterns import ranked
 
 

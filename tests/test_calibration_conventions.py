@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from scorewise import ClassTally, Tally
 from scorewise.errors import BadInput
 from scorewise.measures import ece, max_ce, smece
-from scorewise.tallies.bins import binned
+from scorewise.tallies.probabilities import binned
 
 netcal = pytest.importorskip("netcal.metrics")
 relplot = pytest.importorskip("relplot")

@@ -15,12 +15,15 @@ from scipy.stats import dirichlet
 import scorewise.measures as m
 from class_calibration_cases import rows, softmax
 from scorewise import BadInput
-from scorewise.intervals.class_consistency import drawn_class_gaps, drawn_labels
-from scorewise.intervals.dirichlet import BANDWIDTHS
+from scorewise.inference.class_resampling import (
+    BANDWIDTHS,
+    ClassSample,
+    drawn_class_gaps,
+    drawn_labels,
+)
 from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
-from scorewise.tallies.chances import Chances
-from scorewise.tallies.class_sample import ClassSample
+from scorewise.tallies.probabilities import Chances
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "predictions"
 OURS = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")

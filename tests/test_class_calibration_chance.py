@@ -11,7 +11,7 @@ from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
 
 RUNS = 200
-KERNEL = "scorewise.measures.classes.calibration_kernel"
+KERNEL = "scorewise.measures.classes.calibration_rows"
 NAMES = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 
 
@@ -22,7 +22,7 @@ def judged(request):
     tallies = [ClassTally.of(*rows(rng, 300, request.param)) for _ in range(RUNS)]
     few = {"new": lambda *_, **__: 99}
     with (
-        patch("scorewise.intervals.dirichlet.replicates", **few),
+        patch("scorewise.inference.class_resampling.replicates", **few),
         patch(f"{KERNEL}.replicates", **few),
     ):
         return {name: [CLASS_MEASURES[name](t) for t in tallies] for name in NAMES}

@@ -10,11 +10,12 @@ import scorewise.measures as sm
 from class_cases import Case, drawn
 from class_oracles import CLASS_ORACLES
 from scorewise import ClassTally, Tally
-from scorewise.intervals import class_formulas, class_rows
-from scorewise.intervals.class_tables import mean_share
-from scorewise.intervals.placements import score_limits
-from scorewise.intervals.scales import student
-from scorewise.intervals.shares import wilson
+from scorewise.inference import class_rows
+from scorewise.inference import tables as class_formulas
+from scorewise.inference.ranking import score_limits
+from scorewise.inference.scales import student
+from scorewise.inference.shares import wilson
+from scorewise.inference.tables import mean_share
 
 INFLUENCES = {
     "macro_auroc": class_rows.of_areas,

@@ -18,7 +18,7 @@ from class_cases import Case, cases, drawn, shards
 from scorewise import BadInput, ClassTally, Tally
 from scorewise.door.classes import take_classes
 from scorewise.tallies.joint import MOST, Joint
-from scorewise.tallies.losses_of_classes import CLASS_LOSSES
+from scorewise.tallies.losses import CLASS_LOSSES
 
 tries = settings(max_examples=60, deadline=None)
 

@@ -9,11 +9,9 @@ from sklearn.isotonic import IsotonicRegression
 
 from scorewise import Density, Tally
 from scorewise.curves.hull import calibrated
-from scorewise.curves.segments import segments
-from scorewise.curves.smooth import smooth_roc
-from scorewise.intervals.means import mean_score
-from scorewise.tallies.crossing import kernel_widths
-from scorewise.tallies.midpoint import midpoint
+from scorewise.curves.smroc import segments, smooth_roc
+from scorewise.inference.scales import mean_score
+from scorewise.tallies.smroc import kernel_widths, midpoint
 
 seeds = pytest.mark.parametrize("seed", range(10))
 

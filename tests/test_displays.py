@@ -18,10 +18,10 @@ import scorewise as sw
 from figures import closed  # noqa: F401
 from scorewise import BadInput, Tally, displays
 from scorewise.curves import roc
-from scorewise.curves.sensitivity import sensitivity
+from scorewise.curves.smroc import sensitivity
 from scorewise.displays.canvas import BLUE, ORANGE, VERMILION
 from scorewise.scoring import SmRocs
-from scorewise.tallies.midpoint import midpoint
+from scorewise.tallies.smroc import midpoint
 
 SIX = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
 OF_PREDICTIONS = [

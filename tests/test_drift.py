@@ -16,8 +16,7 @@ from drift_cases import draw, tally
 from scorewise.drifting import curves, outcomes, scores, thinning
 from scorewise.drifting.split import pool, split
 from scorewise.drifting.statistics import STATISTICS
-from scorewise.tallies.climbing import cell_climbs
-from scorewise.tallies.midpoint import midpoint
+from scorewise.tallies.smroc import cell_climbs, midpoint
 from strategies import cases
 
 FAST = {"replicates": 99}

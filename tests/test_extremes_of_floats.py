@@ -8,7 +8,7 @@ import pytest
 import scorewise as sw
 from scorewise import Confusion, Tally
 from scorewise import measures as m
-from scorewise.tallies.merging import pool
+from scorewise.tallies.coarse import pool
 
 
 @pytest.mark.parametrize(

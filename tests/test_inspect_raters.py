@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import scorewise as sw
 from scorewise import BadInput
-from scorewise.curves.distance import distance
-from scorewise.curves.thresholds import Curve
+from scorewise.curves.thresholds import Curve, distance
 from scorewise.views.schemas import document_schema
 from strategies import cases
 

@@ -14,9 +14,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 import scorewise.measures
 from scorewise import Confusion, Tally
-from scorewise.intervals import bootstrap
-from scorewise.intervals.partial import partial, partial_spread
-from scorewise.intervals.placements import score_limits, spread
+from scorewise.inference import resampling as bootstrap
+from scorewise.inference.ranking import partial, partial_spread, score_limits, spread
 from scorewise.registry import MEASURES
 
 m = scorewise.measures
@@ -332,7 +331,7 @@ def test_class_of_one_row_has_no_spread_of_its_own(name, single, weight):
 @pytest.mark.parametrize("costs", [None, (2.0, 3.0)])
 def test_replicates_of_the_h_measure_are_its_values(costs):
     """They are read off a table of posteriors and prevalences; the value is not."""
-    from scorewise.measures.order_costs import _each, _saved
+    from scorewise.measures.order import _each, _saved
 
     rng = np.random.default_rng(5)
     neg, pos = rng.integers(1, 9, (2, 12, 40)).astype(float)

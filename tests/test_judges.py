@@ -17,8 +17,8 @@ import scorewise as sw
 from judge_cases import PANDALM, both, kappa, majority, panel, without_one
 from scorewise.agreeing.judges import resampling
 from scorewise.agreeing.judges.swapping import read_swap
-from scorewise.intervals.matched import matched_difference, sign_test
-from scorewise.intervals.paired import holm
+from scorewise.inference.paired import holm
+from scorewise.inference.shares import matched_difference, sign_test
 
 FEW = {"replicates": 200}
 SEEDS = range(12)

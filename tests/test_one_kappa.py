@@ -8,7 +8,8 @@ from scorewise import ClassTally, Confusion, Ratings, Tally
 from scorewise import measures as m
 from scorewise.curves import thresholds
 from scorewise.tallies import formulas
-from scorewise.tallies.kappa import kappa, kappa_slope
+from scorewise.tallies.formulas import kappa_slope
+from scorewise.tallies.formulas import table_kappa as kappa
 
 TABLES = [
     (25, 10, 15, 20),

@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 import scorewise as sw
 from scorewise.door import take
 from scorewise.evaluation import judge
-from scorewise.intervals.paired import area_difference, holm
+from scorewise.inference.paired import area_difference, holm
 from scorewise.sources import load
 from scorewise.tallies import Tally
 from scorewise.views.schemas import document_schema

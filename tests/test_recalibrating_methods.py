@@ -298,7 +298,7 @@ def test_methods_that_need_log_odds_refuse_other_scores(method):
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "beta", "quadratic", "spline"])
 def test_many_cells_are_fitted_as_exactly_as_few(method, monkeypatch):
-    from scorewise.intervals import logistic
+    from scorewise.inference import logistic
 
     p, y = draw(12, 9000, 0.6, -0.3)
     whole = Recalibrator(method).fit(p, y).map_.parameters

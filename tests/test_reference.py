@@ -8,7 +8,7 @@ import pytest
 import scorewise.measures
 from scorewise import Confusion, Ratings, Tally
 from scorewise.curves import best_cut
-from scorewise.intervals.placements import spread
+from scorewise.inference.ranking import spread
 from scorewise.registry import MEASURES
 
 m = scorewise.measures

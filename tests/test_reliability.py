@@ -10,7 +10,7 @@ import scorewise as sw
 from scorewise import Tally
 from scorewise.curves import decompose, reliability
 from scorewise.displays import ReliabilityDisplay
-from scorewise.tallies import chances as joining
+from scorewise.tallies import probabilities as joining
 from test_proper import bold
 
 mpl.use("agg")

@@ -14,17 +14,13 @@ import scorewise as sw
 import smooth_loops as loops
 from scorewise import Tally
 from scorewise.curves import roc
-from scorewise.curves.balance import four_sets
-from scorewise.curves.bands import band, roc_steps
-from scorewise.curves.distance import distance
 from scorewise.curves.hull import calibrated
-from scorewise.curves.sensitivity import sensitivity
-from scorewise.curves.smooth import smooth_roc
+from scorewise.curves.smroc import four_sets, sensitivity, smooth_roc
+from scorewise.curves.thresholds import band, distance, roc_steps
 from scorewise.door import take
-from scorewise.intervals.paired import smooth_difference
-from scorewise.intervals.smooth import influence, smooth_area
-from scorewise.tallies.midpoint import Midpoint, midpoint
-from scorewise.tallies.smooth_bounds import smooth_bounds
+from scorewise.inference.paired import smooth_difference
+from scorewise.inference.smroc import influence, smooth_area
+from scorewise.tallies.smroc import Midpoint, midpoint, smooth_bounds
 from strategies import cases, crowded, shards
 
 WORKED = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import scorewise.measures as m
 from saved_tallies import edit, flipped
 from scorewise import BadInput, Confusion, Tally, tally
-from scorewise.tallies.grid import cell_of, probability_edges
+from scorewise.tallies.coarse import cell_of, probability_edges
 from strategies import cases, shards
 
 few = settings(max_examples=100, deadline=None, derandomize=True)

@@ -14,7 +14,7 @@ TOY = '''
 """A toy."""
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.placements import area
+from scorewise.inference.ranking import area
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified

@@ -21,8 +21,8 @@ from scorewise.door.columns import one_of
 from scorewise.door.ratings import RatingRows, Scale
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement import COEFFICIENTS
-from scorewise.intervals.agreement_limits import Interval
+from scorewise.inference.agreement import COEFFICIENTS
+from scorewise.inference.agreement_limits import Interval
 from scorewise.registry import RATER_MEASURES
 from scorewise.sources.rating_columns import Form
 from scorewise.tallies import Confusion, Ratings

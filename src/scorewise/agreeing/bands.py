@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import scorewise.measures
 from scorewise.errors import BadInput
-from scorewise.intervals.agreement import Coefficient, coefficient
-from scorewise.intervals.agreement_weights import Weights
-from scorewise.intervals.bands import BANDS
-from scorewise.intervals.exact_agreement import exact
+from scorewise.inference.agreement import Coefficient, coefficient
+from scorewise.inference.agreement_exact import exact
+from scorewise.inference.agreement_weights import Weights
+from scorewise.inference.bands import BANDS
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies.ratings import Ratings
 

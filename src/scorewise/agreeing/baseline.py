@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
-from scorewise.intervals.agreement_weights import Weights, disagreement
-from scorewise.intervals.disagreement import Disagreement
+from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.tallies import Ratings
 
 DRAWS = 1000

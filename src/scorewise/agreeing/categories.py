@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.ratios import share_over_items
+from scorewise.inference.shares import share_over_items
 from scorewise.tallies import Ratings
 
 

@@ -13,10 +13,9 @@ from scorewise.door.rating_codes import RatingList
 from scorewise.door.ratings import RatingRows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement_parts import apart
-from scorewise.intervals.agreement_weights import Weights, disagreement
-from scorewise.intervals.disagreement import Disagreement
-from scorewise.intervals.ratios import share_over_items
+from scorewise.inference.agreement_parts import apart
+from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.inference.shares import share_over_items
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct
 

@@ -14,7 +14,7 @@ from scorewise.agreeing.paradox import COMMON, Paradox
 from scorewise.door.rating_codes import RatingList
 from scorewise.door.ratings import RatingRows
 from scorewise.door.spelling import spelled_alike
-from scorewise.intervals.agreement_weights import named as weights_named
+from scorewise.inference.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
 from scorewise.views.documents import documented, estimate_of, finite, measure_row
 from scorewise.views.words import Document, counted, named, quoted

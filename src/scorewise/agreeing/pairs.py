@@ -9,11 +9,10 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement_pairs import Compared, compared, too_many
-from scorewise.intervals.agreement_weights import Weights, disagreement
-from scorewise.intervals.disagreement import Disagreement
-from scorewise.intervals.ratios import share_over_items
-from scorewise.measures.raters.pairs import cohen_kappa
+from scorewise.inference.agreement_parts import Compared, compared, too_many
+from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.inference.shares import share_over_items
+from scorewise.measures.raters.agreement import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.rating_patterns import summed
 

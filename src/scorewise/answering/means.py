@@ -10,10 +10,9 @@ import numpy as np
 from scorewise.answering.sample import Sample
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals.losses import mean_loss
-from scorewise.intervals.means import mean_score
-from scorewise.intervals.scales import effective, limits, pooled_spread
-from scorewise.intervals.shares import wilson
+from scorewise.inference.paired import mean_loss
+from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
+from scorewise.inference.shares import wilson
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Moments
 

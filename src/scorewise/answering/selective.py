@@ -7,8 +7,8 @@ import numpy as np
 from scorewise.curves.selective import risk_coverage
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import effective
+from scorewise.inference.shares import wilson
 from scorewise.tallies import Tally
 
 MARGIN = 0.05  # of coverage on both sides, where the last answers kept are judged

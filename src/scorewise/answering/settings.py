@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scorewise.errors import BadInput
-from scorewise.intervals.scales import z
-from scorewise.tallies.bins import check_bins
+from scorewise.inference.scales import z
+from scorewise.tallies.probabilities import check_bins
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from scorewise.arrays import Floats
 from scorewise.curves.hull import fits
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
-from scorewise.intervals.consistency import drawn_gaps
-from scorewise.intervals.monotone import rising_limits
-from scorewise.intervals.scales import z
+from scorewise.inference.resampling import drawn_gaps
+from scorewise.inference.scales import z
+from scorewise.inference.shares import rising_limits
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import Chances, chances, why_not_probable
+from scorewise.tallies.probabilities import Chances, chances, why_not_probable
 from scorewise.tallies.sorting import runs
 
 Bands = Literal["consistency", "confidence"]
@@ -62,7 +62,7 @@ def reliability(
 
     The consistency band is drawn by labels that calibrated scores would get, refitted on at most 512
     joined cells. The confidence band is exact, and wide: the bootstrap fails for isotonic fits (see
-    `scorewise.intervals.monotone`).
+    `scorewise.inference.shares`).
 
     >>> curve = reliability(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.9]))
     >>> curve.x, curve.y

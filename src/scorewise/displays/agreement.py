@@ -25,7 +25,7 @@ from scorewise.displays.smroc import Smooth, SmRocDisplay
 from scorewise.door import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.smroc import Rule
 
 # what it is called, colour, marker, size
 LOOKS = {

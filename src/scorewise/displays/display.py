@@ -9,9 +9,8 @@ from typing import Any, Self
 from scorewise.door import Kind, Missing
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.tallies.smroc import Rule, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 
 
 class Display:

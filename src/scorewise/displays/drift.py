@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.curves import roc
-from scorewise.curves.smooth import smooth_roc
+from scorewise.curves.smroc import smooth_roc
 from scorewise.curves.thresholds import Curve
 from scorewise.displays.canvas import (
     BLUE,
@@ -24,13 +24,12 @@ from scorewise.displays.canvas import (
 from scorewise.displays.display import Display
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
-from scorewise.intervals.means import mean_score
+from scorewise.inference.scales import mean_score
 from scorewise.measures import auroc, smauc
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.tallies.smroc import Rule, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 
 LOOKS: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "ls": "-"},

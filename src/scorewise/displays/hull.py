@@ -9,7 +9,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.curves import roc
 from scorewise.curves.hull import calibrated
-from scorewise.curves.smooth import SmoothRoc, smooth_roc
+from scorewise.curves.smroc import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import Roc
 from scorewise.displays.canvas import (
     BLUE,
@@ -29,10 +29,9 @@ from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.tallies.smroc import Rule, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import first_of_runs
 
 Which: TypeAlias = Literal["roc", "smroc"]

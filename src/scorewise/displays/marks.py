@@ -8,7 +8,7 @@ from scorewise.displays.canvas import ink
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
-from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
+from scorewise.tallies.smroc import Midpoint, Rule, midpoint
 
 _MARKERS = ("o", "s", "^", "D")
 

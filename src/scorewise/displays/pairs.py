@@ -11,8 +11,8 @@ import numpy as np
 from scorewise.displays.canvas import GREY, ink, literal, panels
 from scorewise.displays.display import Display
 from scorewise.errors import BadInput
-from scorewise.intervals.agreement_weights import Weights
-from scorewise.measures.raters.pairs import cohen_kappa
+from scorewise.inference.agreement_weights import Weights
+from scorewise.measures.raters.agreement import cohen_kappa
 from scorewise.tallies import Ratings
 
 WRITTEN = 20  # raters up to whom the numbers are written into the cells

@@ -13,8 +13,8 @@ from scorewise.door.labels import read_labels
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import why_not_unit
 
 HAIR = 1e-12  # 0.6 - 0.5 is a hair below 0.1, 0.7 - 0.6 a hair above
 AGREE, APPARENT, REAL, HIDDEN = range(4)

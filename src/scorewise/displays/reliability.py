@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from scorewise.curves.decomposition import Parts, decompose
+from scorewise.curves.hull import Parts, decompose
 from scorewise.curves.reliability import Bands, Reliability, reliability
 from scorewise.displays.canvas import (
     CHANCE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from scorewise.curves import roc
-from scorewise.curves.bands import band as find_band
-from scorewise.curves.bands import roc_steps
+from scorewise.curves.thresholds import band as find_band
+from scorewise.curves.thresholds import roc_steps
 from scorewise.displays.bands import BandName, draw_band
 from scorewise.displays.canvas import (
     ORANGE,

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from scorewise.curves.sensitivity import sensitivity
+from scorewise.curves.smroc import sensitivity
 from scorewise.displays.canvas import BLUE, legend, named, over_grid, panels, styled
 from scorewise.displays.display import MidpointedDisplay
 from scorewise.displays.marks import draw_midpoint, draw_others

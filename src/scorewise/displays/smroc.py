@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.curves import roc as roc_of
-from scorewise.curves.bands import Band, band, smooth_steps
-from scorewise.curves.segments import Segments, segments
-from scorewise.curves.smooth import SmoothRoc, chance_roc, smooth_roc
+from scorewise.curves.smroc import Segments, SmoothRoc, chance_roc, segments, smooth_roc
+from scorewise.curves.thresholds import Band, band, smooth_steps
 from scorewise.displays.bands import BandName, draw_band
 from scorewise.displays.canvas import (
     BLUE,
@@ -35,9 +34,8 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import auroc, smauc
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import Midpoint, Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.tallies.smroc import Midpoint, Rule, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 
 MOST = 400  # segments that can be told apart
 

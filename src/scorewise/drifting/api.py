@@ -15,7 +15,7 @@ from scorewise.drifting.statistics import STATISTICS
 from scorewise.drifting.windows import Cut, read_windows
 from scorewise.errors import BadInput, plain
 from scorewise.tallies import Tally
-from scorewise.tallies.midpoint import midpoint as midpoint_of
+from scorewise.tallies.smroc import midpoint as midpoint_of
 
 Labels: TypeAlias = Literal["both", "reference", "none"]
 REPLICATES = 999

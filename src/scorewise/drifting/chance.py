@@ -15,7 +15,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.drifting.split import Classes, Split
-from scorewise.intervals.bootstrap import resampled
+from scorewise.inference.resampling import resampled
 
 Held = Literal["nothing", "class", "score"]
 _MOST = 10**9  # rows that numpy deals out exactly

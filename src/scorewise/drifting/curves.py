@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.curves.balance import rotation
+from scorewise.curves.smroc import rotation
 from scorewise.drifting.scores import midpoints
 from scorewise.drifting.split import Classes, Split
-from scorewise.tallies.climbing import HAIR
+from scorewise.tallies.smroc import HAIR
 from scorewise.tallies.sorting import add_runs
 
 PIECES = 1 << 16  # of a curve whose distance from another is measured

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scorewise.curves.balance import four_sets
+from scorewise.curves.smroc import four_sets
 from scorewise.drifting.change import Change
 from scorewise.drifting.sample import Sample
 from scorewise.drifting.thinning import MANY
-from scorewise.intervals.placements import area
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import midpoint
+from scorewise.inference.ranking import area
+from scorewise.tallies.smroc import midpoint, why_not_unit
 from scorewise.views.documents import documented, finite
 from scorewise.views.words import Document, named
 

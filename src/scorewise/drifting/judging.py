@@ -19,9 +19,9 @@ from scorewise.drifting.sample import Sample
 from scorewise.drifting.split import Split, pool, split
 from scorewise.drifting.statistics import STATISTICS, Need, Statistic
 from scorewise.estimate import Estimate
-from scorewise.intervals.shares import combine, wilson
+from scorewise.inference.shares import combine, wilson
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.smroc import why_not_unit
 
 _DRAWN = 999
 

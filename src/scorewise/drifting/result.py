@@ -14,7 +14,7 @@ from scorewise.drifting.statistics import STATISTICS
 from scorewise.drifting.verdict import judge
 from scorewise.drifting.windows import Cut
 from scorewise.errors import BadInput, plain
-from scorewise.intervals.paired import holm
+from scorewise.inference.paired import holm
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

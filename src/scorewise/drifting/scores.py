@@ -57,7 +57,7 @@ def _binned(w: Floats, bins: Any) -> Floats:
 
 
 def midpoints(x: Split) -> tuple[Floats, Floats]:
-    """The midpoint of each sample by the rule of the split; see `scorewise.tallies.midpoint`."""
+    """The midpoint of each sample by the rule of the split; see `scorewise.tallies.smroc`."""
     if "midpoints" not in x.known:
         x.known["midpoints"] = tuple(_midpoint(x, side) for side in x.sides)
     first, second = x.known["midpoints"]

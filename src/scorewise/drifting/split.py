@@ -11,10 +11,9 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.drifting.thinning import thinned
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.coarse import merge_coarse
+from scorewise.tallies.coarse import coarsen, merge_coarse
 from scorewise.tallies.losses import unit
-from scorewise.tallies.merging import coarsen
+from scorewise.tallies.smroc import why_not_unit
 from scorewise.tallies.sorting import add_runs, first_of_runs
 
 

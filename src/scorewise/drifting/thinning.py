@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.tallies import Tally
-from scorewise.tallies.merging import pool
+from scorewise.tallies.coarse import pool
 from scorewise.tallies.sorting import add_runs
 
 MANY = 1 << 21  # distinct scores of both samples that are left as they are

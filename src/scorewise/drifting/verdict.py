@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from scorewise.drifting.change import Change
 from scorewise.estimate import number
-from scorewise.intervals.paired import holm
+from scorewise.inference.paired import holm
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scorewise.evaluation.settings import Settings
 from scorewise.registry import MEASURES
-from scorewise.tallies.midpoint import far, midpoint
+from scorewise.tallies.smroc import far, midpoint
 from scorewise.views.documents import data_of, documented, finite, measure_row
 from scorewise.views.words import Document
 

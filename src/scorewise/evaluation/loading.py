@@ -13,7 +13,7 @@ from scorewise.evaluation.settings import Settings
 from scorewise.sources.load_classes import LoadedClasses, Spec, load_classes
 from scorewise.sources.load_decided import LoadedDecided, load_decided
 from scorewise.tallies import ClassTally
-from scorewise.tallies.confidence import Rule
+from scorewise.tallies.joint import Rule
 from scorewise.views.words import Document
 
 

@@ -11,11 +11,11 @@ from scorewise.errors import BadInput
 from scorewise.evaluation.document import document
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.intervals.paired import Difference, area_difference, holm, smooth_difference
+from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
+from scorewise.tallies.smroc import why_not_unit
 from scorewise.views.documents import finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats
-from scorewise.curves.distance import distance
-from scorewise.curves.smooth import SmoothRoc, smooth_roc
+from scorewise.curves.smroc import SmoothRoc, smooth_roc
+from scorewise.curves.thresholds import distance
 from scorewise.door import Place
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import Name, name_of
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import Rule, midpoint
+from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 
 HAIR = 1e-7  # 0.7 - 0.6 is a hair above 0.1, and more so in 32 bits
 

@@ -19,10 +19,9 @@ from scorewise.inspection.suspects import EVEN, Suspect, named_rows, suspects
 from scorewise.inspection.suspicion import most, suspicion
 from scorewise.sources import Loaded
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import HAIR, why_not_unit
-from scorewise.tallies.deciding import on_their_scale
+from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Midpoint, Rule, midpoint
+from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

@@ -16,14 +16,13 @@ from scorewise.door.labels import REST, read_labels
 from scorewise.door.values import Coded, Vector
 from scorewise.door.vectors import vector
 from scorewise.errors import BadInput
+from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Said, agreement
 from scorewise.inspection.settings import check_tolerance, check_top
 from scorewise.inspection.suspects import named_rows
-from scorewise.intervals.placements import area
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.smroc import Rule, why_not_unit
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.smroc import Rule
 
 
 @dataclass(frozen=True)

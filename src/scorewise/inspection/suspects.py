@@ -14,8 +14,8 @@ from scorewise.door import Rows
 from scorewise.errors import BadInput
 from scorewise.inspection.suspicion import Suspicion
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import appropriate, row_climbs
 from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import appropriate, row_climbs
 
 Name = str | int | None
 EVEN = 0.5  # below this suspicion a label is likelier right than wrong

@@ -18,8 +18,8 @@ from scorewise.arrays import Floats
 from scorewise.curves.hull import calibrated
 from scorewise.door import Rows
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
 from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import why_not_unit
 
 _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 

@@ -7,16 +7,12 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.inversion import Direction, Noise, inverted
-from scorewise.measures._calibrated import FEWER, METHOD, calibrated, lacking
+from scorewise.inference.inversion import Direction, Noise, inverted
+from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.bins import equal_mass
-from scorewise.tallies.chances import Chances, chances
-from scorewise.tallies.displacement import displacement
-from scorewise.tallies.folds import dealt
-from scorewise.tallies.once import kept
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.probabilities import Chances, chances, dealt, displacement, equal_mass
+from scorewise.tallies.sorting import add_runs, first_of_runs, kept
 
 _CELLS = 20
 _MOST = 1 << 12  # cells on which f is constant, at the most

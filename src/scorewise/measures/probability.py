@@ -10,12 +10,12 @@ import numpy as np
 
 from scorewise.door.columns import one_of
 from scorewise.estimate import Estimate
-from scorewise.intervals.losses import mean_loss
+from scorewise.inference.paired import mean_loss
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.chances import why_not_probable
+from scorewise.tallies.extremes import check_clip, moments, why_infinite
 from scorewise.tallies.losses import Loss, uncertainty
-from scorewise.tallies.mean_loss import check_clip, moments, why_infinite
+from scorewise.tallies.probabilities import why_not_probable
 
 Convention = Literal["binary", "sum"]
 

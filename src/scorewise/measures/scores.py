@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 from scorewise.estimate import Estimate
-from scorewise.intervals.placements import score_limits, sizes
-from scorewise.intervals.scales import limits, z
-from scorewise.intervals.smooth import chance_area, smooth_area, smooth_replicates, smooth_spread
+from scorewise.inference.ranking import score_limits, sizes
+from scorewise.inference.scales import limits, z
+from scorewise.inference.smroc import chance_area, smooth_area, smooth_replicates, smooth_spread
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.climbing import why_not_unit
-from scorewise.tallies.midpoint import Midpoint, Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
-from scorewise.tallies.smooth_bounds import smooth_bounds
+from scorewise.tallies.smroc import Midpoint, Rule, smooth_bounds, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 
 EMPTY = "all scores are extreme: nothing climbs, or nothing runs"
 

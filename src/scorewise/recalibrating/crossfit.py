@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.door import Kind
 from scorewise.estimate import Estimate
-from scorewise.intervals.folds import dealt as deal_cells
-from scorewise.intervals.folds import others
-from scorewise.intervals.scales import effective
+from scorewise.inference.paired import dealt as deal_cells
+from scorewise.inference.paired import others
+from scorewise.inference.scales import effective
 from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.mapping import fitted
 from scorewise.recalibrating.methods import METHODS

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective, one_row
+from scorewise.inference.scales import effective, one_row
 
 SURE = 0.99  # level at which what a map saves has to be above 0
 LIKELIER = 1000.0  # or how many times likelier the rows have to be with it

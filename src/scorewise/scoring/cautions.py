@@ -10,7 +10,7 @@ from scorewise.arrays import Floats
 from scorewise.estimate import number
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import far
+from scorewise.tallies.smroc import far
 
 if TYPE_CHECKING:
     from scorewise.scoring.one import SmRoc

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scorewise.curves.balance import Part
+from scorewise.curves.smroc import Part
 from scorewise.curves.thresholds import Curve
-from scorewise.intervals.placements import area
+from scorewise.inference.ranking import area
 from scorewise.tallies import Confusion
 from scorewise.views.documents import data_of, documented, estimate_of, finite
 from scorewise.views.words import Document

@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.curves import roc
-from scorewise.curves.balance import Sets, four_sets, tables
-from scorewise.curves.bands import Band, band, smooth_steps
-from scorewise.curves.distance import distance
-from scorewise.curves.sensitivity import Sensitivity, sensitivity
-from scorewise.curves.smooth import smooth_roc
-from scorewise.curves.thresholds import Curve
+from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
+from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
 from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -25,10 +21,9 @@ from scorewise.scoring.cautions import cautions
 from scorewise.scoring.document import document
 from scorewise.scoring.recalibrated import recalibrated
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.climbing import appropriate, row_climbs, why_not_unit
 from scorewise.tallies.losses import unit
-from scorewise.tallies.midpoint import Rule
-from scorewise.tallies.midpoint import midpoint as find_midpoint
+from scorewise.tallies.smroc import Rule, appropriate, row_climbs, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

@@ -9,7 +9,7 @@ from scorewise.door import Rows
 from scorewise.scoring.document import document
 from scorewise.scoring.one import SmRoc
 from scorewise.tallies import Tally
-from scorewise.tallies.midpoint import Rule
+from scorewise.tallies.smroc import Rule
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

@@ -16,19 +16,16 @@ from scorewise.door.classes import ClassKind, ClassRows, take_classes
 from scorewise.door.decided import DecidedRows, take_decided
 from scorewise.door.labels import REST
 from scorewise.errors import BadInput
-from scorewise.tallies.confidence import Rule, confidence
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.joint import Joint
-from scorewise.tallies.losses import Moments
-from scorewise.tallies.losses_of_classes import (
+from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence, origin_of
+from scorewise.tallies.losses import (
     CLASS_LOSSES,
     ClassLoss,
+    Moments,
     class_charges,
     log_of_truth,
     softmax,
 )
-from scorewise.tallies.marks import Marks
-from scorewise.tallies.mass import Mass, origin_of
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 
@@ -289,14 +286,14 @@ class ClassTally:
 
     def save(self, path: str | Path) -> None:
         """Write one Parquet file; `ClassTally.load` reads it."""
-        from scorewise.tallies.class_store import save
+        from scorewise.tallies.store import save_classes as save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> ClassTally:
         """Read a saved tally of several classes."""
-        from scorewise.tallies.class_store import load
+        from scorewise.tallies.store import load_classes as load
 
         return load(Path(path))
 

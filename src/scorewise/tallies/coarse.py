@@ -1,19 +1,135 @@
-"""What a coarse tally keeps beside the weights of its cells."""
+"""Grids for coarse tallies: the same cells whatever the data, so that shards merge.
+
+`probability`: 55,440 equal cells, whose edges contain i/B for B = 10, 12, 15, 16, 20 and more, refined
+geometrically (128 cells an octave) towards 0 and towards 1, where rare events live; 0 and 1 have cells
+of their own. `relative`: the leading bits of the float, 1,024 cells an octave, for any real score.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.tallies.grid import Grid, cell_of
-from scorewise.tallies.losses import LOSSES, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import first_of_runs
+from scorewise.door import Kind
+from scorewise.errors import BadInput
+from scorewise.tallies.losses import CLIP, LOSSES, Loss, Moments, charges, unit
+from scorewise.tallies.sorting import add_runs, first_of_runs
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Tally
+
+
+Grid = Literal["probability", "relative"]
+EQUAL_CELLS = 55_440
+_DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
+
+
+@cache
+def probability_edges() -> NDArray[np.float64]:
+    """The lower edges of the cells on [0, 1]; the last cell holds 1 alone.
+
+    >>> edges = probability_edges()
+    >>> 60_000 < len(edges) < 70_000, bool(np.isin(np.arange(16) / 15, edges).all())
+    (True, True)
+    """
+    equal = np.arange(EQUAL_CELLS + 1) / EQUAL_CELLS
+    finer = 2.0 ** (-np.arange(8 * 128, 60 * 128 + 1) / 128)
+    # 1 - 2^-53 is the last float below 1
+    towards_one = 1.0 - finer[finer >= 2.0**-53]
+    zero = [0.0, np.nextafter(0.0, 1.0)]
+    edges = np.unique(np.concatenate((zero, equal, finer, towards_one, [CLIP, 1.0 - CLIP])))
+    edges.flags.writeable = False
+    return edges
+
+
+def cell_of(score: NDArray[np.floating], grid: Grid) -> NDArray[np.int64]:
+    """The number of the cell in which each score lies; non-decreasing in the score.
+
+    >>> cell_of(np.array([-1.0, 0.0, 1.0, 1.0001, 1.001]), "relative") - (1023 << 10)
+    array([-2095105, -1047552,        0,        0,        1])
+    """
+    if grid == "probability":
+        if len(score) and (score.min() < 0 or score.max() > 1):
+            raise BadInput("scores lie outside [0, 1]; coarsen with grid='relative'")
+        edges = probability_edges()
+        return np.searchsorted(edges, score.astype(np.float64), side="right") - 1
+    if grid == "relative":
+        # + 0.0 folds -0.0 into 0.0
+        s = score.astype(np.float64) + 0.0
+        size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
+        return np.where(s < 0, -size - 1, size)
+    raise BadInput(f"unknown grid {grid!r}; known are 'probability' and 'relative'")
+
+
+# Where a tally comes from: columns, classes, rows, files.
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What is known of the rows that a tally was made of; added up when tallies are merged."""
+
+    label: str | None = None
+    score: str = "score"
+    weight: str | None = None
+    positive: str = "1"
+    negative: str = "0"
+    rule: str = ""
+    negatives: int = 0
+    positives: int = 0
+    dropped: int = 0
+    sources: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Rows used, of both classes."""
+        return self.negatives + self.positives
+
+    def __add__(self, other: Origin) -> Origin:
+        """The origin of a merged tally; the classes must be the same."""
+        if not other.rows:
+            return replace(self, dropped=self.dropped + other.dropped)
+        if not self.rows:
+            return replace(other, dropped=self.dropped + other.dropped)
+        if self.positive != other.positive:
+            raise BadInput(
+                f"the tallies have different positive classes, {self.positive!r} and "
+                f"{other.positive!r}; make them with the same positive="
+            )
+        if self.score != other.score:
+            raise BadInput(
+                f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
+                f"rows of one and the same model add up"
+            )
+        return replace(
+            min(
+                self,
+                other,
+                key=lambda o: (o.label or "", o.score, o.rule, o.negative, o.weight or ""),
+            ),
+            negatives=self.negatives + other.negatives,
+            positives=self.positives + other.positives,
+            dropped=self.dropped + other.dropped,
+            sources=tuple(sorted({*self.sources, *other.sources})),
+        )
+
+
+def merged_kind(a: Kind, b: Kind) -> Kind:
+    """Probabilities and other scores together are scores; logits go with logits only."""
+    if a == b:
+        return a
+    if "logit" in (a, b):
+        raise BadInput(
+            f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind="
+        )
+    return "score"
+
+
+# What a coarse tally keeps beside the weights of its cells.
+
 
 ByClass = NDArray[np.float64]  # shape (2, K): row 0 the negatives, row 1 the positives
 
@@ -93,3 +209,86 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArr
         for loss in a.losses.keys() & b.losses.keys()
     }
     return Coarse(a.grid, cell, low, high, total, losses), at_a, at_b
+
+
+# Tallies made of tallies: merged, on the cells of a grid, or pooled to a few cells.
+
+
+def merge(a: Tally, b: Tally) -> Tally:
+    """The tally of the rows of both."""
+    origin = a.origin + b.origin
+    if not len(b.score):
+        return replace(a, origin=origin)
+    if not len(a.score):
+        return replace(b, origin=origin)
+    kind = merged_kind(a.kind, b.kind)
+    if a.coarse is not None or b.coarse is not None:
+        return replace(_merge_coarse(a, b), kind=kind, origin=origin)
+    score = np.concatenate((a.score, b.score))
+    # two increasing runs: a stable sort merges them in one pass
+    order = np.argsort(score, kind="stable")
+    score = score[order]
+    start = first_of_runs(score)
+    columns = _columns(a, b, lambda x, y: add_runs(np.concatenate((x, y))[order], start))
+    return replace(a, score=score[start], kind=kind, origin=origin, **columns)
+
+
+def _merge_coarse(a: Tally, b: Tally) -> Tally:
+    grid = (a.coarse or b.coarse).grid  # type: ignore[union-attr]
+    a, b = coarsen(a, grid), coarsen(b, grid)
+    assert a.coarse is not None
+    assert b.coarse is not None
+    coarse, at_a, at_b = merge_coarse(a.coarse, b.coarse)
+
+    def added(x: Any, y: Any) -> Any:
+        total = np.zeros(len(coarse.cell), np.result_type(x, y))
+        total[at_a] += x
+        total[at_b] += y
+        return total
+
+    middle = coarse.middle.astype(np.result_type(a.score, b.score))
+    return replace(a, score=middle, coarse=coarse, **_columns(a, b, added))
+
+
+def _columns(a: Tally, b: Tally, joined: Any) -> dict[str, Any]:
+    """The weights of both, joined; counts are their own squares and are kept once."""
+    neg, pos = joined(a.neg, b.neg), joined(a.pos, b.pos)
+    if not a.weighted and not b.weighted:
+        return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
+    neg2, pos2 = joined(a.neg2, b.neg2), joined(a.pos2, b.pos2)
+    return {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+
+
+def coarsen(t: Tally, grid: Grid | None = None) -> Tally:
+    """The same on the fixed cells of a grid; unless said, the grid that suits the kind of score."""
+    if grid is None:
+        grid = "probability" if t.kind == "probability" else "relative"
+    if t.coarse is not None:
+        if t.coarse.grid != grid:
+            raise BadInput(f"the tally is coarse already, on the grid {t.coarse.grid!r}")
+        return t
+    coarse, start = coarsened(t, grid)
+    # in the precision of the scores, in which thresholds are compared
+    middle = coarse.middle.astype(t.score.dtype)
+    return replace(t, score=middle, coarse=coarse, **_summed(t, start))
+
+
+def pool(t: Tally, cells: int) -> Tally:
+    """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
+    if len(t.score) <= cells:
+        return t
+    wanted = (t.negatives + t.positives) * (np.arange(1, cells) / cells)
+    edges, first = [np.zeros(1, np.int64)], 0
+    for b in t.blocks():
+        below = b.neg_below + b.pos_below
+        mass = (b.neg + b.pos).cumsum() + below
+        inside = wanted[(wanted > below) & (wanted <= mass[-1])]
+        edges.append(first + np.searchsorted(mass, inside))
+        first += len(mass)
+    start = np.concatenate(edges)
+    start = start[first_of_runs(start)]
+    return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
+
+
+def _summed(t: Tally, start: Any) -> dict[str, Any]:
+    return _columns(t, t, lambda x, _: add_runs(x, start))

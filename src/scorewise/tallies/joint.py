@@ -1,15 +1,224 @@
-"""What the classes' scores say together: the rows themselves, or a sample where they are many."""
+"""How sure a row of scores is of its first choice: confidence scoring functions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
-from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
+from scorewise.arrays import Floats, Ints
+from scorewise.door import Kind
+from scorewise.door.classes import ClassRows
+from scorewise.door.columns import one_of
+from scorewise.door.decided import DecidedRows
+from scorewise.errors import BadInput
+from scorewise.tallies.coarse import Origin
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.losses import Moments, softmax
+from scorewise.tallies.sorting import Numbers, add_runs, count_cells, first_of_runs, sum_cells
+from scorewise.tallies.tally import Tally
+
+Rule = Literal["max", "margin", "entropy", "energy"]
+
+
+def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, Kind]:
+    """The confidence of each row, higher being surer, and whether it can be read as a probability.
+
+    `max` is the largest probability (Hendrycks and Gimpel 2017), `margin` its lead over the second,
+    `entropy` the negative entropy in nats, `energy` the log of the sum of exp(logit) (Liu et al. 2020).
+
+    >>> z = np.log([[0.5, 0.3, 0.2]])
+    >>> rules = ("max", "margin", "entropy", "energy")
+    >>> [round(confidence(z, "logit", r)[0].item(), 4) + 0.0 for r in rules]
+    [0.5, 0.2, -1.0297, 0.0]
+    """
+    one_of("confidence", rule, get_args(Rule))
+    if rule == "energy":
+        if kind != "logit":
+            raise BadInput('energy needs logits; pass kind="logit" with scores that are logits')
+        top = scores.max(1)
+        return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
+    p = softmax(scores) if kind == "logit" else scores
+    if rule == "max":
+        # of probabilities that add up to 1 within rounding, one may lie a hair above it
+        return np.minimum(p.max(1), 1.0), "probability"
+    if rule == "margin":
+        top_two = np.partition(p, -2, axis=1)[:, -2:]
+        lead: Any = top_two[:, 1] - top_two[:, 0]
+        return lead, "score"
+    log = np.log(np.where(p > 0, p, 1.0))
+    return (p * log).sum(1), "score"
+
+
+# The scores of one class, by the true class of their rows.
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Distinct pairs of score and true class, from the lowest score up, with their weight."""
+
+    score: Floats
+    true: NDArray[np.int64]
+    weight: Numbers
+    weight2: Numbers
+
+    @classmethod
+    def of(cls, score: Floats, true: NDArray[np.int64], weight: Numbers, weight2: Numbers) -> Marks:
+        """Those of rows in any order; rows without weight are left out.
+
+        >>> m = Marks.of(np.array([0.5, 0.1, 0.5]), np.array([1, 0, 1]), *np.ones((2, 3), int))
+        >>> m.score, m.true, m.weight
+        (array([0.1, 0.5]), array([0, 1]), array([1, 2]))
+        """
+        used = weight > 0
+        if not used.all():
+            squares = weight2[used]
+            score, true, weight = score[used], true[used], weight[used]
+            weight2 = weight if np.array_equal(squares, weight) else squares
+        # + 0.0 folds -0.0 into 0.0
+        score = score + 0.0
+        order = np.argsort(score)
+        if len(first_of_runs(score[order])) < len(score):  # only ties need the slower sort
+            order = np.lexsort((true, score))
+        score, true = score[order], true[order]
+        new = first_of_runs(score, true)
+        w = add_runs(weight[order], new)
+        w2 = w if weight2 is weight else add_runs(weight2[order], new)
+        return cls(score[new], true[new], w, w2)
+
+    def __add__(self, other: Marks) -> Marks:
+        pairs = (
+            (getattr(self, c), getattr(other, c)) for c in ("score", "true", "weight", "weight2")
+        )
+        score, true, w, w2 = (np.concatenate(pair) for pair in pairs)
+        counted = self.weight2 is self.weight and other.weight2 is other.weight
+        return Marks.of(score, true, w, w if counted else w2)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Marks):
+            return NotImplemented
+        columns = ("score", "true", "weight", "weight2")
+        return all(np.array_equal(getattr(self, c), getattr(other, c)) for c in columns)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def wins(self, own: int, many: int) -> Floats:
+        """For each class, the weight of pairs with a row of `own` in which the latter scores higher.
+
+        Ties count half. There are no pairs within a class.
+
+        >>> ones = np.ones(4, int)
+        >>> Marks.of(np.array([0.5, 0.1, 0.5, 0.4]), np.array([1, 0, 0, 1]), ones, ones).wins(1, 2)
+        array([2.5, 0. ])
+        """
+        w = self.weight.astype(np.float64)
+        start = first_of_runs(self.score)
+        mine = add_runs(np.where(self.true == own, w, 0.0), start)
+        above = np.cumsum(mine[::-1])[::-1] - mine / 2
+        pairs = w * np.repeat(above, np.diff(start, append=len(w)))
+        others = np.where(self.true == own, 0.0, pairs)
+        return np.bincount(self.true, others, many).astype(np.float64, copy=False)
+
+    def cells(self, positive: int, negative: int | None = None) -> tuple[Any, ...]:
+        """Score, neg, pos, neg2, pos2: one class against another, or against the rest."""
+        pos = self.true == positive
+        used = slice(None) if negative is None else pos | (self.true == negative)
+        score, up = self.score[used], pos[used]
+        start = first_of_runs(score)
+        columns = []
+        for w in (self.weight[used], self.weight2[used]):
+            columns += [add_runs(np.where(up, 0, w), start), add_runs(np.where(up, w, 0), start)]
+        return (score[start], *columns)
+
+
+# What rows of several classes weigh, and the parts of their tally that are sums of it.
+
+
+@dataclass(frozen=True)
+class Mass:
+    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
+
+    w: Numbers
+    w2: Numbers
+    times: Ints | None
+
+    @classmethod
+    def of(cls, rows: ClassRows | DecidedRows) -> Mass:
+        """The weights of checked rows."""
+        if rows.weight is None:
+            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+            return cls(w, w, rows.count)
+        times: Any = 1 if rows.count is None else rows.count
+        return cls(times * rows.weight, times * rows.weight**2, rows.count)
+
+    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
+        """The tally of confidence against whether the row was right."""
+        if self.w2 is self.w and self.times is None:
+            cells, neg, pos = count_cells(right, score)
+            neg2, pos2 = neg, pos
+        else:
+            used = self.w > 0
+            columns = np.stack(
+                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
+            )
+            cells, sums = sum_cells(score[used], columns[:, used])
+            neg, pos, neg2, pos2 = sums
+        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
+        positives = int(times[right].sum())
+        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
+        return Tally(cells, neg, pos, neg2, pos2, kind, named)
+
+    def ranked(
+        self, rows: ClassRows, right: NDArray[np.bool_], rule: Rule, origin: Origin
+    ) -> Tally | None:
+        """The same of a confidence that is not the largest probability; none where it is."""
+        own = rows.confidence
+        if own is not None:
+            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
+            named = replace(origin, score=rows.confidence_name)
+            return self.tally(right, own, "probability" if inside else "score", named)
+        if rule == "max":
+            return None
+        values, kind = confidence(rows.scores, rows.kind, rule)
+        return self.tally(right, values, kind, replace(origin, score=rule))
+
+    def confusion(self, y: Ints, called: Ints, classes: tuple[str, ...]) -> Confusion:
+        """Weight per true class and decision."""
+        k = len(classes)
+        at = y * k + called
+        if self.w2 is self.w and self.times is None:
+            table: Any = np.bincount(at, minlength=k * k).astype(np.int64).reshape(k, k)
+            return Confusion(table, table, classes)
+        tables = []
+        for w in (self.w, self.w2):
+            table = np.zeros(k * k, w.dtype)
+            np.add.at(table, at, w)  # which, unlike bincount, adds whole numbers exactly
+            tables.append(table.reshape(k, k))
+        return Confusion(tables[0], tables[1], classes)
+
+    def moments(self, charge: Floats, y: Ints, k: int) -> tuple[Moments, ...]:
+        """The moments of a loss by true class."""
+        made = []
+        for c in range(k):
+            at = y == c
+            w = self.w[at]
+            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
+        return tuple(made)
+
+
+def origin_of(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) -> Origin:
+    """Where rows of several classes come from; their decisions are correct or wrong."""
+    return Origin(
+        label=rows.names.label, score=name, positive="correct", negative="wrong",
+        weight=None if rows.weight is None else rows.names.weight,
+        dropped=rows.dropped, sources=sources,
+    )  # fmt: skip
+
+
+# What the classes' scores say together: the rows themselves, or a sample where they are many.
+
 
 MOST = 1 << 14
 

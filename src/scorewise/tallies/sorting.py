@@ -1,27 +1,59 @@
-"""From rows to cells with one sort: the scores in order, and what lies on each of them.
-
-A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
-label`. One in-place sort of unsigned integers then orders scores and labels together, several times
-faster than an argsort. Only weights need an argsort.
-"""
+"""What is made of an immutable value once, and kept with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Ints
 
-Floats = NDArray[np.floating]
+if TYPE_CHECKING:
+    from scorewise.tallies.tally import Tally
+
+
+Made = TypeVar("Made")
+Further = ParamSpec("Further")
+
+
+def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
+    """What was made before under that name of an immutable value, or is made now."""
+    store: dict[Hashable, Made] = owner.__dict__.setdefault("_kept", {})
+    if name not in store:
+        store[name] = make()
+    return store[name]
+
+
+def once(
+    function: Callable[Concatenate[Tally, Further], Made],
+) -> Callable[Concatenate[Tally, Further], Made]:
+    """The same function, which keeps its results with the tally."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(t: Tally, *args: Further.args, **options: Further.kwargs) -> Made:
+        return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
+
+    return known  # type: ignore[return-value]  # it takes the tally by any name
+
+
+# From rows to cells with one sort: the scores in order, and what lies on each of them.
+#
+# A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
+# label`. One in-place sort of unsigned integers then orders scores and labels together, several times
+# faster than an argsort. Only weights need an argsort.
+
+
+AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 
 _PART = 1 << 15  # rows that are folded into cells at a time
 
 
-def count_cells(y: Bools, s: Floats) -> tuple[Floats, Ints, Ints]:
+def count_cells(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
     """Distinct scores, increasing, with the number of negatives and of positives on each.
 
     >>> count_cells(np.array([True, False, True]), np.array([0.5, -0.0, 0.5]))
@@ -38,7 +70,7 @@ def count_cells(y: Bools, s: Floats) -> tuple[Floats, Ints, Ints]:
     return _count_one_sign(y, s)
 
 
-def _count_one_sign(y: Bools, s: Floats) -> tuple[Floats, Ints, Ints]:
+def _count_one_sign(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
     """The same for the magnitudes of scores of one sign."""
     word = np.uint32 if s.dtype == np.float32 else np.uint64
     bits: Any = np.ascontiguousarray(s).view(word)
@@ -84,7 +116,7 @@ def _whole_runs(key: Any) -> Iterator[Any]:
         first = last
 
 
-def sum_cells(s: Floats, columns: Numbers) -> tuple[Floats, Numbers]:
+def sum_cells(s: AnyFloats, columns: Numbers) -> tuple[AnyFloats, Numbers]:
     """Distinct scores, increasing, with the sums of `columns` (one row each) on each of them.
 
     >>> sum_cells(np.array([0.5, -0.0, 0.5]), np.array([[1.0, 2.0, 4.0]]))

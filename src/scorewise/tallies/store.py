@@ -1,7 +1,12 @@
-"""Tallies as files: one small Parquet file, with version, origin and a seal in its metadata."""
+"""Columns of numbers in one small Parquet file, with what they are in its metadata, under a seal."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,12 +14,102 @@ from typing import Any
 import numpy as np
 
 from scorewise.errors import BadInput
-from scorewise.tallies.coarse import Coarse
+from scorewise.tallies.classes import ClassTally
+from scorewise.tallies.coarse import Coarse, Origin
+from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.joint import Joint, Marks
 from scorewise.tallies.losses import Moments
-from scorewise.tallies.origin import Origin
-from scorewise.tallies.parquet import invalid, read, write
 from scorewise.tallies.tally import Tally
 from scorewise.tallies.validity import fault
+from scorewise.writing import write as put
+
+_VERSION = 2
+_SEAL = "scorewise.sha256"
+_SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
+_OPEN = "0" * 64  # where the seal of all other bytes will stand
+
+
+def write(
+    columns: dict[str, Any],
+    key: str,
+    about: dict[str, Any],
+    path: str | Path,
+    *,
+    lists: bool = False,
+) -> None:
+    """Write columns; as `lists`, each may have its own length and all make one row."""
+    import polars as pl
+
+    series = [pl.Series(name, values) for name, values in columns.items()]
+    text = json.dumps({"version": _VERSION, **about})
+    frame, buffer = pl.DataFrame([s.implode() if lists else s for s in series]), io.BytesIO()
+    frame.write_parquet(buffer, metadata={key: text, _SEAL: _OPEN})
+    data = bytearray(buffer.getbuffer())
+    place, made = _sealed(data)
+    data[place] = made
+    put(path, bytes(data))
+
+
+def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the file says of itself, and its columns; `instead` is the way out if it is another file.
+
+    The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
+    """
+    import polars as pl
+
+    if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
+        raise BadInput(f"no such file: {path}")
+    changed = BadInput(f"{path.name} is damaged or was edited after it was saved; make it anew")
+    damaged = BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off")
+    try:
+        data = path.read_bytes()  # polars takes brackets in a path for a glob
+    except OSError:
+        raise damaged from None
+    place, made = _sealed(bytearray(data))
+    if place.stop and data[place] != made:
+        raise changed
+    try:
+        metadata = pl.read_parquet_metadata(io.BytesIO(data))
+        about: Any = json.loads(metadata[key]) if key in metadata else None
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+        RecursionError,
+        IndexError,
+    ) as e:
+        raise damaged from e
+    if key not in metadata:
+        raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
+    known = about.get("version") if isinstance(about, dict) else None
+    if known != _VERSION:
+        raise BadInput(
+            f"{path.name} is a tally of version {known}, this scorewise reads "
+            f"version {_VERSION}; update scorewise or make the tally anew"
+        )
+    if not place.stop:
+        raise changed
+    frame = pl.read_parquet(io.BytesIO(data))
+    return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
+
+
+def _sealed(data: bytearray) -> tuple[slice, bytes]:
+    """Where the seal of a file stands, if it has one, and what it must be."""
+    found = list(_SEALED.finditer(data))
+    place = slice(*found[-1].span(1)) if found else slice(0, 0)
+    if found:
+        data[place] = _OPEN.encode()
+    return place, hashlib.sha256(data).hexdigest().encode()
+
+
+def invalid(path: Path, reason: str) -> BadInput:
+    """The error of a file whose content cannot be a tally's."""
+    return BadInput(f"{path.name} is not a valid tally: {reason}")
+
+
+# Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
+
 
 _KEY = "scorewise.tally"
 _SIDES = ("neg", "pos")
@@ -91,3 +186,117 @@ def restored_moments(sums: list[Any]) -> Moments:
     if not all(type(n) in (int, float) for n in sums):
         raise TypeError
     return Moments(*sums)
+
+
+# Tallies of several classes as files: one row of lists in a Parquet file, the rest in its metadata.
+
+
+_CLASS_KEY = "scorewise.class_tally"
+_TALLY = ("score", "neg", "pos", "neg2", "pos2")
+_MARKS = ("score", "true", "weight", "weight2")
+_JOINT = ("scores", "y", "weight", "weight2")
+
+
+def save_classes(t: ClassTally, path: str | Path) -> None:
+    """Write the tally, if it is one that can be read again."""
+    if wrong := fault(t):
+        raise BadInput(f"the tally cannot be saved: {wrong}")
+    parts: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "confusion": (t.confusion, ("weight", "weight2")),
+        "top": (t.top, _TALLY),
+        "ranked": (t.ranked, _TALLY),
+    }
+    parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
+    about: dict[str, Any] = {
+        "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
+        "tallies": {n: [part.kind, asdict(part.origin)] for n, part in _tallies(t).items()},
+    }  # fmt: skip
+    if t.joint is not None:
+        parts["joint"] = (t.joint, _JOINT)
+        about["joint"] = [float(t.joint.total), float(t.joint.total2)]
+    columns = {
+        f"{name}: {field}": np.ravel(getattr(part, field))
+        for name, (part, fields) in parts.items()
+        for field in fields
+        # counts are their own squares, and are kept once
+        if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
+    }
+    write(columns, _CLASS_KEY, about, path, lists=True)
+
+
+def load_classes(path: Path) -> ClassTally:
+    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
+    about, column = read(path, _CLASS_KEY, "make it with ClassTally.of and save")
+    try:
+        t = _built_classes(about, column)
+        wrong = fault(t)
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+        raise invalid(path, "something in it is missing or wrong; make it anew") from e
+    if wrong:
+        raise invalid(path, wrong)
+    return t
+
+
+def _tallies(t: ClassTally) -> dict[str, Tally]:
+    return {"top": t.top, "ranked": t.ranked}
+
+
+def _built_classes(about: dict[str, Any], column: dict[str, Any]) -> ClassTally:
+    classes, k = tuple(about["classes"]), len(about["classes"])
+    if not all(isinstance(c, str) for c in classes):
+        raise TypeError
+    table = [_weights(column, "confusion", f).reshape(k, k) for f in ("weight", "weight2")]
+    each: tuple[Marks, ...] = ()
+    if "class 0: score" in column:
+        each = tuple(_marks(column, f"class {c}") for c in range(k))
+    return ClassTally(
+        classes, about["kind"], Confusion(table[0], table[1], classes),
+        _tally(about, column, "top"), _tally(about, column, "ranked"), each,
+        _losses(about), _joint(about, column, k), str(about["rule"]),
+    )  # fmt: skip
+
+
+def _weights(column: dict[str, Any], part: str, field: str) -> Any:
+    """A column of weights; that of squares is the weights themselves where they are counts."""
+    weights = column[f"{part}: {field.removesuffix('2')}"]
+    return weights if weights.dtype.kind == "i" else column[f"{part}: {field}"]
+
+
+def _scores(column: dict[str, Any], name: str) -> Any:
+    return column[name].astype(np.float64, copy=False)
+
+
+def _codes(column: dict[str, Any], name: str) -> Any:
+    codes = column[name].astype(np.int64, copy=False)
+    if not np.array_equal(codes, column[name]):
+        raise ValueError
+    return codes
+
+
+def _tally(about: dict[str, Any], column: dict[str, Any], part: str) -> Tally:
+    kind, origin = about["tallies"][part]
+    neg, pos, neg2, pos2 = (_weights(column, part, field) for field in _TALLY[1:])
+    score = _scores(column, f"{part}: score")
+    return Tally(score, neg, pos, neg2, pos2, kind, restored_origin(origin))
+
+
+def _marks(column: dict[str, Any], part: str) -> Marks:
+    w, w2 = _weights(column, part, "weight"), _weights(column, part, "weight2")
+    return Marks(_scores(column, f"{part}: score"), _codes(column, f"{part}: true"), w, w2)
+
+
+def _losses(about: dict[str, Any]) -> Any:
+    if about["losses"] is None:
+        return None
+    return {k: tuple(restored_moments(m) for m in sums) for k, sums in about["losses"].items()}
+
+
+def _joint(about: dict[str, Any], column: dict[str, Any], k: int) -> Joint | None:
+    if "joint" not in about:
+        return None
+    total, total2 = about["joint"]
+    if type(total) is not float or type(total2) is not float:
+        raise TypeError
+    scores, y = _scores(column, "joint: scores").reshape(-1, k), _codes(column, "joint: y")
+    w, w2 = _weights(column, "joint", "weight"), _weights(column, "joint", "weight2")
+    return Joint.of(scores, y, w, w2, totals=(total, total2))

@@ -14,12 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.door import Kind, Missing, Rows, take
-from scorewise.tallies.coarse import Coarse
-from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.deciding import Cut, confusion, cut
-from scorewise.tallies.grid import Grid
-from scorewise.tallies.merging import coarsen, merge, pool
-from scorewise.tallies.origin import Origin
+from scorewise.tallies.coarse import Coarse, Grid, Origin, coarsen, merge, pool
+from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache

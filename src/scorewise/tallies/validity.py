@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from scorewise.door import Kind
 from scorewise.door.classes import ClassKind
 from scorewise.tallies.classes import ClassTally
-from scorewise.tallies.coarse import Coarse
-from scorewise.tallies.grid import Grid, cell_of
+from scorewise.tallies.coarse import Coarse, Grid, cell_of
 from scorewise.tallies.joint import MOST
-from scorewise.tallies.losses import CLIP, LOSSES, charges, unit
-from scorewise.tallies.losses_of_classes import CLASS_LOSSES
+from scorewise.tallies.losses import CLASS_LOSSES, CLIP, LOSSES, charges, unit
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 

@@ -12,8 +12,7 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.taking import Codes
 from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
-from scorewise.intervals.matched import sign_test
-from scorewise.intervals.shares import wilson
+from scorewise.inference.shares import sign_test, wilson
 from scorewise.tallies import Confusion
 
 

@@ -13,9 +13,9 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.resampling import Term, combined
 from scorewise.agreeing.judges.taking import Codes
 from scorewise.estimate import Estimate
-from scorewise.intervals.matched import matched_difference, sign_test
-from scorewise.intervals.paired import holm
-from scorewise.intervals.scales import effective
+from scorewise.inference.paired import holm
+from scorewise.inference.scales import effective
+from scorewise.inference.shares import matched_difference, sign_test
 
 
 @dataclass(frozen=True)

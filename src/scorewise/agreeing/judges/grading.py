@@ -13,9 +13,8 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.arrays import Floats
 from scorewise.door.ratings import Scale
 from scorewise.estimate import Estimate
-from scorewise.intervals.matched import sign_test
-from scorewise.intervals.scales import effective, limits, pooled_spread, wald
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import effective, limits, pooled_spread, wald
+from scorewise.inference.shares import sign_test, wilson
 from scorewise.tallies import Confusion
 
 

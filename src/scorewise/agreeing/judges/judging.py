@@ -27,7 +27,7 @@ from scorewise.agreeing.judges.taking import NoAnswer, Said, take_judges
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement_weights import agreements
+from scorewise.inference.agreement_weights import agreements
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 

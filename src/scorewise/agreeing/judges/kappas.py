@@ -6,11 +6,12 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_tables import SMOOTHING, Sloped, occurring_or_called
-from scorewise.intervals.scales import effective
-from scorewise.measures.raters.pairs import cohen_kappa
+from scorewise.inference.scales import effective
+from scorewise.inference.tables import SMOOTHING, Sloped, occurring_or_called
+from scorewise.measures.raters.agreement import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
-from scorewise.tallies.kappa import kappa, kappa_slope
+from scorewise.tallies.formulas import kappa_slope
+from scorewise.tallies.formulas import table_kappa as kappa
 
 
 def sloped(weights: Floats) -> Sloped:

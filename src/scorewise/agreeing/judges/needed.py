@@ -13,9 +13,8 @@ from scorewise.agreeing.judges.settings import check_width
 from scorewise.arrays import Floats
 from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
-from scorewise.intervals.matched import matched_difference
-from scorewise.intervals.scales import z
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import z
+from scorewise.inference.shares import matched_difference, wilson
 
 Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
 MOST = 10**12

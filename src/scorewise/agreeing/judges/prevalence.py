@@ -10,9 +10,8 @@ import numpy as np
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.votes import Outcomes, judged_share, outcomes
 from scorewise.estimate import Estimate
-from scorewise.intervals.ratios import share_over_items
-from scorewise.intervals.scales import one_row, student, wald, z
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import one_row, student, wald, z
+from scorewise.inference.shares import share_over_items, wilson
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from scorewise.agreeing.judges.kappas import kappa_of
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
-from scorewise.intervals.matched import sign_test
-from scorewise.intervals.shares import wilson
+from scorewise.inference.shares import sign_test, wilson
 
 
 @dataclass(frozen=True)

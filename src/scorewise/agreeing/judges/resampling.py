@@ -15,11 +15,11 @@ from scorewise.agreeing.judges.panel import Panel
 from scorewise.agreeing.judges.taking import Codes
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals.agreement import Coefficient, coefficient
-from scorewise.intervals.agreement_limits import by_score
-from scorewise.intervals.bootstrap import resampled
-from scorewise.intervals.scales import bootstrap_chance, bootstrap_tail, effective, z
-from scorewise.measures.raters.pairs import cohen_kappa
+from scorewise.inference.agreement import Coefficient, coefficient
+from scorewise.inference.agreement_limits import by_score
+from scorewise.inference.resampling import resampled
+from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effective, z
+from scorewise.measures.raters.agreement import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.sorting import Numbers
 

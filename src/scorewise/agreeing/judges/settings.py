@@ -12,7 +12,7 @@ from scorewise.agreeing.judges.taking import NoAnswer
 from scorewise.door.columns import one_of
 from scorewise.door.ratings import Scale
 from scorewise.errors import BadInput
-from scorewise.intervals.scales import z
+from scorewise.inference.scales import z
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import effective
+from scorewise.inference.shares import wilson
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import math
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.class_consistency import (
+from scorewise.inference.class_resampling import (
+    ClassSample,
+    KernelGaps,
+    Kernels,
     class_replicates,
     drawn_class_gaps,
     enough_rows,
+    few_surprises,
+    likeliest,
+    pairs_of_rows,
     resampled_class_gaps,
+    why_no_rows,
 )
-from scorewise.intervals.inversion import Noise, Statistic, inverted
-from scorewise.intervals.monotone import largest_gap
-from scorewise.intervals.scales import z
-from scorewise.measures._calibrated import METHOD, calibrated
+from scorewise.inference.inversion import Noise, Statistic, inverted
+from scorewise.inference.scales import z
+from scorewise.inference.shares import largest_gap
+from scorewise.measures import calibration_bins as calibration_bins_swept
+from scorewise.measures import calibration_bins as two
+from scorewise.measures import calibration_smooth as calibration_kernel
+from scorewise.measures.calibration_bins import METHOD, calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
-from scorewise.tallies.bins import Binning, Convention, binned, check_bins
-from scorewise.tallies.chances import Chances
-from scorewise.tallies.class_sample import why_no_rows
+from scorewise.tallies.probabilities import Binning, Chances, Convention, binned, check_bins
 
 _MOST = 1 << 23  # gaps that are drawn at a step
 
@@ -101,3 +111,166 @@ def _stacked(parts: list[Chances]) -> Chances:
         np.concatenate([getattr(c, name) for c in parts]) for name in names
     )
     return Chances(low, weight, squares, pos, total, noise, parts[0].weighted)
+
+
+# Is the highest probability right as often as it says? Calibration of the confidence.
+
+
+@measure(group="calibration", better="low", title="Top-label ECE", of="several classes")
+def ece(
+    t: ClassTally,
+    *,
+    bins: int = 15,
+    binning: Binning = "width",
+    norm: float = 1.0,
+    convention: Convention | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """Mean distance between the share of right decisions in a bin and the mean confidence there.
+
+    The binary `ece` of the highest probability against whether its class was right (top-label or top-1
+    calibration, Guo et al. 2017).
+
+    >>> p = [[0.6, 0.2, 0.2], [0.0, 0.95, 0.05], [0.7, 0.1, 0.2]]
+    >>> round(ece(ClassTally.of([0, 1, 2], p)).value, 7)
+    0.3833333
+    """
+    return two.ece(
+        t.top, bins=bins, binning=binning, norm=norm, convention=convention, level=level, seed=seed
+    )
+
+
+@measure(
+    group="calibration",
+    better="low",
+    title="Top-label max. CE",
+    of="several classes",
+)
+def max_ce(
+    t: ClassTally,
+    *,
+    bins: int = 15,
+    binning: Binning = "width",
+    convention: Convention | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """Largest distance, over bins, of the share of right decisions from the mean confidence.
+
+    >>> p = [[0.6, 0.2, 0.2], [0.0, 0.95, 0.05], [0.7, 0.1, 0.2]]
+    >>> round(max_ce(ClassTally.of([0, 1, 2], p)).value, 7)
+    0.7
+    """
+    return ece(
+        t, bins=bins, binning=binning, norm=math.inf, convention=convention, level=level, seed=seed
+    )
+
+
+@measure(
+    group="calibration",
+    better="low",
+    title="Top-label debiased L2",
+    of="several classes",
+)
+def ce_l2_debiased(
+    t: ClassTally,
+    *,
+    bins: int = 15,
+    binning: Binning = "width",
+    squared: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """Root mean square distance of shares of right decisions from confidence, less what chance adds.
+
+    The binary `ce_l2_debiased` of the confidence (Kumar, Liang and Ma 2019).
+    """
+    return two.ce_l2_debiased(
+        t.top, bins=bins, binning=binning, squared=squared, level=level, seed=seed
+    )
+
+
+@measure(group="calibration", better="low", title="Top-label smECE", of="several classes")
+def smece(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """Distance of right decisions from confidence after smoothing, at a width of the same size.
+
+    The binary `smece` of the confidence (Błasiok and Nakkiran 2023).
+    """
+    return calibration_kernel.smece(t.top, level=level, seed=seed)
+
+
+@measure(group="calibration", better="low", title="Top-label ECE, sweep", of="several classes")
+def ece_sweep(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """ECE of the confidence on as many bins as keep the share of right decisions increasing.
+
+    The binary `ece_sweep` of the confidence (Roelofs et al. 2022).
+    """
+    return calibration_bins_swept.ece_sweep(t.top, level=level, seed=seed)
+
+
+# Are all classes together as frequent as a row of probabilities says? The canonical error.
+
+
+Smoothed = Literal["labels", "gaps"]
+
+
+@measure(
+    group="calibration", better="low", bounds=(0.0, 2.0), title="Canonical CE", of="several classes"
+)
+def canonical_ce(
+    t: ClassTally,
+    *,
+    norm: float = 1,
+    smoothed: Smoothed = "labels",
+    bandwidth: float | None = None,
+    rows: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """How far the shares of all classes, given the whole row of probabilities, lie from that row.
+
+    (mean_i sum_k |E[y_k | p_i] - p_ik|^norm)^(1/norm), with the conditional expectation by Dirichlet
+    kernels on the other rows (Popordanoska, Sayer and Blaschko 2022). The bandwidth is the likeliest,
+    leaving one out, of twenty from 1e-5 to 1. A wide one pulls the shares to their mean and so hides
+    scores that are too unsure (p near 1): give a smaller one, or smoothed="gaps", which smooths y - p
+    and is hurt less. With two classes the value is twice that of one class (norm=1). Few rows of many
+    classes leave much noise in the value: compare it with `expected`. Interval by inverted tests along
+    the smoothed gaps, `expected` and `p` by drawing labels from each row's own probabilities. Above a
+    thousand rows, or `rows=`, a sample is used.
+
+    >>> p = np.random.default_rng(1).dirichlet([1, 1, 1], 100)
+    >>> e = canonical_ce(ClassTally.of(p.argmin(1), p))
+    >>> e, round(e.expected, 2), e.p
+    (0.842 [0.378, 0.842], 0.44, 0.001)
+    """
+    one_of("smoothed", smoothed, get_args(Smoothed))
+    if not 1 <= norm < math.inf:
+        raise BadInput(f"norm={norm} is not a number from 1 up; the usual are 1 and 2")
+    if bandwidth is not None and not 0 < bandwidth < math.inf:
+        raise BadInput(f"bandwidth={bandwidth} is not positive; 0.001 to 0.5 are usual")
+    z(level)
+    if why := why_no_rows(t):
+        return Estimate.undefined(why, level)
+    s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
+    if s.alone:
+        return Estimate.undefined("one row has no others to be compared with", level)
+    kernels = Kernels(s)
+    h = likeliest(kernels, s.weight) if bandwidth is None else bandwidth
+    gaps = KernelGaps(s, kernels, h, seed)
+    weight = np.tile(s.weight, len(t.classes))
+
+    def size(gap: Floats) -> Floats:
+        far = np.abs(gap)
+        if norm != 1:
+            far **= norm
+        far *= weight.astype(gap.dtype)
+        total: Floats = far.sum(1, dtype=float) ** (1 / norm)
+        return total
+
+    def published(gap: Floats) -> Floats:
+        return size(gap + gaps.bias.astype(gap.dtype))
+
+    found = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
+    how = f"inverted consistency test, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
+    return calibrated(found, level, bounds=(0.0, 2.0), how=how, caution=few_surprises(s))

@@ -13,12 +13,19 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.intervals import class_rows
-from scorewise.intervals.placements import FEW, area, area_limits, score_limits, spread
-from scorewise.intervals.precision import precision_area, precision_spread
-from scorewise.intervals.scales import Spread, effective_rows, limits
-from scorewise.intervals.shares import Share
-from scorewise.measures.classes._shared import (
+from scorewise.inference import class_rows
+from scorewise.inference.ranking import (
+    FEW,
+    area,
+    area_limits,
+    precision_area,
+    precision_spread,
+    score_limits,
+    spread,
+)
+from scorewise.inference.scales import Spread, effective_rows, limits
+from scorewise.inference.shares import Share
+from scorewise.measures.classes.decisions import (
     UNKNOWN,
     counted,
     left_out,

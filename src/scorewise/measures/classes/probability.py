@@ -9,12 +9,11 @@ import numpy as np
 
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.intervals.losses import mean_loss
-from scorewise.measures.classes._shared import UNKNOWN, shares
+from scorewise.inference.paired import mean_loss
+from scorewise.measures.classes.decisions import UNKNOWN, shares
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
-from scorewise.tallies.losses import Moments
-from scorewise.tallies.losses_of_classes import ClassLoss
+from scorewise.tallies.losses import ClassLoss, Moments
 
 
 @measure(

@@ -14,8 +14,8 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.curves.selective import best_risk_area, confident, generalised_area, risk_area
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import Part, Spread, effective, freedom, limits, pooled_spread
-from scorewise.intervals.shares import wilson
+from scorewise.inference.scales import Part, Spread, effective, freedom, limits, pooled_spread
+from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.extremes import certified

@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
-from scorewise.intervals.scales import effective, z
+from scorewise.inference.scales import effective, z
 from scorewise.registry import measure
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import summed

@@ -10,7 +10,7 @@ from scorewise.recalibrating.classes.crossfit import Tried, candidates, deal, ro
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.recalibrating.classes.table import Table
 from scorewise.recalibrating.verdict import paired, verdict
-from scorewise.tallies.losses_of_classes import class_charges
+from scorewise.tallies.losses import class_charges
 
 
 @dataclass(frozen=True)

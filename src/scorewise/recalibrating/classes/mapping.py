@@ -10,7 +10,7 @@ from scorewise.arrays import Floats
 from scorewise.door.classes import ClassKind
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassParameters, mapped
 from scorewise.recalibrating.classes.table import Table, log_probabilities
-from scorewise.tallies.losses_of_classes import softmax
+from scorewise.tallies.losses import softmax
 from scorewise.writing import seal
 
 

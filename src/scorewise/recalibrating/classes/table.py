@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats, Ints
 from scorewise.door.classes import ClassKind, ClassRows
 from scorewise.errors import BadInput
-from scorewise.tallies.losses_of_classes import softmax
+from scorewise.tallies.losses import softmax
 
 MOST = 10**7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.intervals.logistic import rising
+from scorewise.inference.logistic import rising
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number
 from scorewise.recalibrating.scale import Points

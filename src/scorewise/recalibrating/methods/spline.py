@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.intervals.logistic import Fitted, logistic, rising
+from scorewise.inference.logistic import Fitted, logistic, rising
 from scorewise.recalibrating.cells import FEW, Cells
 from scorewise.recalibrating.methods.method import ANY, Method, Parameters, number, numbers
 from scorewise.recalibrating.scale import Points

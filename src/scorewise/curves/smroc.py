@@ -1,0 +1,306 @@
+"""The score-weighted ROC curve (smROC)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.curves.hull import pool
+from scorewise.curves.thresholds import Curve
+from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import HAIR, cell_climbs, first_high
+from scorewise.tallies.sorting import Numbers, add_runs
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothRoc(Curve):
+    """Share of all runs (x) against share of all climbs (y), from (0, 0) to (1, 1).
+
+    `climb` and `run` are those of the cells, from the highest score down; `height` and `width` are their
+    sums, the sides of the rectangle in which the curve runs before it is scaled to the unit square.
+    """
+
+    climb: Floats
+    run: Floats
+
+    @property
+    def height(self) -> float:
+        """All climbs together."""
+        return float(self.climb.sum())
+
+    @property
+    def width(self) -> float:
+        """All runs together."""
+        return float(self.run.sum())
+
+    @property
+    def area(self) -> float:
+        """Area by trapezoids; NaN where nothing climbs or nothing runs."""
+        return float(np.trapezoid(self.y, self.x))
+
+    def rectangle(self) -> Curve:
+        """The curve before scaling, from (0, 0) to (width, height)."""
+        return Curve(_sums(self.run), _sums(self.climb), self.threshold)
+
+    def hull(self) -> Curve:
+        """The least concave curve above."""
+        at = self._corners()
+        return Curve(self.x[at], self.y[at], self.threshold[at])
+
+    def slopes(self) -> Floats:
+        """For each cell, from the highest score down, climb / (climb + run) on its part of the hull.
+
+        This is the isotonic regression of the climbs of rows on their scores.
+        """
+        at = self._corners()
+        climb, run = (np.diff(_sums(w)[at]) for w in (self.climb, self.run))
+        return np.repeat(climb / (climb + run), np.diff(at))
+
+    def _corners(self) -> NDArray[np.int64]:
+        starts = pool(self.run[::-1], self.climb[::-1])
+        return np.sort(len(self.run) - np.append(starts, len(self.run)))
+
+
+def _sums(parts: Floats) -> Floats:
+    return np.concatenate(([0.0], parts.cumsum()))
+
+
+def chance_roc(t: Tally, midpoint: float) -> SmoothRoc:
+    """The curve that the same scores would give if they were dealt out to the rows at random."""
+    weight, share = (t.neg + t.pos).astype(np.float64), t.positives / (t.negatives + t.positives)
+    neg, pos = weight * (1 - share), weight * share
+    return smooth_roc(Tally(t.score, neg, pos, neg, pos, t.kind), midpoint)
+
+
+def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
+    """The score-weighted ROC curve of a tally whose scores have a place on [0, 1].
+
+    >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> curve = smooth_roc(t, 0.5)
+    >>> curve.x.round(3), curve.y.round(3)
+    (array([0.   , 0.015, 0.108, 0.293, 0.444, 0.691, 1.   ]),
+     array([0.   , 0.344, 0.598, 0.743, 0.928, 1.   , 1.   ]))
+    """
+    climb, run = (w[::-1] for w in cell_climbs(t, midpoint))
+    at = unit(t.score, t.kind) if t.coarse is None else unit(t.coarse.low.min(0), t.kind)
+    x, y = _sums(run), _sums(climb)
+    with np.errstate(invalid="ignore"):
+        return SmoothRoc(x / x[-1], y / y[-1], np.concatenate(([np.inf], at[::-1])), climb, run)
+
+
+# Which parts of a score-weighted ROC curve come from appropriate scores.
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Pieces of a curve, from the highest score down.
+
+    Piece k runs from (x[k], y[k]) to (x[k + 1], y[k + 1]); of the weight of its rows, the share
+    `appropriate[k]` has scores that are high on positives or low on negatives.
+    """
+
+    x: Floats
+    y: Floats
+    appropriate: Floats
+
+    def __len__(self) -> int:
+        return len(self.appropriate)
+
+
+def segments(t: Tally, curve: Curve, midpoint: float, most: int = 400) -> Segments:
+    """One piece for each cell; beyond `most` cells, about as many pieces of equal weight.
+
+    >>> from scorewise.curves.smroc import smooth_roc
+    >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> segments(t, smooth_roc(t, 0.5), 0.5).appropriate
+    array([1., 1., 0., 1., 1., 1.])
+    """
+    i = first_high(unit(t.score, t.kind), midpoint)
+    right = np.concatenate((t.neg[:i], t.pos[i:]))[::-1]
+    weight = (t.neg + t.pos)[::-1]
+    start = _starts(weight, most)
+    at = np.append(start, len(weight))
+    share = add_runs(right, start) / add_runs(weight, start)
+    return Segments(curve.x[at], curve.y[at], share)
+
+
+def _starts(weight: Numbers, most: int) -> NDArray[np.int64]:
+    if len(weight) <= most:
+        return np.arange(len(weight))
+    mass = weight.cumsum()
+    return np.unique(np.searchsorted(mass, mass[-1] * (np.arange(most) / most)))
+
+
+# What another midpoint would make of the area under the score-weighted ROC curve.
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """The area for every midpoint: `area[k]` holds above `midpoint[k - 1]` up to `midpoint[k]`.
+
+    The last midpoint is infinite: above all scores, every score is low.
+    """
+
+    midpoint: Floats
+    area: Floats
+
+    def at(self, midpoint: float) -> float:
+        """The area for one midpoint."""
+        return float(self.area[np.searchsorted(self.midpoint, midpoint - HAIR)])
+
+
+def sensitivity(t: Tally) -> Sensitivity:
+    """The area for every midpoint, in one walk over the cells.
+
+    Cells at or above the midpoint are high, those below are low. So all areas follow from the areas
+    within the upper and the lower part, added up cell by cell, and the climbs of the upper part times
+    the runs of the lower. A coarse tally counts the middle of a cell for its scores.
+
+    >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> s = sensitivity(t)
+    >>> s.midpoint, s.area.round(3)
+    (array([0.  , 0.2 , 0.51, 0.6 , 0.7 , 0.95,  inf]),
+     array([0.454, 0.745, 0.843, 0.845, 0.853, 0.794, 0.546]))
+    """
+    s, neg, pos = unit(t.score, t.kind), t.neg.astype(np.float64), t.pos.astype(np.float64)
+    high_climb, high_run = pos * s + neg * (1 - s), pos * (1 - s) + neg * s
+    low_climb, low_run = high_run, high_climb
+    above = _from_top(high_climb)
+    upper = _from_top(high_run * (above[1:] + high_climb / 2))
+    below = _from_foot(low_run)
+    lower = _from_foot(low_climb * (below[:-1] + low_run / 2))
+    height = above + _from_foot(low_climb)
+    width = _from_top(high_run) + below
+    with np.errstate(divide="ignore", invalid="ignore"):
+        area = np.minimum((upper + lower + above * below) / (height * width), 1.0)
+    return Sensitivity(np.append(s, np.inf), area)
+
+
+def _from_foot(parts: Floats) -> Floats:
+    """Sums of what lies below each boundary of cells."""
+    return np.concatenate(([0.0], parts.cumsum()))
+
+
+def _from_top(parts: Floats) -> Floats:
+    """Sums of what lies above each boundary of cells."""
+    return np.concatenate((parts[::-1].cumsum()[::-1], [0.0]))
+
+
+# Which scores are high on which class, and how far that turns the rectangle of the labels.
+
+
+class Part(NamedTuple):
+    """The weight of some rows, and the mean of their scores (NaN where there are none)."""
+
+    weight: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The four sets: high or low scores on positives or negatives.
+
+    High scores on positives and low ones on negatives are appropriate.
+    """
+
+    high_positive: Part
+    high_negative: Part
+    low_positive: Part
+    low_negative: Part
+
+    @property
+    def appropriate(self) -> float:
+        """Share of the weight whose scores are appropriate."""
+        right = self.high_positive.weight + self.low_negative.weight
+        return right / (right + self.high_negative.weight + self.low_positive.weight)
+
+    @property
+    def by_label(self) -> tuple[float, float]:
+        """Weight of positives and of negatives."""
+        return (
+            self.high_positive.weight + self.low_positive.weight,
+            self.high_negative.weight + self.low_negative.weight,
+        )
+
+    @property
+    def by_score(self) -> tuple[float, float]:
+        """Weight of high and of low scores."""
+        return (
+            self.high_positive.weight + self.high_negative.weight,
+            self.low_positive.weight + self.low_negative.weight,
+        )
+
+    @property
+    def rotation(self) -> float:
+        """By how many degrees the balance of the scores turns that of the labels."""
+        return float(rotation(*self.by_score, *self.by_label))
+
+
+def rotation(high: Any, low: Any, pos: Any, neg: Any) -> Any:
+    """By how many degrees the balance of high and low scores turns that of positives and negatives.
+
+    The angle of a rectangle as high as there are high scores and as wide as there are low ones, minus
+    that of positives by negatives. Above 0, more scores are high than labels are positive.
+
+    >>> round(float(rotation(4, 2, 3, 3)), 2)
+    18.43
+    """
+    return np.degrees(np.arctan2(high, low) - np.arctan2(pos, neg))
+
+
+def four_sets(t: Tally, midpoint: float) -> Sets:
+    """The four sets of a tally whose scores have a place on [0, 1].
+
+    Three labels against three, but four high scores against two low ones:
+
+    >>> sets = four_sets(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]), 0.4933)
+    >>> sets.by_label, sets.by_score, round(sets.rotation, 2)
+    ((3.0, 3.0), (4.0, 2.0), 18.43)
+    """
+    s = unit(t.score, t.kind)
+    i = first_high(s, midpoint)
+    sums = t.coarse.sum if t.coarse is not None else (t.neg * s, t.pos * s)
+    parts = [
+        _part(float(w[side].sum()), float(total[side].sum()))
+        for side in (slice(i, None), slice(None, i))
+        for w, total in ((t.pos, sums[1]), (t.neg, sums[0]))
+    ]
+    return Sets(*parts)
+
+
+def _part(weight: float, total: float) -> Part:
+    return Part(weight, total / weight if weight else math.nan)
+
+
+def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Confusion]:
+    """Labels against decisions, for the rows with appropriate and for those with inappropriate scores.
+
+    Where the threshold is the midpoint, all appropriate scores decide rightly and all others wrongly.
+
+    >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> [c.weight.tolist() for c in tables(t, 0.4933, 0.65)]
+    [[[2, 0], [1, 2]], [[1, 0], [0, 0]]]
+    """
+    s = unit(t.score, t.kind)
+    high, decided = s >= midpoint - HAIR, t.score >= on_their_scale(t, threshold)
+    names = t.origin.negative, t.origin.positive
+    made = []
+    for right in (True, False):
+        kept = (high != right, high == right)  # of negatives and of positives
+        sides = [_counted(w, keep, decided) for w, keep in zip((t.neg, t.pos), kept, strict=True)]
+        squares = [
+            _counted(w, keep, decided) for w, keep in zip((t.neg2, t.pos2), kept, strict=True)
+        ]
+        made.append(Confusion(np.array(sides), np.array(squares), names))
+    return made[0], made[1]
+
+
+def _counted(w: Any, keep: Any, decided: Any) -> list[Any]:
+    return [w[keep & ~decided].sum(), w[keep & decided].sum()]

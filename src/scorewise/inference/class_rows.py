@@ -1,0 +1,294 @@
+"""Variances of measures of several classes, by what each row adds to them.
+
+The scores of one row for all classes go together, so intervals cannot be put together from those of each
+class. Each row's influence is added up over the classes first, and then squared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Bools, Floats
+from scorewise.inference.scales import (
+    Part,
+    Spread,
+    effective,
+    effective_rows,
+    freedom,
+    pooled_spread,
+)
+from scorewise.inference.shares import Share
+from scorewise.inference.tables import drawn, mean_share
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.losses import softmax
+
+FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
+STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
+STEADY_PRECISION = 8.0  # the same for average precision
+MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
+
+
+class Sample(NamedTuple):
+    """Whole rows: probabilities of all classes, the true class, weights that add up to 1, their squares.
+
+    `there` are the classes that are judged by these rows, `many` is how many occur in all, `known` is by
+    what variances shrink from these rows to all.
+    """
+
+    p: Floats
+    y: NDArray[np.int64]
+    w: Floats
+    w2: Floats
+    there: NDArray[np.int64]
+    many: int
+    known: float = 1.0
+
+
+def sampled(t: ClassTally, few: int = FEW) -> Sample:
+    """All rows that `joint` has, or the first of them where there are very many classes.
+
+    Where that is a sample, classes of which it has few rows are left out.
+    """
+    assert t.joint is not None
+    k, there = len(t.classes), t.weight > 0
+    # rows are in the order of a hash of their content: the first ones are a random sample
+    rows = max(MOST // k, 1 << 11)
+    scores, y = t.joint.scores[:rows], t.joint.y[:rows]
+    w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
+    whole = len(t.joint.y) <= rows and t.joint.whole
+    if not whole:
+        there = np.bincount(y, minlength=k) >= max(1, min(few, len(y) / (4 * k)))
+        kept = there[y]
+        scores, y, w, w2 = scores[kept], y[kept], w[kept], w2[kept]
+    unit = w.sum()
+    w, w2 = w / unit, w2 / unit / unit
+    known = 1.0 if whole else t.joint.total2 / t.joint.total**2 / float(w2.sum())
+    p = softmax(scores) if t.kind == "logit" else scores
+    return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
+
+
+class Terms(NamedTuple):
+    """What a mean over classes is made of: a value between 0 and 1 for each class that occurs.
+
+    `part` is by how much the mean follows the rows of each class, `alone` gives the variance of the
+    value of one class, and `times` is how much more there is at most if the values of other classes
+    depend on the same rows.
+    """
+
+    values: Floats
+    part: Floats
+    alone: Callable[[Tally], Spread]
+    times: float = 1.0
+
+
+def spread_of_rows(
+    t: ClassTally, influence: Callable[[Sample], Floats], terms: Terms | None = None
+) -> Spread:
+    """Variance of a measure, as the sum of squared influences of rows drawn at random.
+
+    `influence` gives what a unit of weight on each row adds. Where only a sample of the rows is
+    known, the variance is scaled to all of them. The degrees of freedom are Welch's, by true class, and
+    fewer where a few rows bring most of the variance.
+
+    In a mean over classes, `terms`, a rare class counts as much as others, and its few rows say little of
+    their variance: see `steadied`.
+    """
+    if terms is None:
+        s = sampled(t, 1)
+        # the distance of a single row from its own mean, 0, says nothing; others make up for it
+        return pooled_spread(*(p._replace(rows=max(p.rows, 2.0)) for p in _parts(s, influence)))
+    parts = parts_of_terms(t, influence, terms)
+    variance, df = steadied(t, parts, terms, STEADY)
+    whole = float(variance.sum())
+    if not 0 < whole < math.inf:
+        return Spread(whole, math.nan)
+    share = variance / whole
+    known = sum(max(p.rows - 1, 0.0) for p in parts)  # from which also comes what rows usually do
+    return Spread(whole, min(1 / float((share * share / df).sum()), known))
+
+
+def mean_precision(t: ClassTally, terms: Terms, level: float) -> Share:
+    """The mean of average precisions, with the score interval of a mean of shares.
+
+    Each is a share of as many rows as make it as uncertain; where few rows of a class say how much that
+    is, of as many as the class has (Boyd, Eng and Page 2013). The lower end starts from the mean less its
+    bias.
+    """
+    parts = parts_of_terms(t, of_average_precisions, terms)
+    variance, _ = steadied(t, parts, terms, STEADY_PRECISION, 1.0)
+    rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
+    even = drawn(terms.values, rows)
+    spread = terms.part**2 * even * (1 - even)
+    # precisions that are all 1 do not vary, and are shares of the rows themselves
+    worth = np.divide(spread, variance, out=rows, where=(variance > 0) & (spread > 0))
+    seen = mean_share(terms.values, worth, level)
+    return seen._replace(low=max(0.0, seen.low - bias_of_average_precisions(t)))
+
+
+def steadied(
+    t: ClassTally, parts: list[Part], terms: Terms, by: float, usual: float | None = None
+) -> tuple[Floats, Floats]:
+    """Variances by the rows of each class as if `by` more rows of it had been seen, and their df.
+
+    These vary as rows usually do: by value (1 - value) times `usual`, which is what the rows of all
+    classes say together. For this alone each value is drawn towards the mean by half a row.
+    """
+    rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
+    known = np.array([p.rows for p in parts])
+    # of one row, up to rounding, nothing is seen
+    df = np.where(known < 1 + 1e-9, 0.0, known - 1)
+    seen = np.array([p.variance for p in parts]) * np.where(
+        df > 0, known / np.where(df > 0, df, 1), 0
+    )
+    even = drawn(terms.values, rows)
+    one = terms.part**2 * even * (1 - even) / rows
+    if usual is None:
+        there = one > 0
+        usual = float((df * seen)[there] @ (1 / one[there]) / df.sum()) if df.any() else 0.0
+    variance = (df * seen + by * usual * one) / (df + by)
+    return variance, np.minimum(df, [p.df for p in parts]) + by
+
+
+def parts_of_terms(
+    t: ClassTally, influence: Callable[[Sample], Floats], terms: Terms
+) -> list[Part]:
+    """The variance by the rows of each class that occurs.
+
+    A class of which the sample has few rows is judged by all its rows, alone.
+    """
+    s = sampled(t)
+    parts = dict(zip(s.there.tolist(), _parts(s, influence), strict=True))
+    if len(parts) == s.many:
+        return list(parts.values())
+    there = np.flatnonzero(t.weight > 0).tolist()
+    rows = {c: effective(t.weight[c], t.weight2[c]) for c in there}
+    rare = [c for c in there if c not in parts]
+    own = {
+        c: terms.alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(parts) < 2])
+    }
+    if len(parts) < 2:
+        # all classes but one are rare: its value depends on their rows, at most wholly
+        error = sum(math.sqrt(v) for v in own.values()) / s.many
+        fewest = min(rare, key=rows.__getitem__)
+        return [Part(error**2 if c == fewest else 0.0, rows[c]) for c in there]
+    parts |= {c: Part(terms.times * own[c] / s.many**2, rows[c]) for c in rare}
+    return [parts[c] for c in there]
+
+
+def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[Part]:
+    """The variance by the rows of each class, how many rows that is known from, and its df."""
+    added = influence(s)
+    parts = []
+    for c in s.there:
+        own = s.y == c
+        w, w2, effect = s.w[own], s.w2[own], added[own]
+        rows = effective(float(w.sum()), float(w2.sum()))
+        parts.append(Part(s.known * float((w2 * effect**2).sum()), rows, freedom(w, w2, effect)))
+    return parts
+
+
+def of_areas(s: Sample) -> Floats:
+    """Of the mean, over classes, of the area of one class against the rest."""
+    added = sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there)
+    return np.asarray(added / s.many)
+
+
+def of_areas_by_frequency(s: Sample) -> Floats:
+    """Of the mean by frequency; a row also makes its class more frequent."""
+    share = np.bincount(s.y, s.w, s.p.shape[1])
+    area, added = np.zeros(s.p.shape[1]), np.zeros(len(s.y))
+    for c in s.there:
+        area[c], one = _area(s.p[:, c], s.y == c, s.w)
+        added += share[c] * one
+    return np.asarray(added + area[s.y] - (share * area).sum())
+
+
+def of_pooled_area(s: Sample) -> Floats:
+    """Of the area of all scores of all classes in one list; a row is there once for each class."""
+    k = s.p.shape[1]
+    own = s.y[:, None] == np.arange(k)
+    added = _area(s.p.ravel(), own.ravel(), np.repeat(s.w, k))[1]
+    return np.asarray(added.reshape(own.shape).sum(1))
+
+
+def of_pairs(s: Sample) -> Floats:
+    """Of the mean of the areas of all pairs of classes (Hand and Till 2001).
+
+    The areas of one class against each other one add up to one area, in which all classes weigh the same.
+    """
+    share = np.bincount(s.y, s.w, s.p.shape[1])
+    even = s.w / share[s.y]
+    added = np.zeros(len(s.y))
+    for c in s.there:
+        up = s.y == c
+        below, above = _placements(s.p[:, c], up, even)
+        against = np.bincount(s.y, even * above)
+        won = (even * below)[up].sum()
+        added += np.where(up, below - won, above - against[s.y])
+    return np.asarray(added / share[s.y] / (s.many * (len(s.there) - 1)))
+
+
+def of_average_precisions(s: Sample) -> Floats:
+    """Of the mean, over classes, of the average precision of one class against the rest."""
+    added = sum(_average_precision(s.p[:, c], s.y == c, s.w) for c in s.there)
+    return np.asarray(added / s.many)
+
+
+def bias_of_average_precisions(t: ClassTally) -> float:
+    """By how much their mean is too high in small samples, because each positive finds itself.
+
+    The precision that a positive gets counts the positive; without it, it would have that of the rows
+    above. A mean over many classes makes the variance small, but not this.
+    """
+    s = sampled(t)
+    found = sum(_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there)
+    return s.known * found / s.many
+
+
+def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
+    """For each row: the weight of negatives below it, and of positives above it, ties half."""
+    _, at = np.unique(score, return_inverse=True)
+    pos, neg = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, np.where(up, 0.0, w))
+    below, above = neg.cumsum() - neg / 2, pos[::-1].cumsum()[::-1] - pos / 2
+    return below[at], above[at]
+
+
+def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:
+    """An area, and what each row adds to it (DeLong et al. 1988)."""
+    pos, neg = w[up].sum(), w[~up].sum()
+    below, above = _placements(score, up, w)
+    area = float((w * below)[up].sum() / pos / neg)
+    return area, np.where(up, (below / neg - area) / pos, (above / pos - area) / neg)
+
+
+def _average_precision(score: Floats, up: Bools, w: Floats) -> Floats:
+    """What each row adds to an average precision.
+
+    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
+    a negative lowers it there.
+    """
+    _, at = np.unique(-score, return_inverse=True)
+    pos, rows = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, w).cumsum()
+    tp, share = pos.cumsum(), pos / pos.sum()
+    value = (share * tp / rows).sum()
+    # from the lowest score up: what a row changes at its own threshold and at all below
+    raised = (share * (rows - tp) / rows**2)[::-1].cumsum()[::-1]
+    lowered = (share * tp / rows**2)[::-1].cumsum()[::-1]
+    own: Floats = raised[at] + ((tp / rows)[at] - value) / pos.sum()
+    return np.where(up, own, -lowered[at])
+
+
+def _self_found(score: Floats, up: Bools, w: Floats, w2: Floats) -> float:
+    """Mean, over positives, of precision with and without the positive itself."""
+    _, at = np.unique(-score, return_inverse=True)
+    tp = np.bincount(at, np.where(up, w, 0.0)).cumsum()[at[up]]
+    rows = np.bincount(at, w).cumsum()[at[up]]
+    one = w2[up] / w[up]  # of equal rows, the weight of each
+    others = rows - one > 1e-9 * rows
+    gain = one * (rows - tp) / rows / np.where(others, rows - one, np.inf)
+    return float((w[up] * gain).sum() / w[up].sum())

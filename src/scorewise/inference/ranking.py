@@ -1,0 +1,382 @@
+"""DeLong's variance from the cells of a tally, ties exact, and what to do where it says nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scorewise.arrays import Floats
+from scorewise.inference.scales import (
+    Part,
+    Spread,
+    effective,
+    freedom,
+    limits,
+    one_row,
+    pooled_spread,
+    z,
+)
+from scorewise.tallies import Tally
+from scorewise.tallies.coarse import pool
+from scorewise.tallies.losses import NOTHING, Moments
+from scorewise.tallies.sorting import inner
+from scorewise.tallies.tally import Block
+
+FEW = 10  # rows of a class, below which DeLong's variance is not trusted
+CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
+
+
+def area(t: Tally) -> float:
+    """Share of pairs (positive, negative) in the right order, ties counting half.
+
+    >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    0.875
+    """
+    neg, pos = t.negatives, t.positives
+    # twice the pairs fit int64 for counts up to this; beyond, floats are exact enough
+    exact = not t.weighted and neg * pos < 2**61
+    twice = 0.0
+    if exact:
+        twice = 0
+    for b in t.blocks():
+        n, p = (b.neg, b.pos) if exact else (b.neg.astype(np.float64), b.pos.astype(np.float64))
+        inside = n.cumsum()
+        inside *= 2
+        inside -= n
+        twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
+    # weights may add up to a hair above all pairs
+    return min(1.0, float(twice / (2 * neg * pos)))
+
+
+def spread(t: Tally, auc: float) -> Spread:
+    """Variance of the area (DeLong et al. 1988), by the placements of the cells."""
+    neg, pos = t.negatives, t.positives
+    spread_neg = spread_pos = 0.0
+    for b in t.blocks():
+        # twice the weight of the other class below a cell, its own counted half
+        below = (2 * b.neg.cumsum() - b.neg).astype(np.float64, copy=False)
+        above = (2 * b.pos.cumsum() - b.pos).astype(np.float64, copy=False)
+        below *= 0.5 / neg
+        below += b.neg_below / neg - auc
+        above *= -0.5 / pos
+        above += 1 - b.pos_below / pos - auc
+        below *= below
+        above *= above
+        spread_pos += inner(b.pos2, below)
+        spread_neg += inner(b.neg2, above)
+    neg2, pos2 = t.squares
+    rows_pos, rows_neg = effective(pos, pos2), effective(neg, neg2)
+    if one_row(rows_pos) or one_row(rows_neg):  # whose distance from its own mean, 0, says nothing
+        return Spread(math.nan, math.nan)
+    return pooled_spread((spread_pos / pos**2, rows_pos), (spread_neg / neg**2, rows_neg))
+
+
+def _carried(t: Tally, auc: float, variance: float) -> float:
+    """Degrees of freedom of DeLong's variance, which few rows may bring; or a bound that is enough."""
+    heaviest = [
+        float((w2 / np.where(w > 0, w, 1)).max()) / float(w.sum()) if t.weighted else 1 / w.sum()
+        for w, w2 in ((t.neg, t.neg2), (t.pos, t.pos2))
+    ]
+    # no row brings more than if it were placed wholly wrong
+    if (least := 2 * variance / max(heaviest) ** 2) > CERTAIN:
+        return least
+    few = t.pooled
+    below = ((few.neg.cumsum() - few.neg / 2) / t.negatives - auc) / t.positives
+    above = (1 - (few.pos.cumsum() - few.pos / 2) / t.positives - auc) / t.negatives
+    sides = (few.pos, few.pos2, below), (few.neg, few.neg2, above)
+    known = [(inner(w2, x * x), freedom(w, w2, x)) for w, w2, x in sides]
+    unsure = sum(v * v / df for v, df in known)
+    return sum(v for v, _ in known) ** 2 / unsure if unsure > 0 else math.inf
+
+
+def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
+    """Interval of the area and its name: DeLong on the logit scale, where that says something.
+
+    Student's quantile with Welch's degrees of freedom, because a class may have few rows. With fewer
+    than ten rows in a class, or all pairs in one order, DeLong's variance is unreliable or 0; then the
+    score interval with the Hanley-McNeil variance (Newcombe 2006, method 5) is taken. Where few rows
+    bring most of DeLong's variance, the limit towards 0.5 is Newcombe's if that is further out: the rows
+    that would lower an area near 1 may not have been seen.
+    """
+    # a hair of tolerance, because weights that are all equal may add up to 9.999...
+    if min(sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
+        known = spread(t, auc)
+        if known.says_something():
+            low, high = limits(auc, known, level, "logit")
+            if _carried(t, auc, known.variance) < CERTAIN:
+                least, most = score_limits(auc, *sizes(t), level)
+                low, high = (min(low, least), high) if auc > 0.5 else (low, max(high, most))
+            return low, high, "DeLong, logit"
+    return *score_limits(auc, *sizes(t), level), "Newcombe"
+
+
+def sizes(t: Tally) -> tuple[float, float]:
+    """Rows of the negatives and of the positives, or as many as their weights are worth."""
+    neg2, pos2 = t.squares
+    return effective(t.negatives, neg2), effective(t.positives, pos2)
+
+
+def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:
+    """The areas from which the one seen is just z Hanley-McNeil standard errors away.
+
+    >>> [round(x, 3) for x in score_limits(1.0, 10, 10, 0.95)]
+    [0.8, 1.0]
+    """
+
+    def beyond(theta: float) -> bool:
+        mean = (neg + pos) / 2 - 1
+        bracket = 1 + mean * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+        reach = z(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
+        return abs(theta - auc) > reach
+
+    def search(outer: float) -> float:
+        near, far = auc, outer
+        for _ in range(60):
+            middle = (near + far) / 2
+            near, far = (near, middle) if beyond(middle) else (middle, far)
+        return near
+
+    return search(0.0), search(1.0)
+
+
+# Area under part of the ROC curve, and its variance.
+
+
+_Cells = tuple[Any, Any, Any, Any]
+
+
+class PartialArea(NamedTuple):
+    """The area up to a width, and what its variance is made of.
+
+    `lengths` are moments, over the positives, of the width that lies behind each; `heights`, over the
+    negatives within the width, of the curve there minus its height at the width.
+    """
+
+    area: float
+    lengths: Moments
+    heights: Moments
+
+
+def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
+    """Area under the curve up to a false positive rate, or right of it from a true positive rate up.
+
+    >>> partial(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5).area
+    0.375
+    """
+    neg, pos = (t.positives, t.negatives) if across else (t.negatives, t.positives)
+    target = width * neg
+    lengths = heights = NOTHING
+    before_neg = before_pos = squares = 0.0
+    for block in _from_the_end(t, across):
+        reached = before_neg + block[0].cumsum()
+        # whole cells first; then the one in which the curve passes the width
+        whole = int(np.searchsorted(reached, target))
+        run, climb, run2, climb2 = (c[:whole] for c in block)
+        heights += Moments.of((before_pos + climb.cumsum() - climb / 2) / pos, run, run2)
+        lengths += Moments.of(width - (reached[:whole] - run / 2) / neg, climb, climb2)
+        squares += run2.sum().item()
+        before_neg, before_pos = before_neg + run.sum().item(), before_pos + climb.sum().item()
+        if whole < len(reached):
+            run, climb, run2, climb2 = (c[whole].item() for c in block)
+            share = (target - before_neg) / run
+            end = (before_pos + share * climb) / pos
+            # on average a positive of this cell has half of what is left of it behind itself
+            lengths += _same(share * (target - before_neg) / neg / 2, climb, climb2)
+            area = (heights.first + share * run * (before_pos / pos + end) / 2) / neg
+            last = _same(share * (before_pos / pos - end) / 2, run, run2)
+            # weights may add up to a hair above the whole
+            return PartialArea(
+                min(width, area), lengths, _lowered(heights, end, before_neg, squares) + last
+            )
+    # rounding may keep the sum of weights a hair below the whole width
+    end = before_pos / pos
+    return PartialArea(
+        min(width, heights.first / neg), lengths, _lowered(heights, end, before_neg, squares)
+    )
+
+
+def _same(v: float, weight: float, square: float) -> Moments:
+    return Moments(weight * v, square * v, square * v * v)
+
+
+def _lowered(m: Moments, by: float, weight: float, squares: float) -> Moments:
+    """The moments of values that are all smaller by so much."""
+    second = m.second - 2 * by * m.square + by * by * squares
+    return Moments(m.first - by * weight, m.square - by * squares, second)
+
+
+def _from_the_end(t: Tally, across: bool) -> Iterator[_Cells]:
+    """Cells from the highest score down; across, from the lowest up with the classes exchanged.
+
+    Walked from its other end, the curve has positives as negatives, and true positive rates as false
+    positive rates.
+    """
+    if across:
+        yield from ((b.pos, b.neg, b.pos2, b.neg2) for b in t.blocks())
+        return
+    for b in reversed(list(t.blocks())):
+        yield b.neg[::-1], b.pos[::-1], b.neg2[::-1], b.pos2[::-1]
+
+
+def partial_spread(t: Tally, p: PartialArea, across: bool = False) -> Spread:
+    """Variance of the area: DeLong's, with the score at the boundary estimated too.
+
+    A positive counts with its length, a negative with its height; rows beyond the width count 0.
+    """
+    sides = (t.negatives, t.squares[0]), (t.positives, t.squares[1])
+    neg, pos = reversed(sides) if across else sides
+    parts = _about_mean(p.lengths, *pos), _about_mean(p.heights, *neg)
+    if any(one_row(n) for _, n in parts):  # whose distance from its own mean, 0, says nothing
+        return Spread(math.nan, math.nan)
+    return pooled_spread(*parts)
+
+
+def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]:
+    """Variance of a mean over a class, and the size of the class."""
+    return m.about(m.first / total, squares) / total**2, effective(total, squares)
+
+
+# The area under the precision-recall curve and its variance, from the cells of a tally.
+
+
+_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
+
+
+def precision_area(t: Tally, trapezoid: bool = False) -> float:
+    """The area under the precision-recall curve, by steps or by straight lines."""
+    total = 0.0
+    for b in t.blocks():
+        pos = b.pos.astype(np.float64, copy=False)
+        total += inner(pos, _precisions(pos, b, trapezoid)[2])
+    # weights may add up to a hair above the whole
+    return min(1.0, total / t.positives)
+
+
+def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
+    """Variance, as the sum of squared influences of all rows.
+
+    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
+    a negative lowers it there.
+    """
+    pos, value = t.positives, precision_area(t, trapezoid)
+    by_pos = by_neg = raised = lowered = last = most = 0.0
+    effects: list[tuple[Floats, Floats]] = []
+    for b in t.blocks():
+        weight = b.pos.astype(np.float64, copy=False)
+        tp, rows, lead = _precisions(weight, b, trapezoid)
+        share = weight / pos
+        if trapezoid:
+            below = np.concatenate(([last], share[:-1]))
+            last = float(share[-1])
+            share = (share + below) / 2
+        share /= rows * rows
+        up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
+        raised, lowered = float(up[-1]), float(down[-1])
+        up = up + (lead - value) / pos
+        by_pos += inner(b.pos2, up * up)
+        by_neg += inner(b.neg2, down * down)
+        effects.append((up, down))
+        for effect, w, w2 in ((up, b.pos, b.pos2), (down, b.neg, b.neg2)):
+            row = np.abs(effect if w2 is w else effect * (w2 / np.where(w > 0, w, 1.0)))
+            most = max(most, float(row.max()))
+    sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
+    parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
+    if 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
+        up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
+        dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
+        parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]
+    return pooled_spread(*parts)
+
+
+def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
+    """For each cell: positives and rows at or above it, and the precision that its positives get."""
+    tp_above, tp = at_and_above(pos, b.pos_above)
+    fp_above, fp = at_and_above(b.neg.astype(np.float64, copy=False), b.neg_above)
+    rows = tp + fp
+    precision = tp / rows
+    if not trapezoid:
+        return tp, rows, precision
+    above = tp_above + fp_above
+    # above the highest score nothing is called positive, and precision is 1 by convention
+    before = np.divide(tp_above, above, out=np.ones(len(tp)), where=above > 0)
+    return tp, rows, (precision + before) / 2
+
+
+def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
+    """The weight above each cell of a block, and that at or above it."""
+    down = np.empty(len(weight) + 1)
+    down[0] = above
+    np.cumsum(weight[::-1], out=down[1:])
+    down[1:] += down[0]
+    return down[-2::-1], down[:0:-1]
+
+
+# How small the largest distance of two score distributions may be, given the one seen.
+#
+# A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
+# helped. So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise
+# is drawn. The lower limit is the smallest maximum under which the one seen is not extreme. A maximum of
+# 0 is the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds
+# nothing.
+
+
+_CELLS = 32  # thresholds: more find hardly a larger maximum
+_PAIRS = 300  # draws of noise, each also taken with the other sign
+_STEPS = 8
+
+
+def least_distance(t: Tally, level: float) -> float:
+    """The lower limit of the largest distance between the score distributions of the two classes.
+
+    >>> y, s = np.arange(40) % 2, np.arange(40) / 40
+    >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)
+    (0.0, 0.23)
+    """
+    gap, noise = _distances(pool(t.pooled, _CELLS))
+    seen = float(np.abs(gap).max())
+    place = (1 + level) / 2 * (2 * _PAIRS - 1)
+    at, share = int(place), place % 1
+
+    def usual(step: int) -> float:
+        """What the maximum seen may be if the true one is so many steps of it."""
+        most = seen * step / _STEPS
+        found = np.sort(np.abs(np.clip(gap, -most, most)[:, None] + noise).max(0))
+        return float(found[at] + share * (found[min(at + 1, len(found) - 1)] - found[at]))
+
+    ends = {0: usual(0), _STEPS: math.inf}
+    if ends[0] >= seen:
+        return 0.0
+    low, high = 0, _STEPS
+    while high - low > 1:
+        middle = (low + high) // 2
+        ends[middle] = usual(middle)
+        low, high = (middle, high) if ends[middle] < seen else (low, middle)
+    # straight between the two
+    top = ends[high] if high < _STEPS else usual(high)
+    way = (seen - ends[low]) / (top - ends[low]) if top > seen else 1.0
+    return seen * (low + way) / _STEPS
+
+
+@cache
+def _normal() -> Floats:
+    """Cells x draws, for each class; the same for all data, so that the limit changes only with these."""
+    return np.random.default_rng(0).standard_normal((2, _CELLS, _PAIRS))
+
+
+def _distances(few: Tally) -> tuple[Floats, Floats]:
+    """The distances at each threshold, and draws of their noise: normal, as of rows drawn anew."""
+    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
+    sides = zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True)
+    for sign, w, squares, drawn in sides:
+        share = w / float(w.sum())
+        below = share.cumsum()
+        # weights as uneven everywhere as on the whole: where heavy rows lie is chance
+        error = np.sqrt(share * (float(squares) / float(w.sum()) ** 2))
+        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
+        gap += sign * below
+        noise += sign * (moved - below[:, None] * moved[-1])
+    return gap, np.concatenate((noise, -noise), axis=1)

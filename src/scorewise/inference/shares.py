@@ -1,0 +1,278 @@
+"""Intervals for shares (proportions), and for what is made of two independent shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.estimate import Estimate
+from scorewise.inference.scales import effective, one_row, student, z
+from scorewise.tallies.probabilities import Chances
+
+
+class Share(NamedTuple):
+    """A share and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
+    """The share of `hit` in `hit + miss` with its Wilson interval.
+
+    `hit2` and `miss2` are the sums of squared weights; they give the number of equally weighted rows
+    that would be as uncertain, which for counts is the count itself.
+
+    >>> [round(x, 4) for x in wilson(9, 1, 9, 1, 0.95)]
+    [0.9, 0.5958, 0.9821]
+    """
+    # the rest is not 1 - p, which loses its digits when p is close to 1
+    p, rest, n = _rows(hit, miss, hit2, miss2)
+    q = z(level) ** 2 / n
+    centre = (p + q / 2) / (1 + q)
+    reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
+    # the formula gives the ends, and limits beside the share, up to rounding
+    low = 0.0 if hit == 0 else max(min(centre - reach, p), 0.0)
+    return Share(p, low, 1.0 if miss == 0 else min(max(centre + reach, p), 1.0))
+
+
+def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:
+    """The share, the rest, and how many equally weighted rows would be as uncertain."""
+    total = hit + miss
+    p, rest = hit / total, miss / total
+    variance = hit2 * (rest / total) ** 2 + miss2 * (p / total) ** 2
+    n = p * rest / variance if p * rest and variance else total * (total / (hit2 + miss2))
+    return p, rest, n
+
+
+def exact(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
+    """The same share with the interval of Clopper and Pearson (1934), which holds of any few rows.
+
+    >>> [round(x, 4) for x in exact(1, 0, 1, 0, 0.95)]
+    [1.0, 0.025, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    p, rest, n = _rows(hit, miss, hit2, miss2)
+    tail = (1 - level) / 2
+    low = float(betaincinv(p * n, rest * n + 1, tail)) if hit else 0.0
+    high = float(betaincinv(p * n + 1, rest * n, 1 - tail)) if miss else 1.0
+    return Share(p, low, high)
+
+
+def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
+    """Interval of an increasing function of two independent shares.
+
+    The distances to the limits of each share, moved one at a time, are added in quadrature ("MOVER",
+    Zou and Donner 2008; for a sum of shares it is Newcombe's 1998 score interval).
+
+    >>> [round(x, 4) for x in combine(lambda p, q: p + q - 1, Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7))]
+    [0.0394, 0.6154]
+    """
+    value = f(a.value, b.value)
+    down = math.hypot(value - f(a.low, b.value), value - f(a.value, b.low))
+    up = math.hypot(f(a.high, b.value) - value, f(a.value, b.high) - value)
+    return value - down, value + up
+
+
+def ratio(a: Share, b: Share) -> tuple[float, float]:
+    """Interval of a / b for independent shares, by the same idea on the log scale; b is not 0."""
+    if a.value == 0 or b.low <= 0:  # or so close to 0 that no digit is left
+        return 0.0, a.high / b.low if b.low > 0 else math.inf
+    down = (
+        math.hypot(math.log(a.value / a.low), math.log(b.high / b.value)) if a.low > 0 else math.inf
+    )
+    up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
+    return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)
+
+
+# Two shares of the same items: their difference, and whether there is any.
+
+
+def sign_test(first: float, second: float, first2: float, second2: float) -> float:
+    """The chance of so uneven a split of items of which each goes either way, two-sided.
+
+    Exact binomial for items of equal weight (of discordant ones, McNemar's exact test); else the normal
+    score, from the sums of squared weights.
+
+    >>> round(sign_test(12, 4, 12, 4), 4)
+    0.0768
+    """
+    if first + second == 0 or first2 + second2 == 0:  # or too light for their squares to be seen
+        return 1.0
+    unit = (first2 + second2) / (first + second)
+    one, two = first / unit, second / unit
+    if _alike(first2, first * unit) and all(_alike(x, round(x)) for x in (one, two)):
+        from scipy.special import bdtr
+
+        few, n = round(min(one, two)), round(one) + round(two)
+        return 1.0 if 2 * few == n else min(1.0, 2 * float(bdtr(few, n, 0.5)))
+    score = abs(first - second) / math.sqrt(first2 + second2)
+    return math.erfc(score / math.sqrt(2))
+
+
+def _alike(x: float, y: float) -> bool:
+    return abs(x - y) <= 1e-9 * max(abs(x), abs(y))
+
+
+def matched_difference(
+    first: float, second: float, items: float, level: float
+) -> tuple[float, float]:
+    """Interval of (first - second) / items, of items for which only one of two things holds.
+
+    Tango's score interval (1998): the differences that a score test does not refuse.
+
+    >>> [round(x, 4) for x in matched_difference(150, 86, 1600, 0.95)]
+    [0.0214, 0.059]
+    """
+    reach, middle = z(level), (first - second) / items
+
+    def score(gap: float) -> float:
+        return _score(first, second, items, gap)
+
+    low = -1.0 if middle == -1 else _crossing(score, reach, -1.0, middle)
+    high = 1.0 if middle == 1 else _crossing(score, -reach, middle, 1.0)
+    return low, high
+
+
+def _score(first: float, second: float, n: float, gap: float) -> float:
+    """The distance of the difference from `gap`, in standard errors where `gap` is the truth."""
+    a, b = 2 * n, -first - second + (2 * n - first + second) * gap
+    c = -second * gap * (1 - gap)
+    less = (math.sqrt(max(b * b - 4 * a * c, 0.0)) - b) / (2 * a)
+    variance = n * (2 * less + gap * (1 - gap))
+    away = first - second - n * gap
+    if variance <= 0:
+        return math.copysign(math.inf, away) if away else 0.0
+    return away / math.sqrt(variance)
+
+
+def _crossing(score: Callable[[float], float], reach: float, low: float, high: float) -> float:
+    """Where the falling score passes a value."""
+    for _ in range(80):
+        middle = (low + high) / 2
+        if score(middle) > reach:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+# Where a rising curve of shares may lie: exact intervals of shares over neighbouring cells.
+#
+# A rising curve is at most its mean over any stretch to the right, and at least that over any stretch to
+# the left. So the Clopper-Pearson intervals of many stretches, each of a level raised for their number,
+# bound it without any resampling (Dimitriadis, Dümbgen, Henzi, Puke and Ziegel 2023).
+
+
+def rising_limits(
+    c: Chances, level: float, *, simultaneous: bool, single: bool
+) -> tuple[Floats, Floats]:
+    """The lower and upper limits of the curve on each cell; `single` if each holds one probability.
+
+    At each cell by itself the lengths of stretches share the level, at all cells at once all stretches
+    do. Lengths are the powers of two.
+
+    >>> c = Chances(*np.array([[0.2, 0.7], [10, 10], [10, 10], [1, 8], [2, 7], [1.6, 2.1]], float))
+    >>> [x.round(2) for x in rising_limits(c, 0.95, simultaneous=False, single=True)]
+    [array([0. , 0.4]), array([0.49, 0.98])]
+    """
+    cells = len(c)
+    lengths = 2 ** np.arange(int(np.log2(cells)) + 1, dtype=np.int64)
+    tail = (1 - level) / 2 / len(lengths) / (cells if simultaneous else 1)
+    above = _upper(c.pos, c.weight, c.squares, lengths, tail)
+    mirrored = (c.weight - c.pos)[::-1], c.weight[::-1], c.squares[::-1]
+    below = 1 - _upper(*mirrored, lengths, tail)[::-1]
+    if not single:  # a cell of several probabilities says nothing of its own ends
+        above, below = np.append(above[1:], 1.0), np.concatenate(([0.0], below[:-1]))
+    if simultaneous:
+        return np.maximum.accumulate(below), np.minimum.accumulate(above[::-1])[::-1]
+    return np.minimum.accumulate(below[::-1])[::-1], np.maximum.accumulate(above)
+
+
+def _upper(
+    pos: Floats, weight: Floats, square: Floats, lengths: NDArray[np.int64], tail: float
+) -> Floats:
+    """The least upper limit of the stretches of these lengths that begin at each cell."""
+    sums = [np.concatenate(([0.0], w.cumsum())) for w in (pos, weight, square)]
+    start = np.arange(len(pos))
+    least = np.ones(len(pos))
+    for length in lengths:
+        end = np.minimum(start + int(length), len(pos))
+        p, w, w2 = (s[end] - s[start] for s in sums)
+        least = np.minimum(least, exact_upper(p, w, w2, tail))
+    return least
+
+
+def exact_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Floats:
+    """The upper limit of the share of positives in each cell (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    rows = weight * weight / square
+    hits = np.clip(pos / weight, 0.0, 1.0) * rows
+    misses = rows - hits
+    some = misses > 1e-9
+    limit = np.ones(len(pos))
+    limit[some] = betaincinv(hits[some] + 1, misses[some], 1 - tail)
+    return limit
+
+
+def largest_gap(c: Chances, off: Floats, level: float) -> float:
+    """How far the share of positives in any one cell may be from its probability plus `off`.
+
+    That of the cell in which it is farthest is within its own exact limits, so it is at most this, in
+    all but (1 - level) / 2 of samples.
+
+    >>> c = Chances(*np.array([[0.2, 0.7], [100, 10], [100, 10], [20, 8], [20, 7], [16, 2.1]], float))
+    >>> round(largest_gap(c, np.zeros(2), 0.95), 3)
+    0.275
+    """
+    tail = (1 - level) / 2
+    above = exact_upper(c.pos, c.weight, c.squares, tail)
+    below = 1 - exact_upper(c.weight - c.pos, c.weight, c.squares, tail)
+    at = c.p + off
+    return float(np.maximum(above - at, at - below).max())
+
+
+# A share of what items count, over items that count differently much.
+
+
+def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: float) -> Estimate:
+    """The sum of `hit` over the sum of `of`, both of items (or patterns of them), with its interval.
+
+    Wilson's interval. Where items are hit wholly or not at all and count the same, for the items; else for
+    as many independent trials as would vary as much as a ratio of means over items (delta method, with
+    Student's quantile), or for the items where none differ.
+
+    >>> share_over_items([2, 1, 0], [2, 2, 2], np.ones(3), np.ones(3), level=0.95)
+    0.500 [0.036, 0.964]
+    """
+    z(level)
+    hit, of = np.asarray(hit, np.float64), np.asarray(of, np.float64)
+    weight, weight2 = np.asarray(weight, np.float64), np.asarray(weight2, np.float64)
+    used = of > 0
+    if not used.any():
+        return Estimate.undefined("nothing to count", level)
+    hit, of, weight, weight2 = hit[used], of[used], weight[used], weight2[used]
+    unit = float(weight.max())
+    weight, weight2 = weight / unit, weight2 / unit / unit
+    whole = float((weight * of).sum())
+    p = min(1.0, max(0.0, float((weight * hit).sum()) / whole))
+    items = effective(float(weight.sum()), float(weight2.sum()))
+    variance = float((weight2 * (hit - p * of) ** 2).sum()) / whole**2
+    plain = bool((of == of[0]).all() and ((hit == 0) | (hit == of)).all())
+    if one_row(items) and not plain:
+        return Estimate(p, level=level, method="none: one item")
+    trials = p * (1 - p) / variance if variance > 1e-26 else items
+    if not plain and variance > 1e-26:
+        trials *= (items - 1) / items * (z(level) / student(level, items - 1)) ** 2
+    trials = max(trials, 1e-9)  # next to one item says next to nothing
+    yes, no = p * trials, (1 - p) * trials
+    low, high = wilson(yes, no, yes, no, level)[1:]
+    return Estimate(p, low, high, level, "Wilson" if plain else "Wilson, delta over items")

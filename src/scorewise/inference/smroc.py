@@ -1,0 +1,171 @@
+"""The area under the score-weighted ROC curve (smAUC), and what single rows do to it.
+
+smAUC is the chance that a unit of climb lies above a unit of run, ties counting half, so it is the area
+under a ROC curve whose positives are the climbs and whose negatives are the runs. Unlike there, one row
+holds some of both, and all rows together move the midpoint; the variance counts all three.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from scorewise.arrays import Floats
+from scorewise.inference.resampling import bootstrap_cells
+from scorewise.inference.scales import Spread, effective, one_row, pooled_spread
+from scorewise.tallies import Tally
+from scorewise.tallies.coarse import pool
+from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import HAIR, Midpoint, climbs, crossings
+from scorewise.tallies.sorting import inner
+
+_CELLS = 256
+
+
+class Area(NamedTuple):
+    """The area of the curve in its rectangle, and the sides of that rectangle."""
+
+    value: float
+    height: float
+    width: float
+
+
+def smooth_area(t: Tally, midpoint: float) -> Area:
+    """The area under the curve as a share of its rectangle; NaN where that has no height or width.
+
+    >>> smooth_area(Tally.of([1, 0, 1], [0.8, 0.3, 0.4]), 0.5).value
+    0.7262443438914028
+    """
+    height = width = under = 0.0
+    for b in t.blocks():
+        climb, run = climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint)
+        beside = run.cumsum()
+        across, rise = float(beside[-1]), float(climb.sum())
+        run *= 0.5
+        beside -= run
+        beside *= climb
+        under += float(beside.sum()) + width * rise
+        height += rise
+        width += across
+    whole = height * width
+    return Area(min(1.0, under / whole) if whole > 0 else math.nan, height, width)
+
+
+def chance_area(t: Tally, midpoint: float) -> float:
+    """The area if the same scores were dealt out to the rows at random; from the pooled cells.
+
+    >>> rare = Tally.of([1, 0, 0, 0, 0, 0, 0, 0], [0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.0, 0.0])
+    >>> round(smooth_area(rare, 0.1125).value, 3), round(chance_area(rare, 0.1125), 3)
+    (0.813, 0.747)
+    """
+    few = t.pooled
+    weight = (few.neg + few.pos).astype(np.float64)
+    share = few.positives / (few.negatives + few.positives)
+    neg, pos = weight * (1 - share), weight * share
+    return smooth_area(Tally(few.score, neg, pos, neg, pos, few.kind), midpoint).value
+
+
+class Influence(NamedTuple):
+    """What one row of weight 1 does to the area, for each cell: on a negative and on a positive."""
+
+    neg: Floats
+    pos: Floats
+
+
+def influence(few: Tally, m: Midpoint) -> Influence:
+    """What single rows do to the area: by their climb and run, and by moving the midpoint.
+
+    A row with climb v lies above a share of all runs and below a share of all climbs; it moves the area
+    by v (above - area) / V + (1 - v) (below - area) / H. If the midpoint moves up by d, those rows that
+    lie between change sides, each by 1 - 2 m: how many they are is read off the scores near it.
+    """
+    s = unit(few.score, few.kind)
+    climb, run = climbs(s, few.neg, few.pos, m.value)
+    height, width = float(climb.sum()), float(run.sum())
+    over = (run.cumsum() - run / 2) / width
+    under = 1 - (climb.cumsum() - climb / 2) / height
+    area = float((climb * over).sum()) / height
+    up, along = (over - area) / height, (under - area) / width
+    v = np.where(s >= m.value - HAIR, s, 1 - s)
+    neg, pos = (1 - v) * up + v * along, v * up + (1 - v) * along
+    if m.rule not in ("mean", "balanced"):
+        return Influence(neg, pos)
+    at = min(int(np.searchsorted(s, m.value - HAIR)), len(s) - 1)
+    drag = _crowd(few, s, m.value) * (1 - 2 * m.value) * float(up[at] - along[at])
+    if m.rule == "mean":
+        pull = drag * (s - m.value) / (few.negatives + few.positives)
+        return Influence(neg + pull, pos + pull)
+    centres = [inner(w, s) / total for w, total in _sides(few)]
+    return Influence(
+        neg + drag * (s - centres[0]) / (2 * few.negatives),
+        pos + drag * (s - centres[1]) / (2 * few.positives),
+    )
+
+
+def _sides(t: Tally) -> tuple[tuple[Floats, float], tuple[Floats, float]]:
+    return (t.neg.astype(np.float64), t.negatives), (t.pos.astype(np.float64), t.positives)
+
+
+def _crowd(t: Tally, s: Floats, midpoint: float) -> float:
+    """By how much more positives than negatives lie at the midpoint, per unit of score."""
+    share = (t.neg + t.pos) / (t.negatives + t.positives)
+    mean = inner(share, s)
+    spread = math.sqrt(inner(share, (s - mean) ** 2))
+    rows = effective(t.negatives + t.positives, sum(t.squares))
+    reach = 1.8 * spread * rows**-0.2  # the width of a box that is worth Silverman's Gaussian
+    first, last = np.searchsorted(s, (midpoint - reach, midpoint + reach))
+    near = float(t.pos[first:last].sum() - t.neg[first:last].sum())
+    return near / (2 * reach) if reach > HAIR else 0.0
+
+
+def smooth_spread(t: Tally, m: Midpoint) -> Spread:
+    """Variance of the area: within each class, and by how many rows of each class there are.
+
+    From at most 65,536 pooled cells; the value itself is exact.
+    """
+    few = t.pooled
+    parts, means = [], []
+    sides = zip(influence(few, m), (few.neg, few.pos), (few.neg2, few.pos2), strict=True)
+    for effect, w, w2 in sides:
+        total, squares = float(w.sum()), float(w2.sum())
+        rows = effective(total, squares)
+        if one_row(rows):  # whose distance from its own mean, 0, says nothing
+            return Spread(math.nan, math.nan)
+        mean = inner(w, effect) / total
+        parts.append((inner(w2, (effect - mean) ** 2), rows))
+        means.append(squares * mean * mean)
+    rows = effective(few.negatives + few.positives, sum(few.squares))
+    return pooled_spread(*parts, (sum(means), rows))
+
+
+def smooth_replicates(
+    t: Tally, rule: Literal["median", "crossing"], *, replicates: int = 400, seed: int = 0
+) -> Spread:
+    """Variance of the area by the bootstrap of cells, the midpoint found anew in each resample."""
+    few = pool(t.pooled, _CELLS)
+    s = unit(few.score, few.kind)
+
+    def areas(neg: Floats, pos: Floats) -> Floats:
+        middles = (
+            crossings(few, neg, pos)
+            if rule == "crossing"
+            else (median(s, neg) + median(s, pos)) / 2
+        )
+        found = []
+        for n, p, m in zip(neg, pos, middles, strict=True):
+            climb, run = climbs(s, n, p, m)
+            found.append(inner(climb, run.cumsum() - run / 2) / (climb.sum() * run.sum()))
+        return np.where(np.isnan(middles), np.nan, found)
+
+    drawn = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
+    smaller = min(map(effective, (t.negatives, t.positives), t.squares))
+    return Spread(float(np.nanvar(drawn)), smaller - 1)
+
+
+def median(s: Floats, weight: Floats) -> Floats:
+    """The score below which half of the weight lies, in each row of weights."""
+    below = weight.cumsum(axis=1)
+    medians: Floats = s[(below < below[:, -1:] / 2).sum(axis=1)]
+    return medians

@@ -1,0 +1,285 @@
+"""Intervals for formulas of a two-by-two table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.inference.scales import Scale, effective, wald, z
+from scorewise.inference.shares import Share, wilson
+from scorewise.tallies import Confusion
+
+Formula = Callable[[Any, Any, Any, Any], Any]
+
+
+def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
+    """Interval of a formula by the delta method, for rows drawn at random with their decisions.
+
+    The gradient is taken by a complex step, which is exact. Where the formula's slope says too little
+    (an empty cell on a transformed scale, or no slope at all) half a row of mean weight is put into
+    each cell, for the interval alone. Of weighted rows the error is the larger one: by the weights of each
+    cell, or as if these differed within a class by chance alone.
+    """
+    table, squares = c.table * c.scale, np.stack([c.squares, c.evened]) * c.scale**2
+    if scale != "identity" and (table == 0).any():
+        return wald(*_with_half_rows(f, table, squares), level, scale)
+    se = _error(f, table, squares)
+    if se < 1e-12:  # no slope, up to rounding
+        return wald(*_with_half_rows(f, table, squares), level, scale)
+    return wald(float(f(*table)), se, level, scale)
+
+
+def _error(f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
+    return math.sqrt(float((squares @ gradient(f, table) ** 2).max()))
+
+
+def _with_half_rows(
+    f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]
+) -> tuple[float, float]:
+    mean = squares[0].sum() / table.sum()
+    table, squares = table + mean / 2, squares + mean**2 / 2
+    return float(f(*table)), _error(f, table, squares)
+
+
+def gradient(f: Formula, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The slope of a formula in each cell.
+
+    >>> gradient(lambda tp, fp, fn, tn: tp / (tp + fn), np.array([1.0, 0.0, 1.0, 0.0]))
+    array([ 0.25,  0.  , -0.25,  0.  ])
+    """
+    step = 1e-30 * table.sum()
+    return np.array([f(*(table + 1j * step * axis)).imag / step for axis in np.eye(4)])
+
+
+def corners(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The worst and the best table that the doubt of a coarse tally allows."""
+    neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
+    slack = np.array([pos, -neg, -pos, neg])
+    return c.table - slack, c.table + slack
+
+
+# Formulas of a table of decisions on several classes, each with its slope in every cell.
+
+
+def macro_f1(table: Floats) -> tuple[float, Floats]:
+    """The mean of the F1 of each class, and its slope.
+
+    >>> value, slope = macro_f1(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    >>> round(value, 4), slope.round(4).tolist()
+    (0.7333, [[0.04, -0.1911], [-0.1911, 0.1111]])
+    """
+    f1, own, margins = _f1(table)
+    slope = own - (f1 / margins)[:, None] - (f1 / margins)[None, :]
+    return float(f1.mean()), slope / len(table)
+
+
+def weighted_f1(table: Floats) -> tuple[float, Floats]:
+    """The mean of the F1 of each class by the frequency of the class, and its slope."""
+    f1, own, margins = _f1(table)
+    n, true = table.sum(), table.sum(1)
+    value = float((true * f1).sum() / n)
+    pull = true * f1 / margins
+    slope = true[:, None] * own + f1[:, None] - value - pull[:, None] - pull[None, :]
+    return value, slope / n
+
+
+def _f1(table: Floats) -> tuple[Floats, Floats, Floats]:
+    """The F1 of each class, what a right row adds to it, and the sum of its two margins."""
+    margins = table.sum(0) + table.sum(1)
+    return 2 * table.diagonal() / margins, np.diag(2 / margins), margins
+
+
+def mcc(table: Floats) -> tuple[float, Floats]:
+    """The correlation of two codings of the classes (Gorodkin 2004), and its slope."""
+    po, pe, slope_po, slope_pe = _agreement(table)
+    n = table.sum()
+    true, called = table.sum(1) / n, table.sum(0) / n
+    # 1 - the sum of squares, without the loss of digits when one class is nearly all
+    of_true, of_called = (float((share * (1 - share)).sum()) for share in (true, called))
+    root = math.sqrt(of_true * of_called)
+    value = (po - pe) / root
+    turn_true = -2 * (true - (1 - of_true)) / n / of_true
+    turn_called = -2 * (called - (1 - of_called)) / n / of_called
+    turn = turn_true[:, None] + turn_called[None, :]
+    return value, (slope_po - slope_pe) / root - value / 2 * turn
+
+
+def _agreement(table: Floats) -> tuple[float, float, Floats, Floats]:
+    """Agreement, agreement by chance, and the slopes of both."""
+    n = table.sum()
+    true, called = table.sum(1) / n, table.sum(0) / n
+    po, pe = float(table.trace() / n), float((true * called).sum())
+    slope_po = (np.eye(len(table)) - po) / n
+    slope_pe = (called[:, None] + true[None, :] - 2 * pe) / n
+    return po, pe, slope_po, slope_pe
+
+
+# Intervals for formulas of a table of decisions on several classes.
+
+
+# a table (true class by decision) -> the value, and its slope in each cell
+Sloped = Callable[[Floats], tuple[float, Floats]]
+DRAWN = 0.5  # rows by which a share is drawn towards the mean
+SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
+
+
+def mean_share(share: Floats, rows: Floats, level: float) -> Share:
+    """The mean of independent shares, each known from so many rows, with its score interval.
+
+    The ends are those means from which the one seen is just z standard errors away, where the shares have
+    moved to what is likeliest given such a mean (Martin Andres et al. 2011). Of one share it is Wilson's
+    interval. For this alone each share is drawn towards the mean by half a row, because a class of few
+    rows that are all right (or all wrong) is not certain.
+
+    >>> [round(x, 3) for x in mean_share(np.array([0.9, 0.9]), np.array([10.0, 10.0]), 0.95)]
+    [0.9, 0.693, 0.973]
+    """
+    mean, rest = float(share.mean()), float((1 - share).mean())
+    down, up = (_score_reach(x, rows, z(level)) for x in (share, 1 - share))
+    return Share(mean, max(0.0, mean - down) if mean else 0.0, min(1.0, mean + up) if rest else 1.0)
+
+
+def drawn(share: Floats, rows: Floats) -> Floats:
+    """Shares drawn towards their mean by half a row."""
+    even: Floats = (rows * share + DRAWN * share.mean()) / (rows + DRAWN)
+    return even
+
+
+def _score_reach(share: Floats, rows: Floats, quantile: float) -> float:
+    """How far below the mean of shares its score interval reaches."""
+    if not share.any():
+        return 0.0
+    of, even, part = rows + DRAWN, drawn(share, rows), 1 / len(rows)
+    # of shares that are alike, drawing them together takes away this much of their variance
+    known = rows * (1 - (1 - 1 / len(rows)) * rows / of**2)
+
+    def moved(pull: float) -> tuple[float, float]:
+        """How far the mean is pulled down, less the reach of the interval there, and that reach."""
+        turn = of + pull * part
+        root = np.sqrt(np.maximum(turn * turn - 4 * pull * part * of * even, 0.0))
+        at = np.minimum(2 * of * even / (turn + root), 1.0)
+        each = part * part * at * (1 - at)
+        reach = quantile * math.sqrt(float((each / known).sum()))
+        # shares of 1 do not move before the pull is as strong as their rows
+        return (pull * float((each / of).sum()) - reach if reach else -1.0), reach
+
+    near, far, reach = 0.0, 1.0, 0.0
+    below, beyond = moved(near)[0], moved(far)[0]
+    while beyond < 0:
+        near, far, below, beyond = far, 4 * far, beyond, moved(4 * far)[0]
+    for _ in range(60):
+        # the Illinois variant of false position
+        at = (near * beyond - far * below) / (beyond - below)
+        gap, reach = moved(at)
+        if abs(gap) < 1e-12 * reach or not near < at < far:
+            break
+        if gap < 0:
+            near, below, beyond = at, gap, beyond / 2
+        else:
+            far, beyond, below = at, gap, below / 2
+    return reach
+
+
+def mean_f1(c: Confusion, level: float) -> Share:
+    """The mean of the F1 of each class that occurs or is called, with its score interval.
+
+    F1 = 2 tp / s, where s is the sum of the two margins, has the variance F1 (1 - F1) (2 - F1) / s: that
+    of a share of s / (2 - F1) rows. A wrong row lowers the F1 of two classes, so that they are not
+    independent: by as much as the variance of their mean is larger (by the delta method), there are
+    fewer rows.
+    """
+    used = occurring_or_called(c)
+    table, squares = (x[np.ix_(used, used)].astype(float) for x in (c.weight, c.weight2))
+    margins, hit = table.sum(0) + table.sum(1), table.diagonal()
+    f1 = np.minimum(2 * hit / margins, 1.0)
+    of = margins - hit
+    of2 = squares.sum(0) + squares.sum(1) - squares.diagonal()
+    rows = of * (of / of2) * 2 / (2 - f1) ** 2
+    return mean_share(f1, rows / _together(*_smoothed(table, squares)), level)
+
+
+def _together(table: Floats, squares: Floats) -> float:
+    """The variance of the sum of the F1 of all classes over the sum of their variances: from 1 to 2."""
+    margins, hit = table.sum(0) + table.sum(1), squares.diagonal()
+    pull = 2 * table.diagonal() / margins**2
+    own = hit * (2 / margins - 2 * pull) ** 2
+    wrong = squares - np.diag(hit)
+    each = (wrong.sum(0) + wrong.sum(1)) * pull**2
+    both = wrong * (pull[:, None] + pull[None, :]) ** 2
+    alone = float(own.sum() + each.sum())
+    return float(own.sum() + both.sum()) / alone if alone else 1.0
+
+
+def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
+    """A formula between 0 and 1 with a Wilson interval, of as many rows as would be as uncertain.
+
+    That is by the delta method, for rows drawn at random with their decisions, on a table over which two
+    rows are spread evenly.
+    """
+    table, squares = _used(c)
+    value, _ = f(table)
+    rows = effective(float(table.sum()), float(squares.sum()))
+    _, error = _class_error(f, *_smoothed(table, squares))
+    value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
+    rest = 1 - value
+    n = value * rest / error**2 if value * rest and error else rows
+    _, low, high = wilson(value * n, rest * n, value * n, rest * n, level)
+    return Share(value, low, high)
+
+
+def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
+    """Interval of the correlation of labels and decisions: that of the share of right rows, brought over.
+
+    Given how frequent each class and each decision is, the correlation follows that share. Its interval is
+    Wilson's, of as many rows as make the correlation as uncertain by the delta method; where all rows are
+    right, all wrong, or none moves the correlation, on a table over which two rows are spread evenly.
+    """
+    table, squares = _used(c)
+    right, chance, root = _right(table)
+    n = _as_uncertain(table, squares) or _as_uncertain(*_smoothed(table, squares))
+    _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
+    return (low - chance) / root, (high - chance) / root
+
+
+def _as_uncertain(table: Floats, squares: Floats) -> float:
+    """Of how many rows a share of right rows is as uncertain as the correlation; 0 where nothing varies."""
+    share, _, unit = _right(table)
+    _, error = _class_error(mcc, table, squares)
+    return share * (1 - share) / (error * unit) ** 2 if error * unit > 0 else 0.0
+
+
+def _right(table: Floats) -> tuple[float, float, float]:
+    """The share of right rows, that by chance, and how much more of it would be a correlation of 1."""
+    n = table.sum()
+    true, called = table.sum(1) / n, table.sum(0) / n
+    root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
+    return float(table.trace() / n), float((true * called).sum()), root
+
+
+def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:
+    """The classes of which there is a row in truth or in the decisions."""
+    used: NDArray[np.bool_] = (c.weight.sum(0) + c.weight.sum(1)) > 0
+    return used
+
+
+def _used(c: Confusion) -> tuple[Floats, Floats]:
+    """Weights and squared weights of those classes, in a unit near 1."""
+    used = occurring_or_called(c)
+    at = np.ix_(used, used)
+    return (c.weight[at] * c.scale).astype(float), (c.weight2[at] * c.scale**2).astype(float)
+
+
+def _smoothed(table: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """The same with two rows of mean weight spread evenly over the cells."""
+    mean, each = squares.sum() / table.sum(), SMOOTHING / table.size
+    return table + mean * each, squares + mean**2 * each
+
+
+def _class_error(f: Sloped, table: Floats, squares: Floats) -> tuple[float, float]:
+    value, slope = f(table)
+    return value, math.sqrt(float((squares * slope * slope).sum()))

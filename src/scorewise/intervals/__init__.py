@@ -1,1 +1,0 @@
-"""Intervals: pure functions of a few numbers, of a table or of the cells of a tally."""

@@ -1,0 +1,359 @@
+"""What coefficients of agreement share: the interval by formula or by resampled items."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from scorewise.door.columns import one_of
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
+from scorewise.inference.agreement import METRICS, SHARES, Coefficient, coefficient, most_kappa
+from scorewise.inference.agreement_limits import (
+    Interval,
+    by_bootstrap,
+    by_error,
+    by_formula,
+    chance_of,
+)
+from scorewise.inference.agreement_weights import Weights, named
+from scorewise.inference.scales import z
+from scorewise.registry import measure
+from scorewise.tallies.ratings import Ratings
+
+RARER = (
+    15  # items outside the commonest category: fewer make a bootstrap and published intervals fail
+)
+APART = 10  # items on which raters differ: fewer make published intervals fail
+BELOW_ONE = (-math.inf, 1.0)
+SIGNED = (-1.0, 1.0)
+
+
+def judged(
+    r: Ratings,
+    name: str,
+    published: str,
+    *,
+    weights: Weights,
+    interval: Interval,
+    replicates: int,
+    level: float,
+    seed: int,
+    bounds: tuple[float, float] = BELOW_ONE,
+    told: str | None = None,
+) -> Estimate:
+    """The coefficient of that name with its interval; `told` says which weights, unless it is plain.
+
+    interval="published" is what other packages give, and is called as in `published`.
+    """
+    z(level)  # refuses a level that means nothing
+    one_of("interval", interval, get_args(Interval))
+    words = weighted(r, weights) if told is None else told
+    bounds = bounds if isinstance(weights, str | None) else BELOW_ONE  # a table of one's own
+    c = coefficient(r, name, weights)
+    if c.why:
+        return Estimate.undefined(c.why, level)
+    caution = c.caution if interval == "formula" else _few(r, c, interval)
+    if interval == "bootstrap":
+        if replicates < 20:
+            raise BadInput(f"replicates is {replicates}; an interval needs 20 or more")
+        limits = by_bootstrap(r, name, weights, level, replicates, seed)
+        method = f"bootstrap of items, {replicates:,} replicates"
+    elif interval == "published":
+        limits, method = by_error(c, level), published
+    else:
+        limits, method = by_formula(c, level), _method(c, name)
+    return _estimate(c, limits, level, method + words, bounds, caution)
+
+
+def _method(c: Coefficient, name: str) -> str:
+    if not math.isnan(c.null):
+        return "score"
+    assert c.moments is not None
+    return "Wilson" if name in SHARES and c.moments.whole else "Wilson, delta over items"
+
+
+def _few(r: Ratings, c: Coefficient, interval: Interval) -> str:
+    """Why the published interval or the bootstrap is unreliable: too few items decide."""
+    there = r.codes >= 0
+    weight = np.broadcast_to(r.weight[:, None], r.codes.shape)[there]
+    said = np.bincount(r.codes[there], weight / weight.max())
+    rarer = c.items * float(1 - said.max() / said.sum())
+    if rarer < RARER and not math.isnan(c.null):
+        return f"about {round(rarer)} of {round(c.items)} items outside the commonest category"
+    apart = c.items * min(1 - c.observed, c.observed)
+    if apart < APART and interval == "published":
+        return f"raters differ on about {round(apart)} of {round(c.items)} items"
+    return ""
+
+
+def _estimate(
+    c: Coefficient,
+    limits: tuple[float, float],
+    level: float,
+    method: str,
+    bounds: tuple[float, float],
+    caution: str,
+) -> Estimate:
+    value = min(max(c.value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
+    # two ratings that always differ get -1; gaps and weights of one's own may lead below
+    low = max(bounds[0], min(limits[0], value), min(-1.0, value))
+    high = min(bounds[1], max(limits[1], value))
+    p = chance_of(c)
+    return Estimate(
+        value, low, high, level, method, p=None if math.isnan(p) else p, caution=caution
+    )
+
+
+def weighted(r: Ratings, weights: Any) -> str:
+    """Which weights, in words; nothing where only the same category agrees.
+
+    >>> weighted(Ratings.of_table([[2, 1], [1, 3]]), "linear")
+    '; linear weights'
+    """
+    name = named(r, weights)
+    words = {"identity": "", "own": "; weights of one's own"}
+    return words.get(name, f"; {name} weights")
+
+
+# Are ratings reliable? Krippendorff's alpha.
+
+
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+@measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
+def krippendorff_alpha(
+    r: Ratings, *, metric: Metric | None = None, weights: Weights = None,
+    interval: Interval = "formula", replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement beyond that of ratings shuffled over all items.
+
+    1 - observed / expected disagreement over all pairs of ratings of one item and of the whole table,
+    where the disagreement is 0 or 1 (nominal), the squared distance of mid-ranks (ordinal) or of numbers
+    (interval), or that divided by the squared sum (ratio): by the scale of the ratings unless `metric`
+    is given (Krippendorff 2011). Items with one rating are left out. `weights` take the place of a
+    metric. p tests that raters are independent. Score interval, by resampling items, or as published with
+    Gwet's variance and Student's t (of mid-ranks with what items do to these).
+
+    >>> krippendorff_alpha(Ratings.of_table([[20, 5], [10, 15]]))
+    0.400 [0.124, 0.635]
+    """
+    if metric is not None:
+        one_of("metric", metric, tuple(METRICS))
+    if metric is not None and weights is not None:
+        raise BadInput(f"metric is {metric!r} and there are weights; give one of both")
+    told = None
+    if weights is None:
+        scale = metric or r.scale
+        weights, told = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
+    return judged(
+        r, "krippendorff_alpha", "Gwet's variance, t", weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed, bounds=SIGNED, told=told,
+    )  # fmt: skip
+
+
+# Do raters agree, and more than by chance? Coefficients of any number of raters, with missing ratings.
+#
+# Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more of the share of agreeing
+# pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
+# "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
+# column for each category. None takes those of the scale: identity for nominal ratings, linear for
+# ordinal, quadratic for interval and ratio for ratio. An interval is that of a score test, of which the
+# variance is that at the value tested: 0 is in it exactly where the test allows independent raters. AC1
+# and Brennan-Prediger mean another chance and have no test; their intervals are Wilson's. With
+# interval="bootstrap" items are resampled; "published" is what other packages give, which fails where
+# items are few or a category is rare.
+
+
+GWET = "Gwet's variance, t"
+
+
+@measure(group="agreement", of="raters", title="Percent agreement")
+def percent_agreement(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Share of agreeing pairs of ratings, the mean over items.
+
+    Wilson's interval (of more than two raters or with weights, for as many items as would be as uncertain),
+    by resampling items, or as published with the variance between items and Student's t.
+
+    >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
+    0.700 [0.562, 0.809]
+    """
+    return judged(
+        r, "percent_agreement", GWET, weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed, bounds=(0.0, 1.0),
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Fleiss' kappa")
+def fleiss_kappa(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement beyond that of ratings drawn from what all raters said together.
+
+    (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
+    (Fleiss 1971; with missing ratings and weights: Gwet 2021). p tests that raters are independent. Score
+    interval, by resampling items, or as published with Gwet's variance and Student's t.
+
+    >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
+    0.394 [0.118, 0.630]
+    """
+    return judged(
+        r, "fleiss_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
+        level=level, seed=seed,
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Conger's kappa")
+def conger_kappa(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement beyond that of two raters who each draw from what they themselves said.
+
+    (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
+    own shares of the categories (Conger 1980; of two raters without missing ratings Cohen's kappa). p tests
+    that raters are independent. Score interval, by resampling items, or as published with Gwet's variance
+    and Student's t.
+
+    >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
+    0.400 [0.129, 0.632]
+    """
+    return judged(
+        r, "conger_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
+        level=level, seed=seed,
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Gwet's AC1")
+def gwet_ac(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement beyond that of random ratings of those items that are hard to rate.
+
+    (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
+    sum of all weights / (q (q - 1)) of q categories (Gwet 2008). It is AC1 without weights and AC2 with
+    them. Wilson's interval of the disagreement, for as many items as would be as uncertain, divided by that
+    of chance; by resampling items; or as published with Gwet's variance and Student's t.
+
+    >>> gwet_ac(Ratings.of_table([[20, 5], [10, 15]]))
+    0.406 [0.130, 0.640]
+    """
+    plain = named(r, weights) == "identity"
+    return judged(
+        r, "gwet_ac", GWET, weights=weights, interval=interval, replicates=replicates,
+        level=level, seed=seed,
+        told="; AC1" if plain else f"; AC2{weighted(r, weights)}",
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")
+def brennan_prediger(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement beyond that of categories drawn evenly; of two categories it is PABAK.
+
+    (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
+    Prediger 1981). Wilson's interval of the agreement carried over, by resampling items, or as published
+    with Gwet's variance and Student's t.
+
+    >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
+    0.400 [0.125, 0.618]
+    """
+    return judged(
+        r, "brennan_prediger", GWET, weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed,
+    )  # fmt: skip
+
+
+# Do two raters agree, and more than by chance? Kappa and its kin, of two raters or the mean over pairs.
+#
+# `weights` are those of chance_corrected. Only items that both rated count.
+
+
+@measure(group="agreement", of="raters", bounds=SIGNED, title="Cohen's kappa")
+def cohen_kappa(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement of two raters beyond that of draws from what each of them said.
+
+    (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). p tests independence with
+    the standard error under it (Fleiss, Cohen and Everitt 1969). Score interval (for two categories, Lee
+    and Tu 1994), by resampling items, or as published with their standard error of 1969.
+
+    >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]))
+    0.400 [0.131, 0.632]
+    >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
+    0.400 [0.151, 0.649]
+    """
+    return judged(
+        r, "cohen_kappa", "Fleiss, Cohen and Everitt 1969", weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=SIGNED, title="Scott's pi")
+def scott_pi(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Agreement of two raters beyond that of draws from what both said together.
+
+    (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
+    1955). p tests that raters are independent. Score interval, by resampling items, or as published with
+    Gwet's variance of two raters and Student's t.
+
+    >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
+    0.394 [0.118, 0.630]
+    """
+    return judged(
+        r, "scott_pi", "Gwet's variance, t", weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", bounds=SIGNED, title="Light's kappa")
+def light_kappa(
+    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Cohen's kappa, the mean over all pairs of raters.
+
+    Each pair over the items that both rated (Light 1971). p tests that raters are independent. Score
+    interval, by resampling items, or, as "published", by the delta method over items with Student's t.
+
+    >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
+    0.482 [0.002, 0.899]
+    """
+    return judged(
+        r, "light_kappa", "delta method over items, t", weights=weights, interval=interval,
+        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
+    )  # fmt: skip
+
+
+@measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")
+def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Estimate:
+    """The largest Cohen's kappa that what each of two raters said allows.
+
+    (pm - pe) / (1 - pe), where pm is the largest agreement of any table with the same margins: the sum
+    of the smaller shares without weights; both raters in the same order with linear and quadratic ones.
+    No interval.
+
+    >>> kappa_max(Ratings.of_table([[20, 5], [10, 15]]))
+    0.800
+    """
+    z(level)
+    found = most_kappa(r, weights)
+    if isinstance(found, str):
+        return Estimate.undefined(found, level)
+    found = 0.0 if abs(found) < 1e-12 else found
+    return Estimate(found, level=level, method=f"largest for these margins{weighted(r, weights)}")

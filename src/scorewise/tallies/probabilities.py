@@ -1,0 +1,500 @@
+"""A tally read as probabilities: what calibration is judged from, on at most some 70,000 cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats, Ints
+from scorewise.errors import BadInput
+from scorewise.tallies.coarse import EQUAL_CELLS, probability_edges
+from scorewise.tallies.extremes import tied_within
+from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import add_runs, first_of_runs, kept, once
+from scorewise.tallies.tally import Tally
+
+Made = TypeVar("Made")
+MOST = 1 << 16
+_PART = 1 << 16  # scores that are added up at a time
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Cells from the lowest probability up, each with sums over its rows of weight w and chance p.
+
+    `weight` is the sum of w, `squares` of w^2, `pos` of w over the positives, `sum` of w p. `noise` is
+    the variance of `pos` if the scores are calibrated: w^2 p (1 - p) with the mean p of the cells that
+    were made first, which on the fixed grid are too narrow for more than five digits to change.
+    `low` is the least p of a cell. Of joined cells, `finer` are those that they were joined from, and
+    `first` the places there at which they begin.
+
+    >>> c = chances(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    >>> c.p, c.gap.round(2)
+    (array([0.1, 0.3, 0.8]), array([-0.1,  0.4,  0.2]))
+    """
+
+    low: Floats
+    weight: Floats
+    squares: Floats
+    pos: Floats
+    sum: Floats
+    noise: Floats
+    weighted: bool = False
+    finer: Chances | None = None
+    first: NDArray[np.int64] | None = None
+
+    @property
+    def p(self) -> Floats:
+        """The mean probability of each cell."""
+        return self.sum / self.weight
+
+    @property
+    def gap(self) -> Floats:
+        """How much weight of positives each cell has beyond what its probabilities say."""
+        return self.pos - self.sum
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def joined(self, start: NDArray[np.int64]) -> Chances:
+        """The same with neighbouring cells joined to runs that begin at `start`."""
+        w, w2, pos, total, noise = (
+            add_runs(c, start) for c in (self.weight, self.squares, self.pos, self.sum, self.noise)
+        )
+        first = start if self.first is None else self.first[start]
+        finer = self if self.finer is None else self.finer
+        return Chances(self.low[start], w, w2, pos, total, noise, self.weighted, finer, first)
+
+    def shifted(self, by: Floats) -> Chances:
+        """The same with the chances of each cell moved by so much, where there is room."""
+        if self.finer is None or self.first is None:
+            total = np.clip(self.sum + by * self.weight, 0.0, self.weight)
+            p = total / self.weight
+            return replace(self, sum=total, noise=self.squares * p * (1 - p))
+        length = np.diff(self.first, append=len(self.finer))
+        finer = self.finer.shifted(np.repeat(by, length))
+        total, noise = (add_runs(c, self.first) for c in (finer.sum, finer.noise))
+        return replace(self, sum=total, noise=noise, finer=finer)
+
+    def part(self, used: slice | NDArray[np.bool_]) -> Chances:
+        """Some of the cells, by themselves."""
+        names = ("low", "weight", "squares", "pos", "sum", "noise")
+        columns = {name: getattr(self, name)[used] for name in names}
+        return Chances(**columns, weighted=self.weighted)
+
+
+@once
+def chances(t: Tally) -> Chances:
+    """The cells of a tally of probabilities or logits; made once and kept with the tally.
+
+    Up to 65,536 distinct scores each has a cell of its own; more are joined on the fixed grid of
+    probabilities, whose edges contain i/B for the usual numbers of bins, with exact sums.
+    """
+    return _of_coarse(t) if t.coarse is not None else _of_scores(t)
+
+
+def _of_scores(t: Tally) -> Chances:
+    return summed(t, cell_starts(t))
+
+
+@once
+def cell_starts(t: Tally) -> NDArray[np.int64]:
+    """Where in an exact tally's scores the cells begin: at each of them, or at edges of the grid."""
+    n = len(t.score)
+    if n <= MOST:
+        return np.arange(n)
+    edges = probability_edges()
+    if t.kind == "logit":
+        with np.errstate(divide="ignore"):
+            edges = np.log(edges) - np.log1p(-edges)
+    first = np.searchsorted(t.score, edges.astype(t.score.dtype))
+    first = first[first < n]
+    return first[first_of_runs(first)]
+
+
+def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
+    """Sums over the narrow runs of an exact tally's scores that begin at `start`."""
+    ends = np.append(start[1:], len(t.score))
+    size = max(1, _PART * len(start) // max(len(t.score), 1))  # cells at a time
+    alone = not t.weighted and t.origin.rows == len(t.score)  # a row on each score
+
+    def part(first: int) -> Floats:
+        cell, end = start[first : first + size], ends[first : first + size]
+        at, inside = slice(cell[0], end[-1]), cell - cell[0]
+        p, pos = unit(t.score[at], t.kind), t.pos[at]
+        if alone:
+            w, total = end - cell, add_runs(p, inside)
+        else:
+            each = t.neg[at] + pos
+            w, total = add_runs(each, inside), add_runs(each * p, inside)
+        # counts are their own squares
+        w2 = add_runs(t.neg2[at] + t.pos2[at], inside) if t.weighted else w
+        return np.stack([p[inside], w, w2, add_runs(pos, inside), total])
+
+    parts = [part(i) for i in range(0, len(start), size)]
+    columns = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
+    low, w, w2, pos, total = columns
+    return _with_noise(low, w, w2, pos, total, t.weighted)
+
+
+def _of_coarse(t: Tally) -> Chances:
+    assert t.coarse is not None
+    w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
+    low = unit(t.coarse.low.min(0), t.kind)
+    return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
+
+
+def _with_noise(
+    low: Floats, w: Floats, w2: Floats, pos: Floats, total: Floats, weighted: bool
+) -> Chances:
+    # a sum may round to a hair beyond certainty
+    p = np.clip(total / w, 0.0, 1.0)
+    return Chances(low, w, w2, pos, total, w2 * p * (1 - p), weighted)
+
+
+def why_not_probable(t: Tally) -> str:
+    """Why the scores cannot be read as probabilities, or nothing."""
+    if not t.positives and not t.negatives:
+        return "no rows"
+    if t.kind != "score":
+        return ""
+    low, high = t.ends
+    if low >= 0 and high <= 1:
+        return 'the scores are said not to be probabilities (kind="score")'
+    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
+    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
+    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
+
+
+# How far the rows of a tally may lie from the places at which its cells keep them.
+
+
+def displacement(t: Tally) -> float:
+    """Mean over rows of the most by which their probability may differ from their cell's mean.
+
+    0 for an exact tally, and where each cell of a coarse one holds one score.
+
+    >>> displacement(Tally.of([0, 1], [0.1, 0.7]).coarsen())
+    0.0
+    >>> f"{displacement(Tally.of([0, 1], [0.1, 0.10001]).coarsen()):.0e}"
+    '1e-05'
+    """
+    if t.coarse is None:
+        return 0.0
+    c = chances(t)
+    ends = unit(t.coarse.high.max(0), t.kind) - unit(t.coarse.low.min(0), t.kind)
+    return float((c.weight * ends).sum() / c.total)
+
+
+# Rows dealt to folds, cell by cell: by a seed, and whatever the order of the rows.
+
+
+_COUNTABLE = 10**8  # rows of a cell up to which draws without replacement are made
+
+
+def dealt(c: Chances, folds: int, seed: int) -> tuple[Floats, Floats]:
+    """For each fold (rows) the share of each cell's weight (columns) and its weight of positives.
+
+    Cells that are worth whole numbers of equal rows are dealt row by row, others as a whole.
+
+    >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
+    >>> share, pos = dealt(c, 2, seed=0)
+    >>> share.sum(), pos.sum()
+    (np.float64(1.0), np.float64(2.0))
+    """
+    rows = c.weight**2 / c.squares
+    unit = c.weight / rows
+    positives = c.pos / unit
+    near = np.rint(rows), np.rint(positives)
+    whole = (np.abs(rows - near[0]) < 1e-6 * rows) & (np.abs(positives - near[1]) < 1e-6 * rows)
+    equal = np.full(folds, 1 / folds)
+    by_row, by_label, by_cell = (np.random.default_rng([seed, k]) for k in (0, 1, 2))
+    total, hits = (np.where(whole, n, 0).clip(0).astype(np.int64) for n in near)
+    # labels have no say in which fold a row goes to
+    rows_in = by_row.multinomial(total, equal).T
+    share = rows_in / near[0].clip(1)
+    positive = _drawn(hits, total, rows_in, by_label) * unit
+    fold = by_cell.integers(folds, size=len(c))
+    broken = np.flatnonzero(~whole)
+    share[fold[broken], broken] = 1.0
+    positive[fold[broken], broken] = c.pos[broken]
+    return share, positive
+
+
+def _drawn(
+    hits: NDArray[np.int64], total: NDArray[np.int64], each: Any, rng: np.random.Generator
+) -> Floats:
+    """How many of a cell's positives go with the rows that each fold gets of it."""
+    found = np.zeros(each.shape)
+    left, of = hits.copy(), total.copy()
+    countable = total < _COUNTABLE
+    for k, n in enumerate(each):
+        drawn = rng.hypergeometric(
+            np.where(countable, left, 0),
+            np.where(countable, of - left, 0),
+            np.where(countable, n, 0),
+        )
+        # of very many rows each fold gets its share
+        found[k] = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
+        left, of = left - drawn, of - n
+    return found
+
+
+# Bins of probabilities: of equal width, of equal mass, one for each value, or as other packages cut.
+
+
+Binning = Literal["width", "mass", "value"]
+Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
+Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
+
+
+def check_bins(bins: int, binning: str, convention: str | None) -> None:
+    """Refuse what names no bins."""
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 0 < bins <= 10**6:
+        raise BadInput(f"bins={bins!r} is no number of bins; 10, 15 and 20 are usual")
+    if binning not in get_args(Binning):
+        raise BadInput(f"unknown binning {binning!r}; known are {', '.join(get_args(Binning))}")
+    if convention is not None and convention not in get_args(Convention):
+        known = ", ".join(get_args(Convention))
+        raise BadInput(f"unknown convention {convention!r}; known are {known}")
+    if convention is not None and binning != "width":
+        raise BadInput(f"convention={convention!r} has bins of equal width; leave out binning")
+
+
+def binned(
+    t: Tally, bins: int = 15, binning: Binning = "width", convention: Convention | None = None
+) -> Chances:
+    """The sums over each bin that is not empty, made once and kept with the tally.
+
+    Bins of equal width are [i/B, (i + 1)/B), the last closed. Bins of equal mass never split a score,
+    nor, beyond 65,536 distinct scores, a cell of the fixed grid. Bins of single values split every cell of
+    an exact tally.
+
+    >>> binned(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.5, 0.1]), bins=2).weight
+    array([2., 2.])
+    """
+    check_bins(bins, binning, convention)
+    name = "binned", int(bins), binning, convention
+    return kept(t, name, lambda: _binned(t, int(bins), binning, convention))
+
+
+def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> Chances:
+    c = chances(t)
+    if binning == "value" and t.coarse is None and len(t.score) > MOST:
+        return summed(t, np.arange(len(t.score)))
+    if binning == "value" or not len(c):
+        return c
+    if binning == "mass":
+        return c.joined(equal_mass(c, bins))
+    index = bin_index(bins, convention, t.score.dtype)
+    apart = t.coarse is not None or len(t.score) <= MOST
+    # edges are rounded for logits and for scores of 32 bits, and cells then lie across those of bins
+    exact = t.kind == "probability" and t.score.dtype == np.float64
+    if apart or (exact and convention is None and EQUAL_CELLS % bins == 0):
+        at = c.p if t.coarse is not None else c.low
+        return c.joined(first_of_runs(index(at)))
+    start = _starts(t, index)
+    parts = np.union1d(start, cell_starts(t))
+    return summed(t, parts).joined(np.searchsorted(parts, start))
+
+
+def bin_index(bins: int, convention: Convention | None, dtype: np.dtype[np.floating]) -> Index:
+    """Which bin of equal width a probability is in, as we cut or as another package does.
+
+    >>> p = np.array([0.0, 0.1, 0.3, 1.0])
+    >>> [bin_index(10, c, p.dtype)(p).tolist() for c in (None, "sklearn", "relplot")]
+    [[0, 1, 3, 9], [0, 0, 2, 9], [0, 1, 2, 10]]
+    """
+    if convention is None:
+        inner = np.arange(1, bins) / bins
+        return lambda p: np.searchsorted(inner, p, side="right")
+    if convention == "sklearn":
+        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
+        return lambda p: np.searchsorted(inner, p, side="left")
+    if convention in ("netcal", "jordyvl"):
+        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
+        return lambda p: np.searchsorted(inner, p, side="right")
+    if convention == "relplot":
+        return lambda p: (p / (1.0 / bins)).astype(np.int64)
+    edges = _torch_edges(bins, dtype)[1:]
+    return lambda p: np.searchsorted(edges, p, side="right")
+
+
+def beyond_mean(t: Tally, c: Chances, bins: int, convention: Convention | None) -> Floats:
+    """What the convention takes off the gap of each bin: jordyvl compares with its upper edge."""
+    if convention != "jordyvl":
+        return np.zeros(len(c))
+    at = c.p if t.coarse is not None else c.low
+    upper = np.linspace(0.0, 1.0, bins + 1)[bin_index(bins, convention, t.score.dtype)(at) + 1]
+    return upper * c.weight - c.sum
+
+
+def _torch_edges(bins: int, dtype: np.dtype[np.floating]) -> NDArray[np.floating]:
+    """torch.linspace(0, 1, bins + 1): from either end to the middle, in the precision of the scores."""
+    step = dtype.type(1) / dtype.type(bins)
+    near = [step * dtype.type(i) for i in range((bins + 1) // 2)]
+    # torch multiplies and subtracts in one rounding
+    left = range(bins - len(near), -1, -1)
+    far = [float(1 - Fraction(float(step)) * i) for i in left]
+    return np.array([*near, *far], dtype)
+
+
+def equal_mass(c: Chances, bins: int) -> Ints:
+    """Where bins of about equal mass begin; each cell is in the bin of the middle of its mass.
+
+    >>> c = chances(Tally.of([1, 0, 1, 0, 1], [0.1, 0.2, 0.2, 0.2, 0.9]))
+    >>> equal_mass(c, 2), equal_mass(c, 3)
+    (array([0, 1]), array([0, 1, 2]))
+    """
+    return first_of_runs(mass_index(c.weight, bins))
+
+
+def mass_index(weight: Floats, bins: int) -> Ints:
+    """The bin of equal mass in which each cell has its middle."""
+    upto = np.cumsum(weight)
+    # sums of weights may fall a hair below an edge that they reach
+    place = (2 * upto - weight) * bins / (2 * upto[-1]) + 1e-9
+    index: Ints = np.minimum(place.astype(np.int64), bins - 1)
+    return index
+
+
+def _starts(t: Tally, index: Index) -> Ints:
+    """The first score of each bin, found by halving: a pass over millions of scores is not needed."""
+    n = len(t.score)
+    ends = index(unit(t.score[[0, -1]], t.kind))
+    wanted = np.arange(ends[0] + 1, ends[1] + 1)
+    low, high = np.zeros(len(wanted), np.int64), np.full(len(wanted), n - 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        reached = index(unit(t.score[middle], t.kind)) >= wanted
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return np.unique(np.concatenate(([0], high)))
+
+
+# What the cells of a coarse tally leave open of a binned error: those that lie across an edge.
+#
+# The grid of probabilities has the edges of the usual numbers of equal bins, and leaves nothing open.
+
+
+class Parts(NamedTuple):
+    """For each bin: the gap and weight surely in it, and what cells across its edges may add."""
+
+    gap: Floats
+    weight: Floats
+    squares: Floats
+    up: Floats
+    down: Floats
+    more: Floats
+
+    def rates(self) -> tuple[Floats, Floats]:
+        """The least and the largest distance of the share of positives from the mean probability."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = np.maximum(self.gap + self.up, self.down - self.gap) / self.weight
+            low = np.maximum(self.gap - self.down, -self.gap - self.up) / (self.weight + self.more)
+        none = self.weight <= 0
+        return np.where(none, 0.0, low.clip(0, 1)), np.where(none, 1.0, high.clip(0, 1))
+
+
+def error_limits(
+    t: Tally, c: Chances, bins: int, binning: Binning, convention: Convention | None, norm: float
+) -> tuple[float, float]:
+    """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
+    if binning == "value":
+        return _limits_of_values(t, c, norm)
+    parts = _parts(t, bins, binning, convention)
+    if parts is None:
+        return math.inf, -math.inf
+    low, high = parts.rates()
+    if math.isinf(norm):
+        return float(low.max()), float(high.max())
+    share = [w / c.total for w in (parts.weight, parts.weight + parts.more)]
+    least, most = (
+        float((m * r**norm).sum() ** (1 / norm)) for m, r in zip(share, (low, high), strict=True)
+    )
+    return least, min(1.0, most)
+
+
+def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
+    """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
+    if t.coarse is None or (tied := tied_within(t)).all():
+        return math.inf, -math.inf
+    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
+    pos, neg = t.pos.astype(float), t.neg.astype(float)
+    together = np.abs(c.gap) / c.weight
+    above, below = np.where(tied, together, 1 - low), np.where(tied, together, high)
+    if math.isinf(norm):
+        apart = np.maximum(np.where(pos > 0, above, 0.0), np.where(neg > 0, below, 0.0))
+        return float(together.max()), float(apart.max())
+    least, most = (
+        float((x / c.total).sum() ** (1 / norm))
+        for x in (c.weight * together**norm, pos * above**norm + neg * below**norm)
+    )
+    return least, min(1.0, most)
+
+
+def debiased_limits(t: Tally, c: Chances, bins: int, binning: Binning) -> tuple[float, float]:
+    """The same of the debiased squared error."""
+    parts = _parts(t, bins, binning, None)
+    if parts is None:
+        return math.inf, -math.inf
+    low, high = parts.rates()
+    share = parts.weight / c.total, (parts.weight + parts.more) / c.total
+    rows = np.divide(parts.weight**2, parts.squares, out=np.zeros(len(low)), where=parts.weight > 0)
+    noise = np.where(parts.more > 0, 0.25 / np.maximum(rows - 1, 0.25), 0.0)
+    raw = parts.gap / np.where(parts.weight > 0, parts.weight, 1.0)
+    sure = _noise_of_sure_bins(t, parts, bins, raw, rows)
+    # a bin that has one row, or may have, counts as 0
+    least = share[0] * np.where((parts.more > 0) & (rows < 2), 0.0, low**2) - share[1] * noise
+    most = share[1] * high**2
+    exact = parts.more == 0
+    least, most = (np.where(exact, share[0] * sure, x) for x in (least, most))
+    return float(least.sum()), float(min(1.0, most.sum()))
+
+
+def _noise_of_sure_bins(t: Tally, parts: Parts, bins: int, rate: Floats, rows: Floats) -> Floats:
+    """The debiased squared gap of each bin, for those that no cell may join."""
+    c = chances(t)
+    index = bin_index(bins, None, t.score.dtype)(c.p)
+    mean = np.bincount(index, c.sum, minlength=len(rate)) / np.where(
+        parts.weight > 0, parts.weight, 1
+    )
+    share = np.clip(mean + rate, 0.0, 1.0)
+    several = rows > 1 + 1e-9
+    noise = share * (1 - share) / np.where(several, rows - 1, np.inf)
+    return np.where(several, rate * rate - noise, 0.0)
+
+
+def _parts(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> Parts | None:
+    if t.coarse is None or binning != "width":
+        return None
+    c = chances(t)
+    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
+    index = bin_index(bins, convention, t.score.dtype)
+    first, last = index(low), index(high)
+    across = first != last
+    if not across.any():
+        return None
+    n = int(last.max()) + 1
+    sure = ~across
+    gap, weight, squares = (
+        np.bincount(first[sure], x[sure], n).astype(float) for x in (c.gap, c.weight, c.squares)
+    )
+    up, down, more = np.zeros(n), np.zeros(n), np.zeros(n)
+    pos, neg = t.pos.astype(float), t.neg.astype(float)
+    for i in np.flatnonzero(across):
+        at = slice(first[i], last[i] + 1)
+        up[at] += pos[i] * (1 - low[i])
+        down[at] += neg[i] * high[i]
+        more[at] += pos[i] + neg[i]
+    return Parts(gap, weight, squares, up, down, more)

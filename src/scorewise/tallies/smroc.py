@@ -1,0 +1,408 @@
+"""The midpoint of the scores: where a score turns from low to high."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.errors import BadInput
+from scorewise.tallies.coarse import pool
+from scorewise.tallies.extremes import order_within, tied_within
+from scorewise.tallies.kernels import images, kernel_rows, silverman
+from scorewise.tallies.losses import unit
+from scorewise.tallies.tally import Tally
+
+Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
+
+_FAR = 0.2
+
+
+def far(value: float) -> bool:
+    """Whether a midpoint is so far from 0.5 that wrong scores may climb more than right ones."""
+    return abs(value - 0.5) > _FAR
+
+
+class Midpoint(NamedTuple):
+    """The midpoint, how it was found, and between which values it lies when the tally is coarse."""
+
+    value: float
+    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"]
+    low: float
+    high: float
+
+
+def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
+    """The midpoint of a tally whose scores have a place on [0, 1]; for logits, of the probabilities.
+
+    "mean": of all scores, which is the mean of the class means, each weighted by its class.
+    "balanced": of the two class means. "median": of the two class medians. "crossing": where the
+    densities of the classes cross. A number is taken as it is, in the precision of the scores ("fixed").
+    Another tally, for instance of a validation set, gives its mean ("learned").
+
+    >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> [round(midpoint(t, rule).value, 3) for rule in ("mean", "balanced", "median", 0.5)]
+    [0.493, 0.493, 0.45, 0.5]
+    """
+    if isinstance(rule, Tally):
+        return _learned(rule)
+    if isinstance(rule, str):
+        if rule not in get_args(Rule):
+            known = ", ".join(f'"{r}"' for r in get_args(Rule))
+            raise BadInput(
+                f"midpoint={rule!r} is not known; pass {known}, a number in [0, 1] or a Tally"
+            )
+        return _found(t, rule)
+    return _fixed(rule, t)
+
+
+def _learned(other: Tally) -> Midpoint:
+    if why := why_not_unit(other) or other.why_not_ranked:
+        raise BadInput(f"no midpoint can be learned from that tally: {why}")
+    return _found(other, "mean")._replace(rule="learned")
+
+
+def _fixed(value: Any, t: Tally) -> Midpoint:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise BadInput(f"midpoint={value!r} is not a number in [0, 1]")
+    if t.kind != "logit":  # in the precision of the scores, as a threshold is
+        number = float(t.score.dtype.type(number))
+    return Midpoint(number, "fixed", number, number)
+
+
+def _found(t: Tally, rule: Rule) -> Midpoint:
+    if rule == "median":
+        (a, b), (c, d) = _median(t, 0), _median(t, 1)
+        low, high = (a + c) / 2, (b + d) / 2
+        return Midpoint((low + high) / 2, rule, low, high)
+    if rule == "crossing":
+        if t.coarse is not None:
+            raise BadInput(
+                "a coarse tally does not know where densities cross; choose another midpoint, such as "
+                'midpoint="balanced"'
+            )
+
+        value = crossing(t)
+    else:
+        sums, weights = class_sums(t), (t.negatives, t.positives)
+        if rule == "mean":  # which one class is enough for
+            value = sum(sums) / sum(weights)
+        else:
+            value = sum(x / w for x, w in zip(sums, weights, strict=True)) / 2
+    return Midpoint(value, rule, value, value)
+
+
+def _median(t: Tally, side: int) -> tuple[float, float]:
+    """The median of a class: between which values it lies, which is one value unless coarse."""
+    w = (t.neg, t.pos)[side]
+    if t.coarse is None:
+        low = high = unit(t.score, t.kind)
+    else:
+        low, high = (unit(x[side], t.kind) for x in (t.coarse.low, t.coarse.high))
+    used = w > 0
+    w, low, high = w[used], low[used], high[used]
+    below, half = w.cumsum(), w.sum() / 2
+    # the first score at which half of the weight is reached, and the first at which it is passed
+    hair = 1e-12 * half
+    first, last = (np.searchsorted(below, half + sign * hair) for sign in (-1, 1))
+    return _mean(low, first, last), _mean(high, first, last)
+
+
+def _mean(values: Floats, first: Any, last: Any) -> float:
+    return float(values[first] + values[last]) / 2
+
+
+# Where the densities of the scores of the two classes cross.
+
+
+_CELLS, _STEPS = 2048, 256
+_EDGES = images((0.0, 1.0), 1.0)
+NARROWEST = 0.005  # scores of one class that are all equal have a density, too
+
+
+def crossing(t: Tally) -> float:
+    """The score between the class means at which both class densities are equal.
+
+    Each class counts as much as the other. The densities are Gaussian kernels of Silverman's width,
+    reflected at 0 and 1. Where they cross more than once, the crossing nearest to the middle of the
+    class means is taken. Beyond 2,048 distinct scores the densities are those of as many pooled cells.
+
+    >>> round(crossing(Tally.of([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9])), 6)
+    0.5
+    """
+    few = pool(t, _CELLS)
+    s = unit(few.score, few.kind)
+    sides = [w.astype(np.float64) / w.sum() for w in (few.neg, few.pos)]
+    low, high = sorted(float((w * s).sum()) for w in sides)
+    widths = kernel_widths(few)
+
+    def lead(x: Floats) -> Floats:
+        sums = (
+            (kernel_rows(x, s, h, _EDGES) * w).sum(1) for w, h in zip(sides, widths, strict=True)
+        )
+        lead: Floats = -np.subtract(*sums)
+        return lead
+
+    x = np.linspace(low, high, _STEPS + 1)
+    above = lead(x) > 0
+    turns = np.flatnonzero(above[1:] != above[:-1])
+    if not len(turns):
+        raise BadInput(
+            "the densities of the classes do not cross between the class means; "
+            'choose another midpoint, such as midpoint="balanced"'
+        )
+    middle = (low + high) / 2
+    i = min(turns, key=lambda i: abs((x[i] + x[i + 1]) / 2 - middle))
+    return _root(lead, float(x[i]), float(x[i + 1]))
+
+
+def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
+    """The same for other weights on the same cells (rows: resamples); fast, and on a grid.
+
+    The widths of the kernels stay those of the tally. NaN where the densities do not cross.
+    """
+    s = unit(t.score, t.kind)
+    x = np.linspace(0.0, 1.0, _STEPS + 1)
+    shares = [w / w.sum(1, keepdims=True) for w in (neg, pos)]
+    below, above = (
+        share @ kernel_rows(x, s, h, _EDGES).T
+        for share, h in zip(shares, kernel_widths(t), strict=True)
+    )
+    ends = np.sort([share @ s for share in shares], axis=0).T
+    return np.array([_turn(x, row, *end) for row, end in zip(above - below, ends, strict=True)])
+
+
+def _turn(x: Floats, lead: Floats, low: float, high: float) -> float:
+    up = lead > 0
+    turns = np.flatnonzero((up[1:] != up[:-1]) & (x[1:] > low) & (x[:-1] < high))
+    if not len(turns):
+        return math.nan
+    i = turns[np.abs(x[turns] - (low + high) / 2).argmin()]
+    return float(x[i] + (x[i + 1] - x[i]) * lead[i] / (lead[i] - lead[i + 1]))
+
+
+def kernel_widths(t: Tally) -> list[float]:
+    """The widths of the kernels of the negatives and of the positives."""
+    s = unit(t.score, t.kind)
+    shares = [w / total for w, total in ((t.neg, t.negatives), (t.pos, t.positives))]
+    rows = [w * w / w2 for w, w2 in zip((t.negatives, t.positives), t.squares, strict=True)]
+    return [max(NARROWEST, silverman(s, w, n)) for w, n in zip(shares, rows, strict=True)]
+
+
+def _root(lead: Callable[[Floats], Floats], low: float, high: float) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda x: float(lead(np.array([x]))[0]), low, high, xtol=1e-14))
+
+
+# What each score adds to the score-weighted ROC curve (smROC): a climb and a run.
+#
+# A score is appropriate if it is high (at or above the midpoint) on a positive, or low on a negative. A
+# row climbs by v and runs by 1 - v, where v = s if its score s is appropriate and 1 - s if it is not.
+# Scores of 0 and 1 thus climb or run by a whole row, as on the ROC curve; a score of 0.5 does half of
+# each.
+
+
+HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
+
+
+def why_not_unit(t: Tally) -> str:
+    """Why the scores have no place on [0, 1], or nothing."""
+    low, high = t.ends
+    if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
+        return ""
+    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
+    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
+    return (
+        f"scores from {ends[0]} to {ends[1]} lie outside [0, 1]; rescale them to it, or pass "
+        f'kind="logit" if they are logits'
+    )
+
+
+def first_high(s: Floats, midpoint: float) -> int:
+    """Where, among increasing scores, those at or above the midpoint begin.
+
+    >>> first_high(np.array([0.1, 0.2, 0.3]), 0.2)
+    1
+    """
+    return int(np.searchsorted(s, midpoint - HAIR))
+
+
+def climbs(s: Floats, neg: Any, pos: Any, midpoint: float) -> tuple[Floats, Floats]:
+    """The climb and the run of each cell, from the lowest score up (along the last axis).
+
+    >>> s, neg, pos = np.array([0.2, 0.7]), np.array([1, 1]), np.array([0, 1])
+    >>> climbs(s, neg, pos, 0.5)
+    (array([0.2, 1. ]), array([0.8, 1. ]))
+    """
+    i = first_high(s, midpoint)
+    # those whose climb is the score itself, and those who climb by the rest
+    if 0 < i < len(s):
+        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1).astype(np.float64)
+        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1).astype(np.float64)
+    else:
+        by_score, by_rest = (w.astype(np.float64) for w in ((neg, pos) if i else (pos, neg)))
+    # in place, which is twice as fast
+    lead = by_score - by_rest
+    lead *= s
+    by_rest += lead
+    by_score -= lead
+    return by_rest, by_score
+
+
+def cell_climbs(t: Tally, midpoint: float) -> tuple[Floats, Floats]:
+    """The same for all cells of a tally.
+
+    A coarse tally knows the sums of scores of each class in a cell, and with them its climb exactly,
+    except in the cell that holds the midpoint.
+    """
+    s = unit(t.score, t.kind)
+    if t.coarse is None:
+        return climbs(s, t.neg, t.pos, midpoint)
+    (neg, pos), (neg_sum, pos_sum) = (t.neg, t.pos), t.coarse.sum
+    i = first_high(s, midpoint)
+    by_score = np.concatenate((neg_sum[:i], pos_sum[i:]))
+    by_rest = np.concatenate(((pos - pos_sum)[:i], (neg - neg_sum)[i:]))
+    climb = by_score + by_rest
+    return climb, (neg + pos) - climb
+
+
+def row_climbs(y: NDArray[np.bool_], s: Floats, midpoint: float) -> Floats:
+    """The climb of single rows; each runs by the rest.
+
+    >>> row_climbs(np.array([True, False]), np.array([0.7, 0.7]), 0.5).round(3)
+    array([0.7, 0.3])
+    """
+    return np.where(appropriate(y, s, midpoint), s, 1 - s)
+
+
+def appropriate(y: NDArray[np.bool_], s: Floats, midpoint: float) -> NDArray[np.bool_]:
+    """Whether each score is high on a positive or low on a negative."""
+    right: NDArray[np.bool_] = (s >= midpoint - HAIR) == y
+    return right
+
+
+def class_sums(t: Tally) -> tuple[float, float]:
+    """The sums of the scores (on [0, 1]) of the negatives and of the positives."""
+    if t.coarse is not None:
+        neg, pos = t.coarse.sum.sum(1).tolist()
+        return neg, pos
+    sums = [0.0, 0.0]
+    for b in t.blocks():
+        s = unit(b.score, t.kind)
+        for k, w in enumerate((b.neg.astype(np.float64), b.pos.astype(np.float64))):
+            w *= s
+            sums[k] += float(w.sum())
+    return sums[0], sums[1]
+
+
+# What a coarse tally leaves open of the score-weighted ROC curve: bounds on its area.
+#
+# A coarse tally knows the sum of the scores of each class in a cell, so it knows climb and run of every
+# cell but the one that holds the midpoint. What is open is the order within cells, and that cell.
+
+
+class _Cells(NamedTuple):
+    """By class (rows: negatives, positives) and cell: weights, ends and sums of the scores on [0, 1]."""
+
+    weight: Floats
+    low: Floats
+    high: Floats
+    sum: Floats
+
+
+def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
+    """Between which values the area of the exact tally lies; NaN where its rectangle may be empty.
+
+    >>> from scorewise.tallies.smroc import midpoint
+    >>> t = Tally.of([1, 0, 1, 0], [0.7000001, 0.7000002, 0.7000003, 0.1]).coarsen()
+    >>> [round(x, 3) for x in smooth_bounds(t, midpoint(t))]
+    [0.576, 0.778]
+    """
+    cells = _cells(t)
+    high, low = cells.low >= m.high - HAIR, cells.high < m.low - HAIR
+    absent = cells.weight == 0
+    sure = (high | low | absent).all(0)
+    # a cell whose classes lie on either side of the midpoint is treated as open
+    sure &= (high | absent).all(0) | (low | absent).all(0)
+    side = (high | absent).all(0)
+    least, most = _climbs(cells, sure, side)
+    inside = _inside(t, cells, sure, side, least, most)
+    total = cells.weight.sum(0)
+    runs = total - most, total - least
+    under = [
+        float((climb * (run.cumsum() - run)).sum() + within.sum())
+        for climb, run, within in zip((least, most), runs, inside, strict=True)
+    ]
+    smallest, largest = _rectangles(float(least.sum()), float(most.sum()), float(total.sum()))
+    if not smallest > 0:
+        return math.nan, math.nan
+    return max(0.0, under[0] / largest), min(1.0, under[1] / smallest)
+
+
+def _cells(t: Tally) -> _Cells:
+    assert t.coarse is not None
+    low, high = (unit(x, t.kind) for x in (t.coarse.low, t.coarse.high))
+    return _Cells(np.stack([t.neg, t.pos]).astype(np.float64), low, high, t.coarse.sum)
+
+
+def _climbs(c: _Cells, sure: NDArray[np.bool_], side: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The least and the most that each cell climbs; the same where all its scores are on one side."""
+    neg, pos = c.sum
+    known = np.where(side, pos + c.weight[0] - neg, c.weight[1] - pos + neg)
+    used = c.weight > 0
+    ends = np.where(used, c.low, 0.0), np.where(used, c.high, 0.0)
+    # a row may climb by its score or by the rest
+    least = (c.weight * np.minimum(ends[0], 1 - ends[1])).sum(0)
+    most = (c.weight * np.maximum(ends[1], 1 - ends[0])).sum(0)
+    return np.where(sure, known, least), np.where(sure, known, most)
+
+
+def _inside(
+    t: Tally,
+    c: _Cells,
+    sure: NDArray[np.bool_],
+    side: NDArray[np.bool_],
+    least: Floats,
+    most: Floats,
+) -> tuple[Floats, Floats]:
+    """Between which values the area within each cell lies, in units of climb x run.
+
+    If all were tied it would be half of climb x run. A pair adds to that half the difference of its
+    climbs, with the sign of the difference of its scores: for two rows of a class that is known and
+    no more than their distance; for a positive and a negative it is s + s' - 1, whose sign depends on
+    which of them is higher.
+    """
+    (neg, pos), (neg_sum, pos_sum) = c.weight, c.sum
+    used = c.weight > 0
+    low, high = np.where(used, c.low, 0.0), np.where(used, c.high, 0.0)
+    apart = c.weight**2 * (high - low) / 8
+    direction = np.where(side, 1.0, -1.0)
+    above, below = np.where(side, apart[1], apart[0]), np.where(side, apart[0], apart[1])
+    order = order_within(t)
+    sign = np.where(tied_within(t), 0, order)
+    known = direction * sign * (neg * pos_sum + pos * neg_sum - neg * pos) / 2
+    reach = neg * pos * np.maximum(abs(low.sum(0) - 1), abs(high.sum(0) - 1)) / 2
+    cross_low, cross_high = (np.where(order == 0, way * reach, known) for way in (-1, 1))
+    climb, run = least, c.weight.sum(0) - least
+    half = climb * run / 2
+    open_high = most * (c.weight.sum(0) - least)
+    return (
+        np.where(sure, np.maximum(half - below + cross_low, 0.0), 0.0),
+        np.where(sure, half + above + cross_high, open_high),
+    )
+
+
+def _rectangles(least: float, most: float, total: float) -> tuple[float, float]:
+    """The smallest and the largest rectangle whose sides add up to the total."""
+    ends = least * (total - least), most * (total - most)
+    inside = least <= total / 2 <= most
+    return min(ends), total * total / 4 if inside else max(ends)
