@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scorewise.door.ratings import take_ratings
+from scorewise.columns.ratings import take_ratings
 
 
 def random_rows(rng, missing=0.2, scale="nominal", raters=None):

@@ -13,8 +13,8 @@ from scorewise import BadInput, Ratings, measures
 from scorewise.agreeing.categories import specific_agreement
 from scorewise.agreeing.disagreement import differing, disputed
 from scorewise.agreeing.pairs import pairs
-from scorewise.door.place import Place
-from scorewise.door.ratings import take_counts, take_ratings, take_table
+from scorewise.columns.numbers import Place
+from scorewise.columns.ratings import take_counts, take_ratings, take_table
 from scorewise.inference.shares import share_over_items
 
 # categories

@@ -9,7 +9,7 @@ import pytest
 
 import scorewise as sw
 from scorewise import Ratings
-from scorewise.door import rating_codes
+from scorewise.columns import rating_codes
 from scorewise.inference import agreement_parts as agreement_pairs
 from scorewise.tallies.rating_patterns import ranked
 

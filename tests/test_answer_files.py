@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from scorewise.columns.load_answers import load_answers
 from scorewise.errors import BadInput
-from scorewise.sources.load_answers import load_answers
 
 DEMO = Path(__file__).parents[2] / "shared/data/predictions/dude_demo"
 ROWS = [

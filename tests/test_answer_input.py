@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from scorewise.door.answers import take_answers
-from scorewise.door.place import Place
+from scorewise.columns.answers import take_answers
+from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 
 GOLD = ["1894", "Yes", "", "AF1044"]

@@ -11,8 +11,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scorewise.door.quality import anls, distances, exact_match, token_f1
-from scorewise.door.wording import UNANSWERABLE, plain, squad
+from scorewise.columns.quality import (
+    UNANSWERABLE,
+    anls,
+    distances,
+    exact_match,
+    plain,
+    squad,
+    token_f1,
+)
 from scorewise.errors import BadInput
 
 ODD = "aAbß éﬁ\u0301\u0308\u200d👩🏽‍🚀日本ＡΣς½İ"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scorewise.columns.roles import class_columns
 from scorewise.errors import BadInput
-from scorewise.sources.class_columns import class_columns
 
 NAMES = ["id", "y", "p_cat", "p_dog", "p_", "cat_score", "dog_score"]
 words = st.lists(st.text("abcxyz", min_size=1), min_size=2, max_size=6, unique=True)

@@ -16,7 +16,7 @@ from sklearn.metrics import confusion_matrix
 import scorewise.measures as sm
 from class_cases import Case, cases, drawn, shards
 from scorewise import BadInput, ClassTally, Tally
-from scorewise.door.classes import take_classes
+from scorewise.columns.classes import take_classes
 from scorewise.tallies.joint import MOST, Joint
 from scorewise.tallies.losses import CLASS_LOSSES
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-import scorewise.sources.paths  # noqa: F401  (before its package is replaced)
 from scorewise import BadInput, __version__
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv

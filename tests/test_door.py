@@ -18,9 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.door import Place, take
-from scorewise.door.values import Coded, Numbers
-from scorewise.door.vectors import vector
+from scorewise.columns import Place, take
+from scorewise.columns.vectors import Coded, Numbers, vector
 
 nan, inf = float("nan"), float("inf")
 
@@ -334,7 +333,7 @@ def test_ranges():
 def test_the_door_imports_no_other_library():
     heavy = "{'pandas', 'polars', 'pyarrow', 'torch', 'narwhals', 'scipy'}"
     code = (
-        "import sys, scorewise.door, scorewise.sources;"
+        "import sys, scorewise.columns, scorewise.columns.load;"
         "scorewise.door.take(['a', 'b'], {'p': [1, 2]});"
         f"print(sorted({heavy} & set(sys.modules)))"
     )

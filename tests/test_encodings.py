@@ -15,7 +15,8 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.sources import decoding, load
+from scorewise.columns import decoding
+from scorewise.columns.load import load
 
 TEXT = "ann,bob\n" + "été,ètè\n" * 10 + "ètè,été\n" * 10 + "non,non\n" * 5
 TRUE = (5 / 25 - 0.36) / (1 - 0.36)  # 0.4 * 0.4 + 0.4 * 0.4 + 0.2 * 0.2 is what chance gives

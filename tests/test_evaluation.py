@@ -17,9 +17,9 @@ import torch
 
 import scorewise as sw
 from scorewise.cli import run
+from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.registry import MEASURES
-from scorewise.sources import load
 from scorewise.views.schemas import document_schema
 from view_documents import names
 

@@ -12,8 +12,9 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.sources import decoding, load, paths
-from scorewise.sources.paths import matches
+from scorewise.columns import decoding, paths
+from scorewise.columns.load import load
+from scorewise.columns.paths import matches
 
 CSV = b"y,p\n1,0.5\n0,0.25\n"
 

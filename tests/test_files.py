@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.sources import csv_tables, load
-from scorewise.sources.columns import pick
-from scorewise.sources.csv_tables import MISSING, numbers
-from scorewise.sources.load import read_columns
+from scorewise.columns import csv_files as csv_tables
+from scorewise.columns.csv_files import MISSING, numbers
+from scorewise.columns.load import load, read_columns
+from scorewise.columns.roles import pick
 
 FRAME = pl.DataFrame({"id": [7, 8, 9], "y": [1, 0, 1], "p": [0.5, 0.25, 0.75], "w": [1, 2, 3]})
 

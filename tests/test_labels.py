@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.door import Labels
-from scorewise.door.labels import read_labels
-from scorewise.door.vectors import vector
+from scorewise.columns import Labels
+from scorewise.columns.labels import read_labels
+from scorewise.columns.vectors import vector
 
 
 def read(labels, positive=None):

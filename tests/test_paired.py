@@ -10,10 +10,10 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
-from scorewise.door import take
+from scorewise.columns import take
+from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
-from scorewise.sources import load
 from scorewise.tallies import Tally
 from scorewise.views.schemas import document_schema
 

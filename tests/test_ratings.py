@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import scorewise as sw
 from scorewise import BadInput, Ratings
-from scorewise.door.rating_lists import take_long
-from scorewise.door.ratings import take_counts, take_ratings, take_table
-from scorewise.sources.load_ratings import load_ratings
-from scorewise.sources.rating_columns import Layout
+from scorewise.columns.load_ratings import load_ratings
+from scorewise.columns.ratings import take_counts, take_long, take_ratings, take_table
+from scorewise.columns.roles import Layout
 from scorewise.tallies import rating_patterns as folding
 
 WORDS = ("a", "b", "c")
@@ -202,7 +201,7 @@ def test_some_raters_alone():
     ],
 )
 def test_raters_too_many_to_be_told_apart_are_forgotten(monkeypatch, limit, words):
-    from scorewise.door import rating_lists
+    from scorewise.columns import ratings as rating_lists
 
     monkeypatch.setattr(rating_lists, limit, 2)
     rows = take_long([1, 1, 2], ["x", "y", "z"], ["u", "v", "u"])

@@ -6,7 +6,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses, softmax
-from scorewise.door.classes import take_classes
+from scorewise.columns.classes import take_classes
 from scorewise.recalibrating.classes import newton
 from scorewise.recalibrating.classes.linear import Linear, Parts
 from scorewise.recalibrating.classes.newton import likeliest

@@ -13,11 +13,11 @@ from sklearn.isotonic import IsotonicRegression
 import scorewise as sw
 import smooth_loops as loops
 from scorewise import Tally
+from scorewise.columns import take
 from scorewise.curves import roc
 from scorewise.curves.hull import calibrated
 from scorewise.curves.smroc import four_sets, sensitivity, smooth_roc
 from scorewise.curves.thresholds import band, distance, roc_steps
-from scorewise.door import take
 from scorewise.inference.paired import smooth_difference
 from scorewise.inference.smroc import influence, smooth_area
 from scorewise.tallies.smroc import Midpoint, midpoint, smooth_bounds

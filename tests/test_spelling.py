@@ -1,6 +1,6 @@
 import pytest
 
-from scorewise.door.spelling import looks_missing, spelled_alike
+from scorewise.columns.rating_codes import looks_missing, spelled_alike
 
 
 @pytest.mark.parametrize(

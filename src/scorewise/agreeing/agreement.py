@@ -17,14 +17,14 @@ from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement, differ
 from scorewise.agreeing.pairs import Pairs, pairs
 from scorewise.agreeing.paradox import Paradox, paradox
 from scorewise.agreeing.reading import read_ratings
-from scorewise.door.columns import one_of
-from scorewise.door.ratings import RatingRows, Scale
+from scorewise.columns.ratings import RatingRows, Scale
+from scorewise.columns.roles import Form
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS
 from scorewise.inference.agreement_limits import Interval
 from scorewise.registry import RATER_MEASURES
-from scorewise.sources.rating_columns import Form
 from scorewise.tallies import Confusion, Ratings
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.rating_codes import RatingList
-from scorewise.door.ratings import RatingRows
+from scorewise.columns.rating_codes import RatingList
+from scorewise.columns.ratings import RatingRows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_parts import apart
@@ -64,7 +64,7 @@ def disputed(
     The share of pairs of ratings that differ, partly where categories are ordered (1 - weight).
     `r` are the ratings of those rows.
 
-    >>> from scorewise.door.ratings import take_ratings
+    >>> from scorewise.columns.ratings import take_ratings
     >>> rows = take_ratings({"ann": ["a", "a", "b"], "bob": ["a", "b", "a"], "cay": ["a", "b", "c"]})
     >>> for item in disputed(rows, Ratings.of_rows(rows)):
     ...     print(item.row, round(item.disagreement, 3), item.said, item.counts)

@@ -11,9 +11,8 @@ from scorewise.agreeing.baseline import Baseline
 from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
 from scorewise.agreeing.pairs import Pair
 from scorewise.agreeing.paradox import COMMON, Paradox
-from scorewise.door.rating_codes import RatingList
-from scorewise.door.ratings import RatingRows
-from scorewise.door.spelling import spelled_alike
+from scorewise.columns.rating_codes import RatingList, spelled_alike
+from scorewise.columns.ratings import RatingRows
 from scorewise.inference.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
 from scorewise.views.documents import documented, estimate_of, finite, measure_row

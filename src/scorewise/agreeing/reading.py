@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import numpy as np
 
-from scorewise.door.columns import one_of
-from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
-from scorewise.door.vectors import of_torch
+from scorewise.columns.files import open_frame
+from scorewise.columns.load_ratings import LoadedRatings, load_ratings
+from scorewise.columns.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.columns.roles import Form, Layout
+from scorewise.columns.rows import one_of
+from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput
-from scorewise.sources.frames import open_frame
-from scorewise.sources.load_ratings import LoadedRatings, load_ratings
-from scorewise.sources.rating_columns import Form, Layout
 
 SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
 

@@ -9,12 +9,11 @@ from typing import Any
 from scorewise.answering.document import document
 from scorewise.answering.result import Answers
 from scorewise.answering.settings import Settings
-from scorewise.door import Missing
-from scorewise.door.answers import take_answers
-from scorewise.door.matching import Lists
-from scorewise.door.wording import UNANSWERABLE, Normalise
+from scorewise.columns import Missing
+from scorewise.columns.answers import take_answers
+from scorewise.columns.load_answers import LoadedAnswers, load_answers
+from scorewise.columns.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.errors import BadInput, plain
-from scorewise.sources.load_answers import LoadedAnswers, load_answers
 from scorewise.views.words import Document
 
 

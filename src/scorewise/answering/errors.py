@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.door.answers import AnswerRows
+from scorewise.columns.answers import AnswerRows
 from scorewise.errors import BadInput
 
 LONG = 80  # letters of an answer that a document shows

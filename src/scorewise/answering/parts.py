@@ -12,7 +12,7 @@ from scorewise.answering.judged import Judged, TauCurve, unknown
 from scorewise.answering.measures import ALL
 from scorewise.answering.sample import Sample
 from scorewise.answering.settings import Settings
-from scorewise.door.answers import AnswerRows
+from scorewise.columns.answers import AnswerRows
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 

@@ -12,7 +12,7 @@ from scorewise.answering.errors import ConfidentError, confident_errors
 from scorewise.answering.measures import SHOWN
 from scorewise.answering.parts import Groups, Part
 from scorewise.answering.settings import Settings
-from scorewise.door.answers import AnswerRows
+from scorewise.columns.answers import AnswerRows
 from scorewise.errors import BadInput
 from scorewise.views.documents import estimate_of
 from scorewise.views.shown import Shown

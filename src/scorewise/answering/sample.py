@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door.answers import AnswerRows
+from scorewise.columns.answers import AnswerRows
 from scorewise.tallies import Tally
 
 FEW = 20  # distinct qualities, up to which each is a threshold of its own

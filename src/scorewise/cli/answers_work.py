@@ -16,7 +16,7 @@ def judged_answers(
     with busy("reading"):
         from scorewise.answering import judge_answers
         from scorewise.answering.settings import Settings
-        from scorewise.sources.load_answers import load_answers
+        from scorewise.columns.load_answers import load_answers
 
         Settings(**settings)  # refused before anything is read
         with reading(files):

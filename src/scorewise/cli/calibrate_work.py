@@ -41,7 +41,7 @@ def fit_classes(
         other = "--score" if columns["scores"] else "--positive"
         raise BadInput(f"{other} is for one score a row and --classes for several; leave out one")
     with work.busy("reading"):
-        from scorewise.sources.load_classes import load_classes
+        from scorewise.columns.load import load_classes
 
         kept = ("label", "weight", "count", "kind", "missing", "encoding")
         loaded = load_classes(list(files), classes, **{name: columns[name] for name in kept})

@@ -10,7 +10,7 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
-    from scorewise.sources import Loaded
+    from scorewise.columns.load import Loaded
     from scorewise.views.words import Document
 
 

@@ -11,9 +11,9 @@ from scorewise.cli.work import midpoint_rule, read
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
-    from scorewise.door import Rows
+    from scorewise.columns import Rows
+    from scorewise.columns.load import Loaded
     from scorewise.scoring import SmRocs
-    from scorewise.sources import Loaded
 
 PICTURES, TABLES = (".png", ".svg", ".pdf"), (".csv", ".parquet")
 

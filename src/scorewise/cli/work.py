@@ -22,7 +22,7 @@ from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
     from scorewise.cli.options import HowMissing, KindOfScore
-    from scorewise.sources import Loaded
+    from scorewise.columns.load import Loaded
 
 STDOUT = "-"
 
@@ -86,7 +86,7 @@ def _meant(file: str) -> list[str]:
     """The files that an argument stands for: itself, or what its pattern matches."""
     path = os.path.expanduser(file)  # noqa: PTH111 (leaves the name of nobody as it is)
     if glob.has_magic(path) and not os.path.exists(path):  # noqa: PTH110 (bears long names)
-        from scorewise.sources.paths import matches
+        from scorewise.columns.paths import matches
 
         return matches(path)
     return [path]
@@ -139,7 +139,7 @@ def midpoint_rule(word: str) -> str | float:
 def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
     """The checked rows of the files; what was guessed is told on standard error."""
     with busy("reading"):
-        from scorewise.sources import load
+        from scorewise.columns.load import load
 
         with reading(files):
             loaded = load(files[0] if len(files) == 1 else list(files), **chosen)
@@ -210,8 +210,8 @@ def rated(
     named = [name for pair in pairs for name in pair]
     further = [name for name in (label, ids) if name is not None]
     with busy("reading"):
+        from scorewise.columns.load import read_columns
         from scorewise.inspection import raters
-        from scorewise.sources import read_columns
 
         source = files[0] if len(files) == 1 else list(files)
         columns, place = read_columns(source, [*named, *further], encoding)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.columns import Missing
+from scorewise.columns.rows import Sample, take_sample
 from scorewise.curves.density_sums import (
     Direct,
     Grid,
@@ -19,8 +21,6 @@ from scorewise.curves.density_sums import (
     improved_sheather_jones,
     smoothed,
 )
-from scorewise.door import Missing
-from scorewise.door.sample import Sample, take_sample
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.kernels import Kernel, images, kernel_named, scott, silverman

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns.rows import one_of
 from scorewise.curves.hull import fits
-from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.resampling import drawn_gaps
 from scorewise.inference.scales import z

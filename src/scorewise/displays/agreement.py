@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from scorewise.columns import Kind
 from scorewise.displays.canvas import (
     BLUE,
     GREEN,
@@ -22,7 +23,6 @@ from scorewise.displays.canvas import (
 from scorewise.displays.display import Display
 from scorewise.displays.raters import AGREE, APPARENT, HIDDEN, REAL, opinions, read_raters
 from scorewise.displays.smroc import Smooth, SmRocDisplay
-from scorewise.door import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
 
+from scorewise.columns.rows import one_of
 from scorewise.displays.canvas import percent
-from scorewise.door.columns import one_of
 
 BandName: TypeAlias = Literal["pointwise", "simultaneous"]
 

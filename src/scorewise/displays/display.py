@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
-from scorewise.door import Kind, Missing
+from scorewise.columns import Kind, Missing
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, why_not_unit

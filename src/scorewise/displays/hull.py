@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns.rows import one_of
 from scorewise.curves import roc
 from scorewise.curves.hull import calibrated
 from scorewise.curves.smroc import SmoothRoc, smooth_roc
@@ -25,7 +26,6 @@ from scorewise.displays.canvas import (
     unit_square,
 )
 from scorewise.displays.display import PredictionDisplay
-from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door.place import Place
-from scorewise.door.values import Coded
-from scorewise.door.vectors import vector
+from scorewise.columns.numbers import Place
+from scorewise.columns.vectors import Coded, vector
 from scorewise.errors import BadInput
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Kind, Place, take
-from scorewise.door.labels import read_labels
-from scorewise.door.vectors import vector
+from scorewise.columns import Kind, Place, take
+from scorewise.columns.labels import read_labels
+from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Parts, decompose
 from scorewise.curves.reliability import Bands, Reliability, reliability
 from scorewise.displays.canvas import (
@@ -20,7 +21,6 @@ from scorewise.displays.canvas import (
     styled,
 )
 from scorewise.displays.display import PredictionDisplay
-from scorewise.door.columns import one_of
 from scorewise.estimate import number
 from scorewise.tallies import Tally
 

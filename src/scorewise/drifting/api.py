@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any, Literal, TypeAlias, get_args
 
-from scorewise.door import Kind, Missing
+from scorewise.columns import Kind, Missing
 from scorewise.drifting.judging import Settings
 from scorewise.drifting.moments import Every
 from scorewise.drifting.reading import Columns, is_source, read

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.door import take
+from scorewise.columns import take
+from scorewise.columns.load import load, load_scores, open_source
 from scorewise.drifting.sample import Sample
 from scorewise.errors import BadInput
-from scorewise.sources.load import load, load_scores, open_source
 from scorewise.tallies import Tally
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Rows, take
+from scorewise.columns import Rows, take
+from scorewise.columns.load import open_source
+from scorewise.columns.roles import pick, pick_score
 from scorewise.drifting.moments import Every, Moments, moment, moments, named, period
 from scorewise.drifting.reading import Columns
 from scorewise.drifting.sample import Sample
 from scorewise.errors import BadInput
-from scorewise.sources.columns import pick, pick_score
-from scorewise.sources.load import open_source
 from scorewise.tallies import Tally
 
 

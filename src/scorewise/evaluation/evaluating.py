@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.door import Kind, Missing
-from scorewise.door.classes import unnamed
+from scorewise.columns import Kind, Missing
+from scorewise.columns.classes import unnamed
+from scorewise.columns.files import open_frame
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.sources.frames import open_frame
 from scorewise.tallies import ClassTally, Tally
 
 

@@ -6,12 +6,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from scorewise.door import Kind, Missing
+from scorewise.columns import Kind, Missing
+from scorewise.columns.load import LoadedClasses, LoadedDecided, Spec, load_classes, load_decided
 from scorewise.errors import BadInput, plain
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.settings import Settings
-from scorewise.sources.load_classes import LoadedClasses, Spec, load_classes
-from scorewise.sources.load_decided import LoadedDecided, load_decided
 from scorewise.tallies import ClassTally
 from scorewise.tallies.joint import Rule
 from scorewise.views.words import Document

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.door import Kind, Missing
+from scorewise.columns import Kind, Missing
+from scorewise.columns.load import load
 from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.document import document
 from scorewise.evaluation.settings import Settings
 from scorewise.registry import MEASURES, Group, Measure
-from scorewise.sources import load
 from scorewise.tallies import Confusion, Tally
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from scorewise.door import Kind, Missing, Rows, take
+from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.columns.load import Loaded
 from scorewise.errors import BadInput
 from scorewise.evaluation.document import document
 from scorewise.evaluation.one import Evaluation
 from scorewise.evaluation.settings import Settings
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES
-from scorewise.sources import Loaded
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import why_not_unit
 from scorewise.views.documents import finite

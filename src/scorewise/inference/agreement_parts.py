@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.door.rating_codes import Codes, RatingList
+from scorewise.columns.rating_codes import Codes, RatingList
 from scorewise.inference.agreement_weights import Disagreement, Quadratic
 from scorewise.inference.scales import effective
 from scorewise.tallies.rating_patterns import Counted, picked, ranges, spans, summed

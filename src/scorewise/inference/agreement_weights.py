@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.rating_codes import Codes, is_number
-from scorewise.door.ratings import Scale
+from scorewise.columns.rating_codes import Codes, is_number
+from scorewise.columns.ratings import Scale
 from scorewise.errors import BadInput
 from scorewise.tallies.rating_patterns import Counted
 from scorewise.tallies.ratings import Ratings

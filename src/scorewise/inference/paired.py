@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door import Rows
+from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.ranking import FEW, area
 from scorewise.inference.scales import (

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats
+from scorewise.columns import Place
 from scorewise.curves.smroc import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import distance
-from scorewise.door import Place
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import Name, name_of
 from scorewise.tallies import Tally

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from scorewise.arrays import Floats
-from scorewise.door import Rows
+from scorewise.columns import Rows
 from scorewise.tallies import Tally
 
 DEPTH = 1000  # distinct scores looked at, from the highest down
@@ -46,7 +46,7 @@ def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
     Stability resamples the rows 200 times, by a Poisson bootstrap: the gap of rank r must be among
     the first r again.
 
-    >>> from scorewise.door import take
+    >>> from scorewise.columns import take
     >>> s = [0.99, 0.98, 0.97, 0.96, 0.86, 0.85, 0.84, 0.83]
     >>> rows = take([1, 1, 1, 0, 1, 0, 0, 0], {"p": s})
     >>> best, = gaps(rows, Tally.of_rows(rows, "p"))

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind, Missing, Rows, take
+from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.columns.load import Loaded
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Said, agreement
 from scorewise.inspection.gaps import Gap, gaps
 from scorewise.inspection.settings import Settings
 from scorewise.inspection.suspects import EVEN, Suspect, named_rows, suspects
 from scorewise.inspection.suspicion import most, suspicion
-from scorewise.sources import Loaded
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit

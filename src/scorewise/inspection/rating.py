@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools
-from scorewise.door import Kind, Labels, Missing, Place, Rows, take
-from scorewise.door.columns import aligned
-from scorewise.door.labels import REST, read_labels
-from scorewise.door.values import Coded, Vector
-from scorewise.door.vectors import vector
+from scorewise.columns import Kind, Labels, Missing, Place, Rows, take
+from scorewise.columns.labels import REST, read_labels
+from scorewise.columns.rows import aligned
+from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Said, agreement

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Rows
+from scorewise.columns import Rows
 from scorewise.errors import BadInput
 from scorewise.inspection.suspicion import Suspicion
 from scorewise.tallies import Tally

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.columns import Rows
 from scorewise.curves.hull import calibrated
-from scorewise.door import Rows
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
@@ -39,7 +39,7 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
 
     Weights and counts say how much a row matters to the others, not how suspicious it is itself.
 
-    >>> from scorewise.door import take
+    >>> from scorewise.columns import take
     >>> rows = take([0, 0, 1, 0, 1], {"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
     >>> suspicion(rows, Tally.of_rows(rows, "p")).value
     array([0. , 0. , 0.5, 0.5, 0. ])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns.rows import one_of
 from scorewise.curves.hull import (
     Score,
     constant_loss,
@@ -19,7 +20,6 @@ from scorewise.curves.hull import (
     fitted_loss,
     fitted_losses,
 )
-from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import dealt, mean_gap

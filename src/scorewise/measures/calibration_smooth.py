@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns.rows import one_of
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.smoothed_gaps import smooth_error
-from scorewise.door.columns import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Noise, Statistic, inverted

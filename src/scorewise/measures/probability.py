@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from scorewise.door.columns import one_of
+from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.registry import measure

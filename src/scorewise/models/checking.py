@@ -19,9 +19,8 @@ from sklearn.utils.validation import (
 )
 
 from scorewise.arrays import Floats, Ints
-from scorewise.door.place import Place
-from scorewise.door.values import Vector
-from scorewise.door.vectors import vector
+from scorewise.columns.numbers import Place
+from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput
 from scorewise.models.features import columns_of
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.door.values import Vector
+from scorewise.columns.vectors import Vector
 from scorewise.models.features import MISSING, UNSEEN, Layout
 
 _NEW = 0.005  # of the rows: so many levels that were met once let expect new ones
@@ -22,7 +22,7 @@ class Encoding:
     A missing nominal value is a level of its own if there were any in learning. A level that was
     not met has `unseen` in all columns of its feature.
 
-    >>> from scorewise.door.vectors import vector
+    >>> from scorewise.columns.vectors import vector
     >>> hue, age = vector(["red", "blue", "red"], "hue"), vector([3, 4, None], "age")
     >>> encoding = Encoding.learn([("hue", hue), ("age", age)])
     >>> encoding.names

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.classes import take_classes
+from scorewise.columns.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import mean_score

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.door.place import Place
-from scorewise.door.values import Coded, Vector
-from scorewise.door.vectors import vector
+from scorewise.columns.numbers import Place
+from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 
 MISSING, UNSEEN = -1, -2

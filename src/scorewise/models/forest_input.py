@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from scorewise.arrays import Floats
-from scorewise.door.place import Place
+from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 from scorewise.models.checking import (
     as_frame,

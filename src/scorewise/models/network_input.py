@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.place import Place
+from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 from scorewise.models.checking import complete, validated
 from scorewise.models.numbers_only import check_numbers

@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from scorewise.door import Missing
-from scorewise.door.columns import Columns
+from scorewise.columns import Missing
+from scorewise.columns.roles import pick_score
+from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.rewriting import check_kept, place_of, rewrite
 from scorewise.recalibrating.scanning import Applied, checked, scan
-from scorewise.sources.columns import pick_score
 
 
 def apply_files(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind
+from scorewise.columns import Kind
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import dealt as deal_cells
 from scorewise.inference.paired import others

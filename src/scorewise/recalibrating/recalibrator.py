@@ -9,9 +9,9 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind, Missing, take
-from scorewise.door.classes import ClassRows, take_classes
-from scorewise.door.columns import one_of
+from scorewise.columns import Kind, Missing, take
+from scorewise.columns.classes import ClassRows, take_classes
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.recalibrating.choosing import Choice, Judged, choose
 from scorewise.recalibrating.classes.choosing import (

@@ -12,7 +12,7 @@ import numpy as np
 
 from scorewise import writing
 from scorewise.arrays import Floats
-from scorewise.door import Missing
+from scorewise.columns import Missing
 from scorewise.errors import BadInput
 from scorewise.recalibrating.scanning import Scanned
 

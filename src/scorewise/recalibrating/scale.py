@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind
+from scorewise.columns import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 from scorewise.tallies.sorting import inner

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from scorewise.door import Missing, Place
-from scorewise.door.columns import Columns, read
-from scorewise.door.numbers import in_range, numbers
-from scorewise.door.vectors import vector
+from scorewise.columns import Missing, Place
+from scorewise.columns.csv_files import Table, Whole
+from scorewise.columns.files import open_files, read_shards
+from scorewise.columns.numbers import in_range, numbers
+from scorewise.columns.rows import Columns, read
+from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
-from scorewise.sources.files import open_files, read_shards
-from scorewise.sources.tables import Table, Whole
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.curves import roc
 from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
 from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
-from scorewise.door import Kind, Missing, Rows, take
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.measures import smauc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scorewise.door import Rows
+from scorewise.columns import Rows
 from scorewise.scoring.document import document
 from scorewise.scoring.one import SmRoc
 from scorewise.tallies import Tally

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind, Missing
-from scorewise.door.classes import ClassKind, ClassRows, take_classes
-from scorewise.door.decided import DecidedRows, take_decided
-from scorewise.door.labels import REST
+from scorewise.columns import Kind, Missing
+from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, take_classes, take_decided
+from scorewise.columns.labels import REST
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence, origin_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Kind
+from scorewise.columns import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import CLIP, LOSSES, Loss, Moments, charges, unit
 from scorewise.tallies.sorting import add_runs, first_of_runs

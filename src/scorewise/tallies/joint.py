@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.door import Kind
-from scorewise.door.classes import ClassRows
-from scorewise.door.columns import one_of
-from scorewise.door.decided import DecidedRows
+from scorewise.columns import Kind
+from scorewise.columns.classes import ClassRows, DecidedRows
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Origin
 from scorewise.tallies.confusion import Confusion

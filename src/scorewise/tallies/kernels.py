@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.columns import one_of
+from scorewise.columns.rows import one_of
 
 
 def spread(s: Floats, share: Floats) -> float:

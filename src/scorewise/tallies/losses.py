@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind
+from scorewise.columns import Kind
 from scorewise.tallies.sorting import Numbers, inner
 
 Loss = Literal["log", "log clipped", "brier", "spherical"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Ints
-from scorewise.door.rating_codes import Codes, RatingList
+from scorewise.columns.rating_codes import Codes, RatingList
 
 _FEW = 1 << 20  # possible patterns that are counted without a sort
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.door.rating_codes import (
+from scorewise.columns.rating_codes import (
     Codes,
     RatingList,
     category_values,
@@ -19,8 +19,14 @@ from scorewise.door.rating_codes import (
     ratings_list,
     ratings_table,
 )
-from scorewise.door.rating_lists import take_long
-from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.columns.ratings import (
+    RatingRows,
+    Scale,
+    take_counts,
+    take_long,
+    take_ratings,
+    take_table,
+)
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans

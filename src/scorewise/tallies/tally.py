@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Kind, Missing, Rows, take
+from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.tallies.coarse import Coarse, Grid, Origin, coarsen, merge, pool
 from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
@@ -85,7 +85,7 @@ class Tally:
 
         `weight` says how much a row matters, `count` how many rows it stands for. `kind` is read
         off the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit"
-        must be said. See `scorewise.door` for how the positive class is chosen.
+        must be said. See `scorewise.columns` for how the positive class is chosen.
         """
         rows = take(
             y,

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door import Kind
-from scorewise.door.classes import ClassKind
+from scorewise.columns import Kind
+from scorewise.columns.classes import ClassKind
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Grid, cell_of
 from scorewise.tallies.joint import MOST

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from scorewise.agreeing.judges.panel import Panel
-from scorewise.door.spelling import looks_missing, spelled_alike
+from scorewise.columns.rating_codes import looks_missing, spelled_alike
 from scorewise.views.words import counted, named, percent
 
 _TIES = 0.02  # a share of ties that is worth a word

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.panel import Panel
 from scorewise.arrays import Floats
-from scorewise.door.ratings import Scale
+from scorewise.columns.ratings import Scale
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, limits, pooled_spread, wald
 from scorewise.inference.shares import sign_test, wilson

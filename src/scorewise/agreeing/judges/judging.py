@@ -24,8 +24,8 @@ from scorewise.agreeing.judges.repeating import Repeated, repeated
 from scorewise.agreeing.judges.resampling import Interval
 from scorewise.agreeing.judges.settings import Settings, check_width
 from scorewise.agreeing.judges.taking import NoAnswer, Said, take_judges
-from scorewise.door.columns import one_of
-from scorewise.door.ratings import Scale
+from scorewise.columns.ratings import Scale
+from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_weights import agreements
 from scorewise.views.shown import Shown

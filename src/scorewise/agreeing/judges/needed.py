@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.agreeing.judges.kappas import sloped
 from scorewise.agreeing.judges.settings import check_width
 from scorewise.arrays import Floats
-from scorewise.door.columns import one_of
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.scales import z
 from scorewise.inference.shares import matched_difference, wilson

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scorewise.door import Place
+from scorewise.columns import Place
+from scorewise.columns.load import open_source
+from scorewise.columns.roles import check_columns
 from scorewise.errors import BadInput
-from scorewise.sources.columns import check_columns
-from scorewise.sources.load import open_source
 
 
 @dataclass(frozen=True)

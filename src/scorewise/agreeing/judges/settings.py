@@ -9,8 +9,8 @@ import numpy as np
 
 from scorewise.agreeing.judges.resampling import Interval
 from scorewise.agreeing.judges.taking import NoAnswer
-from scorewise.door.columns import one_of
-from scorewise.door.ratings import Scale
+from scorewise.columns.ratings import Scale
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.scales import z
 

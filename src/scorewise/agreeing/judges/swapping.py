@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.door.labels import listed, text
+from scorewise.columns.labels import listed, text
 from scorewise.errors import BadInput
 
 _KNOWN = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.agreeing.judges.swapping import Swap, read_swap
-from scorewise.door import Place
-from scorewise.door.columns import aligned, one_of, same_length
-from scorewise.door.labels import text
-from scorewise.door.numbers import numbers
-from scorewise.door.rating_codes import coded_ratings
-from scorewise.door.ratings import RatingRows, Scale
-from scorewise.door.rows import weights as checked_weights
-from scorewise.door.values import Coded, Numbers, Vector
-from scorewise.door.vectors import vector
+from scorewise.columns import Place
+from scorewise.columns.files import open_frame
+from scorewise.columns.labels import text
+from scorewise.columns.numbers import numbers
+from scorewise.columns.rating_codes import coded_ratings
+from scorewise.columns.ratings import RatingRows, Scale
+from scorewise.columns.rows import aligned, one_of, same_length
+from scorewise.columns.rows import weights as checked_weights
+from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput
-from scorewise.sources.frames import open_frame
 from scorewise.tallies.ratings import Ratings
 
 NoAnswer: TypeAlias = Literal["drop", "wrong"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door.columns import one_of
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.class_resampling import (

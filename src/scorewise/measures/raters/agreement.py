@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from scorewise.door.columns import one_of
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import METRICS, SHARES, Coefficient, coefficient, most_kappa

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.door.columns import one_of
-from scorewise.door.rating_codes import Codes
+from scorewise.columns.rating_codes import Codes
+from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.scales import one_row, z

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from scorewise.door import Missing
-from scorewise.door.classes import SLACK
-from scorewise.door.columns import Columns
+from scorewise.columns import Missing
+from scorewise.columns.classes import SLACK
+from scorewise.columns.roles import check_columns, class_columns
+from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
 from scorewise.recalibrating.rewriting import check_kept, place_of, rewrite
 from scorewise.recalibrating.scanning import Applied, checked, scan
-from scorewise.sources.class_columns import class_columns
-from scorewise.sources.columns import check_columns
 from scorewise.views.words import Document
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scorewise.door.classes import ClassRows
+from scorewise.columns.classes import ClassRows
 from scorewise.recalibrating.classes.choosing import ClassJudged
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.views.documents import documented, estimate_of

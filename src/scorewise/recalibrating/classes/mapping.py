@@ -7,7 +7,7 @@ from typing import Any
 
 from scorewise import __version__
 from scorewise.arrays import Floats
-from scorewise.door.classes import ClassKind
+from scorewise.columns.classes import ClassKind
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassParameters, mapped
 from scorewise.recalibrating.classes.table import Table, log_probabilities
 from scorewise.tallies.losses import softmax

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.door.classes import ClassKind, ClassRows
+from scorewise.columns.classes import ClassKind, ClassRows
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import softmax
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.door.classes import as_table, take_classes, unnamed
-from scorewise.door.labels import listed, text
+from scorewise.columns.classes import as_table, take_classes, unnamed
+from scorewise.columns.labels import listed, text
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes.mapping import ClassMap
 

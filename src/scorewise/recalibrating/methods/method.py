@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from scorewise.arrays import Floats
-from scorewise.door import Kind
+from scorewise.columns import Kind
 from scorewise.recalibrating.cells import Cells
 from scorewise.recalibrating.scale import Points
 

@@ -10,13 +10,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.door.columns import Missing, one_of, read
-from scorewise.door.labels import listed, text
-from scorewise.door.numbers import in_range
-from scorewise.door.place import Place
-from scorewise.door.rows import Names, counts, weights
-from scorewise.door.values import Coded, Numbers, Vector
-from scorewise.door.vectors import of_torch
+from scorewise.columns.labels import listed, text
+from scorewise.columns.numbers import Place, in_range
+from scorewise.columns.rows import Kind, Missing, Names, counts, one_of, read, scored, weights
+from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
 from scorewise.errors import BadInput
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
@@ -215,7 +212,7 @@ def as_table(scores: Any) -> Any:
 def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str]:
     """The classes that unnamed columns are taken for, and by which rule.
 
-    >>> from scorewise.door.vectors import vector
+    >>> from scorewise.columns.vectors import vector
     >>> _guessed(vector([2, 0, 2], "y"), "y", 3)
     (('0', '1', '2'), '0 to 2')
     >>> _guessed(vector([3, 1], "y"), "y", 3)
@@ -256,7 +253,7 @@ def _unordered(column: Coded, words: list[str], starts: list[int], many: int) ->
 def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place) -> Ints:
     """The place of each label among the classes; the column misses nothing.
 
-    >>> from scorewise.door.vectors import vector
+    >>> from scorewise.columns.vectors import vector
     >>> class_codes(vector([2, 0, 2], "y"), "y", ("0", "1", "2"), Place())
     array([2, 0, 2])
     """
@@ -317,3 +314,87 @@ def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place
             f'row by its sum, or pass kind="logit" for logits'
         )
     return "probability"
+
+
+# Rows of which only the decision and the confidence in it are known, checked once.
+
+
+@dataclass(frozen=True)
+class DecidedRows:
+    """Checked rows: `y` and `called` are places in `classes`, `confidence` is that in the decision."""
+
+    y: Ints
+    called: Ints
+    confidence: Floats
+    classes: tuple[str, ...]
+    kind: Kind
+    weight: Floats | None
+    count: Ints | None
+    names: Names
+    dropped: int
+    place: Place = field(default_factory=Place)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def take_decided(
+    labels: Any,
+    predicted: Any,
+    confidence: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    kind: Kind | None = None,
+    weight: Any = None,
+    count: Any = None,
+    missing: Missing = "refuse",
+    label_name: str = "label",
+    predicted_name: str = "predicted",
+    confidence_name: str = "confidence",
+    weight_name: str = "weight",
+    count_name: str = "count",
+    place: Place | None = None,
+) -> DecidedRows:
+    """Check labels, decisions and the confidence in each decision.
+
+    Classes are the list given, or else all labels and decisions in order. Unless said, confidence is a
+    probability when all of it lies in [0, 1], and a score otherwise.
+
+    >>> rows = take_decided(["a", "b"], ["a", "c"], [0.9, 0.4])
+    >>> rows.y, rows.called, rows.classes
+    (array([0, 1]), array([0, 2]), ('a', 'b', 'c'))
+    """
+    one_of("kind", kind, (None, *get_args(Kind)))
+    names = Names(label_name, weight_name, count_name)
+    found = read(
+        {label_name: labels, predicted_name: predicted},
+        {confidence_name: confidence, weight_name: weight, count_name: count},
+        missing=missing,
+        place=place or Place(),
+    )
+    text, (numeric,), place = found.words, found.amounts, found.place
+    known = named_classes(classes) or _classes(list(text.values()))
+    y, called = (class_codes(v, n, known, place) for n, v in text.items())
+    sure, kind = scored(numeric[confidence_name], confidence_name, kind, place)
+    return DecidedRows(
+        y, called, sure.astype(np.float64), known, kind,
+        weights(numeric[weight_name], weight_name, place) if weight is not None else None,
+        counts(numeric[count_name], count_name, place) if count is not None else None,
+        names, found.dropped, place,
+    )  # fmt: skip
+
+
+def _classes(columns: Sequence[Vector]) -> tuple[str, ...]:
+    """The classes that occur: declared categories in their order, numbers by size, else by name."""
+    found = list(dict.fromkeys(word for column in columns for word in coded(column)[1]))
+    if len(found) < 2:
+        said = f"only the class {found[0]!r}" if found else "no class"
+        raise BadInput(
+            f"labels and decisions name {said}; pass classes= with the names of all classes"
+        )
+    if any(isinstance(column, Coded) and column.declared for column in columns):
+        return tuple(found)
+    try:
+        return tuple(sorted(found, key=float))
+    except ValueError:
+        return tuple(sorted(found))

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from scorewise.door import Missing
-from scorewise.door.answers import AnswerRows, take_answers
-from scorewise.door.columns import one_of
-from scorewise.door.labels import listed
-from scorewise.door.matching import Lists
-from scorewise.door.quality import RULES
-from scorewise.door.wording import UNANSWERABLE, Normalise
+from scorewise.columns import Missing
+from scorewise.columns.answers import AnswerRows, take_answers
+from scorewise.columns.labels import listed
+from scorewise.columns.quality import RULES, UNANSWERABLE, Lists, Normalise
+from scorewise.columns.records import CONFIDENCE, GOLD, PREDICTED, AnswerSource, open_answers
+from scorewise.columns.roles import check_columns, guess
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
-from scorewise.sources.answer_files import AnswerSource, open_answers
-from scorewise.sources.columns import check_columns, guess
-from scorewise.sources.dude import CONFIDENCE, GOLD, PREDICTED
 
 _GOLD = frozenset(
     {"gold", "gold_answer", "gold_answers", "answer", "answers", "reference", "references"}

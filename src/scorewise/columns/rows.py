@@ -1,21 +1,122 @@
-"""Rows that are fit for tallying: labels, scores and weights, checked once."""
+"""Columns that belong together: aligned, of one length, and complete or cut down to what is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools
-from scorewise.door.columns import Missing, one_of, read
-from scorewise.door.labels import Labels, read_labels
-from scorewise.door.numbers import in_range
-from scorewise.door.place import Place
-from scorewise.door.values import Numbers
+from scorewise.columns.labels import Labels, read_labels
+from scorewise.columns.numbers import Place, in_range, numbers
+from scorewise.columns.vectors import Numbers, Vector, short, vector
 from scorewise.errors import BadInput
+
+Missing: TypeAlias = Literal["refuse", "drop"]
+
+
+class Columns(NamedTuple):
+    """Columns of one length without a missing value, and how many rows were left out for that."""
+
+    words: dict[str, Vector]
+    amounts: list[dict[str, Numbers]]
+    dropped: int
+    place: Place
+
+
+def read(
+    words: Mapping[str, Any], *amounts: Mapping[str, Any], missing: Missing, place: Place
+) -> Columns:
+    """Columns of any library: those of labels as they are, those of amounts as numbers.
+
+    Amounts come in groups, between which names may be the same; one that is None is not there. A row with
+    a missing value (None, null, NaN) in any column is refused, or with missing="drop" left out and
+    counted.
+
+    >>> found = read({"y": ["a", "b"]}, {"p": [0.5, None]}, {"w": None}, missing="drop", place=Place())
+    >>> found.amounts[0]["p"].values, found.amounts[1], found.dropped
+    (array([0.5]), {}, 1)
+    """
+    one_of("missing", missing, get_args(Missing))
+    given = [{n: column for n, column in group.items() if column is not None} for group in amounts]
+    aligned([pair for group in (words, *given) for pair in group.items()])
+    labels = {n: vector(column, n) for n, column in words.items()}
+    vectors = [{n: vector(column, n) for n, column in group.items()} for group in given]
+    same_length(_pairs(labels, *vectors))
+    numeric = [{n: numbers(column, n, place) for n, column in group.items()} for group in vectors]
+    keep = complete(_pairs(labels, *numeric), missing, place)
+    if keep is None:
+        return Columns(labels, numeric, 0, place)
+    return Columns(
+        {n: column.keep(keep) for n, column in labels.items()},
+        [{n: column.keep(keep) for n, column in group.items()} for group in numeric],
+        int(len(keep) - np.count_nonzero(keep)),
+        place.keep(keep),
+    )
+
+
+def _pairs(*groups: Mapping[str, Vector]) -> list[tuple[str, Vector]]:
+    return [pair for group in groups for pair in group.items()]
+
+
+def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
+    """Refuse a word that the option does not know."""
+    if (word is None or isinstance(word, str)) and word in known:
+        return
+    words = " or ".join(f'"{k}"' for k in known if k is not None)
+    raise BadInput(f"{option}={short(word)} is not known; pass {option}={words}")
+
+
+def aligned(columns: Iterable[tuple[str, Any]]) -> None:
+    """Refuse pandas columns whose indexes hold the same keys in another order: rows would not match."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return
+    indexed = [(n, c.index) for n, c in columns if isinstance(c, pandas.Series)]
+    for name, index in indexed[1:]:
+        first, other = indexed[0]
+        if index.equals(other) or len(index) != len(other):
+            continue
+        if len(index.union(other)) == len(index.unique()) == len(other.unique()):
+            raise BadInput(
+                f"{first} and {name} have the same pandas index in different orders; align them, or "
+                f"pass .to_numpy() to match them by position"
+            )
+
+
+def same_length(columns: list[tuple[str, Vector]]) -> None:
+    """Refuse columns of different lengths."""
+    (first, label), *others = columns
+    for name, column in others:
+        if len(column) != len(label):
+            raise BadInput(
+                f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
+                f"they have to match row by row"
+            )
+
+
+def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Bools | None:
+    """The rows that miss nothing; None when that is all of them."""
+    gaps: Bools | None = None
+    for name, column in columns:
+        gone = column.missing()
+        if gone is None:
+            continue
+        if missing == "refuse":
+            them = "it" if np.count_nonzero(gone) == 1 else "them"
+            raise BadInput(
+                f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"'
+            )
+        gaps = gone if gaps is None else gaps | gone
+    return None if gaps is None else ~gaps
+
+
+# Rows that are fit for tallying: labels, scores and weights, checked once.
+
 
 Kind: TypeAlias = Literal["probability", "logit", "score"]
 Scores: TypeAlias = NDArray[np.floating[Any]]
@@ -173,3 +274,37 @@ def counts(column: Numbers, name: str, place: Place) -> NDArray[np.int64]:
     if high > 2**53 or float(values.sum(dtype=np.float64)) > 2**53:
         raise BadInput(f"{name} adds up to more than 2**53, beyond exact counting; scale it down")
     return values.astype(np.int64, copy=False)
+
+
+# A sample of numbers with their weights, checked once.
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Finite values, at least one, with their weights if any; `ends` are the least and the greatest.
+
+    The arrays may be the caller's own memory and are not to be written to.
+    """
+
+    values: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    ends: tuple[float, float]
+    dropped: int
+    place: Place
+
+
+def take_sample(
+    x: Any, *, weight: Any = None, missing: Missing = "refuse", name: str = "x"
+) -> Sample:
+    """Check a column of any library and bring it to numpy, without a copy where that can be.
+
+    >>> take_sample([0.2, None, 0.4], missing="drop").values
+    array([0.2, 0.4])
+    """
+    found = read({}, {name: x}, {"weight": weight}, missing=missing, place=Place())
+    (read_x, further), place = found.amounts, found.place
+    values = read_x[name].values
+    if not len(values):
+        raise BadInput(f"{name} has no rows; pass at least one number")
+    w = None if weight is None else weights(further["weight"], "weight", place)
+    return Sample(values, w, in_range(values, name, place), found.dropped, place)

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scorewise.door.labels import listed
-from scorewise.door.rating_lists import take_long
-from scorewise.door.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
+from scorewise.columns.labels import listed
+from scorewise.columns.load import open_source
+from scorewise.columns.ratings import (
+    RatingRows,
+    Scale,
+    take_counts,
+    take_long,
+    take_ratings,
+    take_table,
+)
+from scorewise.columns.roles import Layout, check_columns, class_columns, guessed, spread
 from scorewise.errors import BadInput
-from scorewise.sources.class_columns import class_columns
-from scorewise.sources.columns import check_columns
-from scorewise.sources.load import open_source
-from scorewise.sources.rating_columns import Layout, guessed, spread
 
 
 @dataclass(frozen=True)
@@ -139,9 +143,9 @@ def _counts(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any)
 def _table(names: Any, get: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     import numpy as np
 
-    from scorewise.door.labels import text
-    from scorewise.door.numbers import numbers
-    from scorewise.door.vectors import vector
+    from scorewise.columns.labels import text
+    from scorewise.columns.numbers import numbers
+    from scorewise.columns.vectors import vector
 
     if layout.weight is not None or layout.count is not None:
         which = "weight" if layout.weight is not None else "count"

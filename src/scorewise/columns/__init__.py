@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from scorewise.door.columns import Missing
-from scorewise.door.labels import Labels
-from scorewise.door.place import Place
-from scorewise.door.rows import Kind, Names, Rows, take
+from scorewise.columns.labels import Labels
+from scorewise.columns.numbers import Place
+from scorewise.columns.rows import Kind, Missing, Names, Rows, take
 
 __all__ = ["Kind", "Labels", "Missing", "Names", "Place", "Rows", "take"]
