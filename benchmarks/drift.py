@@ -17,9 +17,9 @@ import numpy as np
 from rich.progress import track
 
 from scorewise import Tally
-from scorewise.drifting.judging import Settings
+from scorewise.drifting.changes import Settings
 from scorewise.drifting.result import Drift
-from scorewise.drifting.sample import Sample
+from scorewise.drifting.samples import Sample
 
 ROWS = 1000
 PARTS = 4

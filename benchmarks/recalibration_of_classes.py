@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from scorewise import Recalibrator
-from scorewise.recalibrating.classes.mapping import ClassMap
-from scorewise.recalibrating.classes.methods import CLASS_METHODS
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap
 from scorewise.tallies.losses import softmax
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "predictions"

@@ -15,7 +15,7 @@ from benchmarks.recalibration import OUT, data_sets, loss
 from benchmarks.recalibration_of_classes import CLIP, class_loss, class_sets
 from scorewise import Recalibrator
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes.mapping import ClassMap
+from scorewise.recalibrating.classes.methods import ClassMap
 from scorewise.recalibrating.mapping import Map
 from scorewise.tallies.losses import softmax
 

@@ -9,7 +9,7 @@ from scipy import stats
 from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings
 from scorewise.agreeing.baseline import baseline, margin_error
-from scorewise.agreeing.paradox import paradox
+from scorewise.agreeing.words import paradox
 
 # baselines
 

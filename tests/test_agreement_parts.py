@@ -10,9 +10,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings, measures
-from scorewise.agreeing.categories import specific_agreement
-from scorewise.agreeing.disagreement import differing, disputed
-from scorewise.agreeing.pairs import pairs
+from scorewise.agreeing.items import differing, disputed, pairs
+from scorewise.agreeing.words import specific_agreement
 from scorewise.columns.numbers import Place
 from scorewise.columns.ratings import take_counts, take_ratings, take_table
 from scorewise.inference.shares import share_over_items

@@ -14,10 +14,8 @@ from sklearn import metrics as sk
 
 import scorewise as sw
 from scorewise import BadInput, Tally
-from scorewise.answering.means import overconfidence, soft_brier
+from scorewise.answering.means import Sample, overconfidence, selective_accuracy, soft_brier
 from scorewise.answering.measures import ALL, SHOWN
-from scorewise.answering.sample import Sample
-from scorewise.answering.selective import selective_accuracy
 from scorewise.views.schemas import document_schema
 
 TALLIED = ["ece", "smece", "brier", "mcb", "dsc", "unc", "auroc", "aurc", "log_loss", "augrc"]

@@ -20,8 +20,8 @@ from scorewise import BadInput, Tally, displays
 from scorewise.curves import roc
 from scorewise.curves.smroc import sensitivity
 from scorewise.displays.canvas import BLUE, ORANGE, VERMILION
-from scorewise.scoring import SmRocs
 from scorewise.tallies.smroc import midpoint
+from scorewise.weighted_roc import SmRocs
 
 SIX = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
 OF_PREDICTIONS = [

@@ -13,9 +13,12 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 import scorewise as sw
 from drift_cases import draw, tally
-from scorewise.drifting import curves, outcomes, scores, thinning
+from scorewise.drifting import measures as curves
+from scorewise.drifting import measures as outcomes
+from scorewise.drifting import measures as scores
+from scorewise.drifting import split as thinning
+from scorewise.drifting.changes import STATISTICS
 from scorewise.drifting.split import pool, split
-from scorewise.drifting.statistics import STATISTICS
 from scorewise.tallies.smroc import cell_climbs, midpoint
 from strategies import cases
 

@@ -6,7 +6,8 @@ from scipy.stats import kstest, permutation_test, rankdata
 
 import scorewise as sw
 from drift_cases import draw, tally
-from scorewise.drifting import chance, outcomes
+from scorewise.drifting import chance
+from scorewise.drifting import measures as outcomes
 from scorewise.drifting.split import split
 
 

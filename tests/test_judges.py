@@ -15,10 +15,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 import scorewise as sw
 from judge_cases import PANDALM, both, kappa, majority, panel, without_one
-from scorewise.agreeing.judges import resampling
-from scorewise.agreeing.judges.swapping import read_swap
 from scorewise.inference.paired import holm
 from scorewise.inference.shares import matched_difference, sign_test
+from scorewise.judging import kappas as resampling
+from scorewise.judging.reading import read_swap
 
 FEW = {"replicates": 200}
 SEEDS = range(12)

@@ -23,10 +23,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
 
 import scorewise as sw
-from scorewise.models.forest_input import takes_missing
-from scorewise.models.held_out import some
-from scorewise.models.kernel_posterior import class_sums
+from scorewise.models.input import takes_missing
 from scorewise.models.leaves import leaves_of
+from scorewise.models.posterior import class_sums, some
 
 PLAIN = {"exponent": 1.0, "smoothing": 0.0, "temperature": 1.0}
 
@@ -90,7 +89,7 @@ def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
     x, y = _data()
     forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(x, y)
     model = sw.models.KernelDensityForest(forest, members=4, random_state=0, **PLAIN).fit(x, y)
-    from scorewise.models.unseen import bags, out_of_bag
+    from scorewise.models.leaves import bags, out_of_bag
 
     found = leaves_of(forest, x)
     inside = bags(forest, len(y), None)
@@ -306,10 +305,10 @@ def test_values_that_trees_cannot_hold_are_refused():
 
 
 def test_models_say_what_they_need(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scorewise.models.kernel_density_forest", None)
+    monkeypatch.setitem(sys.modules, "scorewise.models.trees", None)
     with pytest.raises(ModuleNotFoundError):
         _ = sw.models.KernelDensityForest
-    monkeypatch.delitem(sys.modules, "scorewise.models.kernel_density_forest")
+    monkeypatch.delitem(sys.modules, "scorewise.models.trees")
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     with pytest.raises(sw.BadInput, match=r"pip install 'scorewise\[sklearn\]'"):
         _ = sw.models.KernelDensityForest

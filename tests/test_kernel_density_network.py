@@ -15,8 +15,8 @@ import scorewise as sw
 from network_cases import clouds, one_thread, quietly, small  # noqa: F401
 from scorewise.models import KernelDensityNetwork, at_radius, kernel_density_network
 from scorewise.models.neighbourhood import background
-from scorewise.models.pooling import EXPONENTS
-from scorewise.models.relu_networks import fitted
+from scorewise.models.networks import fitted
+from scorewise.models.patterns import EXPONENTS
 
 
 @pytest.fixture(scope="module")

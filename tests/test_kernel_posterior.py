@@ -5,9 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import log_loss
 
-from scorewise.models.kernel_posterior import class_sums, indicator, mixed, prior_of, smoothed
 from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
-from scorewise.models.tuning import tune
+from scorewise.models.posterior import class_sums, indicator, mixed, prior_of, smoothed, tune
 
 
 @pytest.mark.parametrize("exponent", [0.25, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.5])

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from network_cases import one_thread, quietly, small  # noqa: F401
-from scorewise.models.held_out import splits
-from scorewise.models.pattern_kernel import KnownRows, largest
-from scorewise.models.patterns import Comparison, Patterns, likenesses
-from scorewise.models.relu_layers import mlp_pass, see
+from scorewise.models.networks import mlp_pass, see
+from scorewise.models.patterns import Comparison, KnownRows, Patterns, largest, likenesses
+from scorewise.models.posterior import splits
 
 
 def looped(network, x):

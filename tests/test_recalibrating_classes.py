@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes import crossfit
+from scorewise.recalibrating.classes import choosing as crossfit
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
 from scorewise.views.schemas import document_schema
 

@@ -7,10 +7,8 @@ from scipy.optimize import minimize, minimize_scalar
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses, softmax
 from scorewise.columns.classes import take_classes
-from scorewise.recalibrating.classes import newton
-from scorewise.recalibrating.classes.linear import Linear, Parts
-from scorewise.recalibrating.classes.newton import likeliest
-from scorewise.recalibrating.classes.table import Table
+from scorewise.recalibrating.classes import maps as newton
+from scorewise.recalibrating.classes.maps import Linear, Parts, Table, likeliest
 
 CASES = [(1, 400, 3, 0.5, 0.3), (2, 900, 4, 1.7, -0.2), (3, 150, 2, 0.7, 0.0)]
 

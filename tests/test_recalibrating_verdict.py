@@ -6,9 +6,16 @@ from scipy import stats
 
 from recalibration_cases import draw
 from scorewise import Tally
-from scorewise.recalibrating.crossfit import before, deal, losses, out_of_fold
-from scorewise.recalibrating.scale import Scale
-from scorewise.recalibrating.verdict import evidence, paired, verdict
+from scorewise.recalibrating.cells import Scale
+from scorewise.recalibrating.choosing import (
+    before,
+    deal,
+    evidence,
+    losses,
+    out_of_fold,
+    paired,
+    verdict,
+)
 
 ONES = np.ones(200)
 FOLD = np.arange(200) % 5

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scorewise import curves, displays, measures, models
     from scorewise.agreeing import Agreement, agree
-    from scorewise.agreeing.judges import Judgement, items_needed, judge
     from scorewise.answering import Answers, answers
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
@@ -24,10 +23,11 @@ if TYPE_CHECKING:
         tally,
     )
     from scorewise.inspection import Inspection, Raters, inspect, raters
+    from scorewise.judging import Judgement, items_needed, judge
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
-    from scorewise.scoring import SmRoc, smroc
     from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
+    from scorewise.weighted_roc import SmRoc, smroc
 
 __version__ = "0.1.0"
 
@@ -84,11 +84,11 @@ _HOMES = {
     "Estimate": "estimate",
     "Evaluation": "evaluation",
     "Inspection": "inspection",
-    "Judgement": "agreeing.judges",
+    "Judgement": "judging",
     "Raters": "inspection",
     "Ratings": "tallies",
     "Recalibrator": "recalibrating",
-    "SmRoc": "scoring",
+    "SmRoc": "weighted_roc",
     "Tally": "tallies",
     "agree": "agreeing",
     "answers": "answering",
@@ -98,11 +98,11 @@ _HOMES = {
     "drift": "drifting",
     "evaluate": "evaluation",
     "inspect": "inspection",
-    "items_needed": "agreeing.judges",
-    "judge": "agreeing.judges",
+    "items_needed": "judging",
+    "judge": "judging",
     "measure": "registry",
     "raters": "inspection",
-    "smroc": "scoring",
+    "smroc": "weighted_roc",
     "tally": "evaluation",
 }
 

@@ -10,13 +10,17 @@ from typing import Any, get_args
 import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.agreeing.bands import Banded, banded
 from scorewise.agreeing.baseline import Baseline, baseline
-from scorewise.agreeing.categories import CategoryAgreement, specific_agreement
-from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement, differing, disputed
-from scorewise.agreeing.pairs import Pairs, pairs
-from scorewise.agreeing.paradox import Paradox, paradox
+from scorewise.agreeing.items import DisputedItem, Pairs, RaterAgreement, differing, disputed, pairs
 from scorewise.agreeing.reading import read_ratings
+from scorewise.agreeing.words import (
+    Banded,
+    CategoryAgreement,
+    Paradox,
+    banded,
+    paradox,
+    specific_agreement,
+)
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.roles import Form
 from scorewise.columns.rows import one_of

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scorewise.agreeing.baseline import Baseline
-from scorewise.agreeing.disagreement import DisputedItem, RaterAgreement
-from scorewise.agreeing.pairs import Pair
-from scorewise.agreeing.paradox import COMMON, Paradox
+from scorewise.agreeing.items import DisputedItem, Pair, RaterAgreement
+from scorewise.agreeing.words import COMMON, Paradox
 from scorewise.columns.rating_codes import RatingList, spelled_alike
 from scorewise.columns.ratings import RatingRows
 from scorewise.inference.agreement_weights import named as weights_named

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scorewise.answering.errors import cut
-from scorewise.answering.hints import hints
+from scorewise.answering.hints import cut, hints
+from scorewise.answering.means import thresholds
 from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
-from scorewise.answering.sample import thresholds
 from scorewise.errors import BadInput
 from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.words import Document
 
 if TYPE_CHECKING:
-    from scorewise.answering.judged import Judged
+    from scorewise.answering.measures import Judged
     from scorewise.answering.result import Answers
 
 MANY = 2000  # groups, some milliseconds each

@@ -1,20 +1,85 @@
-"""Means over answers with their intervals: quality, overconfidence and the distance from quality."""
+"""Answers that have one confidence: what every measure of them is made from."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorewise.answering.sample import Sample
 from scorewise.arrays import Floats
+from scorewise.columns.answers import AnswerRows
+from scorewise.curves.selective import risk_coverage
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
 from scorewise.inference.shares import wilson
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Moments
+
+FEW = 20  # distinct qualities, up to which each is a threshold of its own
+GRID = tuple(i / 20 for i in range(20))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The quality of answers, the confidence in them, and how much each matters.
+
+    >>> s = Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None)
+    >>> s.tally(0.5)
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    """
+
+    quality: Floats
+    confidence: Floats
+    weight: Floats | None
+    _tallies: dict[int, Tally] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, rows: AnswerRows, name: str, at: NDArray[np.intp] | None = None) -> Sample:
+        """The answers that have this confidence, among all rows or some of them."""
+        confidence = rows.confidence[name] if at is None else rows.confidence[name][at]
+        known = np.flatnonzero(~np.isnan(confidence))
+        index = known if at is None else at[known]
+        weight = None if rows.weight is None else rows.weight[index]
+        if weight is not None and not weight.all():  # what has no weight says nothing
+            index, known, weight = index[weight > 0], known[weight > 0], weight[weight > 0]
+        return cls(rows.quality[index], confidence[known], weight)
+
+    def __len__(self) -> int:
+        return len(self.quality)
+
+    def correct(self, tau: float) -> int:
+        """How many answers are above `tau`; of two thresholds with the same number, these are the same."""
+        return int(np.count_nonzero(self.quality > tau))
+
+    def tally(self, tau: float) -> Tally:
+        """The confidence against whether the answer is correct."""
+        key = self.correct(tau)
+        if key not in self._tallies:
+            self._tallies[key] = Tally.of(
+                self.quality > tau, self.confidence, weight=self.weight, positive=True,
+                kind="probability",
+            )  # fmt: skip
+        return self._tallies[key]
+
+
+def thresholds(quality: Floats) -> tuple[float, ...]:
+    """The thresholds that tell something: each distinct quality below 1 if they are few, or a grid.
+
+    >>> thresholds(np.array([0.0, 1.0, 1.0])), len(thresholds(np.linspace(0, 1, 99)))
+    ((0.0,), 20)
+    """
+    found = np.unique(quality)
+    if len(found) > FEW:
+        return GRID
+    return tuple(sorted({0.0, *(q for q in found.tolist() if q < 1)}))
+
+
+# Means over answers with their intervals: quality, overconfidence and the distance from quality.
+
 
 NONE = "no answers"
 
@@ -129,3 +194,40 @@ def _weights(s: Sample) -> Floats:
 
 def _rows(w: Floats) -> float:
     return effective(float(w.sum()), float((w * w).sum()))
+
+
+# How often the surest answers are correct.
+
+
+MARGIN = 0.05  # of coverage on both sides, where the last answers kept are judged
+
+
+def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) -> Estimate:
+    """Share of correct answers among the surest ones, four in five unless `coverage` says another share.
+
+    Of answers with equal confidence the share that fits is kept. Wilson interval of as many answers as
+    would be as uncertain; where the cut lies is uncertain too, which matters by how far the answers next
+    to it differ from those kept. The baseline is confidence without meaning: the share of all answers.
+
+    >>> selective_accuracy(Tally.of([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5]))
+    0.750 [0.229, 0.968]
+    """
+    if isinstance(coverage, bool) or not 0 < coverage <= 1:
+        raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
+    total = t.negatives + t.positives
+    if not total:
+        return Estimate.undefined("no answers", level)
+    kept = np.concatenate(([0.0], (t.neg + t.pos)[::-1].cumsum() / total))
+    right = np.concatenate(([0.0], t.pos[::-1].cumsum() / total))
+    value = min(max(1 - risk_coverage(t).at(coverage), 0.0), 1.0)
+    ends = np.array([max(coverage - MARGIN, 0.0), min(coverage + MARGIN, 1.0)])
+    near = float(np.diff(np.interp(ends, kept, right))[0] / np.diff(ends)[0])
+    rows = effective(total, sum(t.squares)) * coverage
+    inside = value * (1 - value)
+    # of the sum over the kept of (correct - near), each answer being kept by chance
+    variance = inside + (value - near) ** 2 * (1 - coverage)
+    n = rows * (inside / variance if inside > 0 else 1.0)
+    hit, miss = n * value, n * (1 - value)
+    _, low, high = wilson(hit, miss, hit, miss, level)
+    baseline = t.positives / total
+    return Estimate(value, low, high, level, "Wilson, cut uncertain", "", 0.0, baseline)

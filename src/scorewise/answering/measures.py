@@ -1,23 +1,62 @@
-"""The measures of answers: those of any confidence against correct or wrong, and a few of their own."""
+"""What a judgement of answers was asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.means import (
+    Sample,
     accuracy,
     mean_confidence,
     mean_quality,
     overconfidence,
+    selective_accuracy,
     soft_brier,
+    thresholds,
 )
-from scorewise.answering.sample import Sample
-from scorewise.answering.selective import selective_accuracy
-from scorewise.answering.settings import Settings
+from scorewise.arrays import Floats
+from scorewise.columns.answers import AnswerRows
+from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
+from scorewise.inference.scales import z
 from scorewise.registry import CLASS_MEASURES, MEASURES, Better, Group, Measure
+from scorewise.tallies import Tally
+from scorewise.tallies.probabilities import check_bins
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a judgement of answers was asked for: an answer is correct when its quality is above `tau`."""
+
+    tau: float = 0.5
+    bins: int = 15
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_tau(self.tau)
+        check_bins(self.bins, "width", None)
+        z(self.level)
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
+
+
+def check_tau(tau: float) -> None:
+    """Refuse a quality that no answer, or every answer, is above."""
+    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau < 1:
+        said = tau if isinstance(tau, int | float) else repr(tau)
+        raise BadInput(
+            f"tau is {said}; it must be at least 0 and below 1, such as 0.5 (correct is quality > tau)"
+        )
+
+
+# The measures of answers: those of any confidence against correct or wrong, and a few of their own.
 
 
 @dataclass(frozen=True)
@@ -102,3 +141,226 @@ SHOWN = (
 )  # fmt: skip
 OF_GROUPS = ("accuracy", "mean_confidence", "ece", "auroc")
 OVER_TAU = ("accuracy", "ece", "smece", "brier", "mcb", "auroc", "aurc")
+
+
+# One confidence judged on some answers, and how that depends on when an answer counts as correct.
+
+
+@dataclass(frozen=True, eq=False)
+class TauCurve:
+    """A measure at each threshold `tau` of quality, with pointwise intervals.
+
+    Where it is undefined, as where all answers are correct, `value` is NaN and the estimate says why.
+    `exact` says that no answer turns wrong between two of the thresholds.
+    """
+
+    measure: str
+    tau: Floats
+    estimates: tuple[Estimate, ...]
+    exact: bool
+
+    @property
+    def value(self) -> Floats:
+        """The values."""
+        return np.array([e.value for e in self.estimates])
+
+    @property
+    def low(self) -> Floats:
+        """The lower ends of the intervals."""
+        return np.array([e.low for e in self.estimates])
+
+    @property
+    def high(self) -> Floats:
+        """The upper ends of the intervals."""
+        return np.array([e.high for e in self.estimates])
+
+    def __repr__(self) -> str:
+        said = [f"  {t:<6.4g} {e}" for t, e in zip(self.tau, self.estimates, strict=True)]
+        return "\n".join([f"{self.measure} over tau", *said])
+
+
+class Judged(Mapping[str, Estimate]):
+    """Each measure of a confidence as an attribute and by its name: `j.ece`, `j["ece"]`.
+
+    They are made when they are first asked for. Besides those listed, any measure of a tally in
+    `sw.measures` is there: the tally is that of the confidence against whether the answer is correct.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        settings: Settings,
+        _made: dict[tuple[str, int], Estimate] | None = None,
+    ) -> None:
+        self.sample, self.settings = sample, settings
+        self._made: dict[tuple[str, int], Estimate] = {} if _made is None else _made
+
+    @property
+    def answers(self) -> int:
+        """How many answers have this confidence."""
+        return len(self.sample)
+
+    @property
+    def tally(self) -> Tally:
+        """The confidence against whether the answer is correct."""
+        return self.sample.tally(self.settings.tau)
+
+    def at(self, tau: float) -> Judged:
+        """The same with another threshold of quality."""
+        return Judged(self.sample, replace(self.settings, tau=tau), self._made)
+
+    def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
+        """A measure at each of these thresholds; else at each distinct quality, or at 0, 0.05 to 0.95."""
+        if measure not in ALL:
+            raise BadInput(unknown(measure))
+        chosen = thresholds(self.sample.quality) if taus is None else tuple(taus)
+        if not chosen:
+            raise BadInput("taus is empty; give one threshold or more, such as 0.5")
+        found = tuple(self.at(tau)[measure] for tau in chosen)
+        inside = self.sample.quality[
+            (self.sample.quality > min(chosen)) & (self.sample.quality < 1)
+        ]
+        exact = bool(np.isin(inside, chosen).all())
+        return TauCurve(measure, np.array(chosen, np.float64), found, exact)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in ALL:
+            raise KeyError(unknown(name))
+        m = ALL[name]
+        key = name, self.sample.correct(self.settings.tau) if m.needs_tau else -1
+        if key not in self._made:
+            self._made[key] = m.function(self.sample, self.settings)
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SHOWN)
+
+    def __len__(self) -> int:
+        return len(SHOWN)
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name.startswith("_") or name not in ALL:
+            raise AttributeError(unknown(name))
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ALL]
+
+    def __repr__(self) -> str:
+        return f"<Judged: {self.answers:,} answers, ECE {self['ece']}>"
+
+
+def unknown(name: str) -> str:
+    """What to say of a measure that is not there."""
+    return f"no measure of answers is named {name}; there are {', '.join(sorted(ALL))}"
+
+
+# Answers of one group or of all, judged by each confidence.
+
+
+Key = tuple[str, ...]
+
+
+class Part(Mapping[str, Judged]):
+    """Some answers, judged by each confidence that any of them has: `part["stated"].ece`.
+
+    Where there is one confidence, `part.ece` and `part["ece"]` are its measures.
+    """
+
+    def __init__(
+        self, rows: AnswerRows, settings: Settings, at: NDArray[np.intp] | None = None
+    ) -> None:
+        self.rows, self.settings = rows, settings
+        made = {name: Judged(Sample.of(rows, name, at), settings) for name in rows.confidence}
+        self._judged = {name: j for name, j in made.items() if j.answers or at is None}
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._judged:
+            return self._judged[name]
+        if name in ALL:
+            return self._only(name)[name]
+        raise KeyError(
+            f"no confidence or measure is named {name}; confidences are {', '.join(self._judged)}"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._judged)
+
+    def __len__(self) -> int:
+        return len(self._judged)
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name.startswith("_") or name not in ALL:
+            raise AttributeError(unknown(name))
+        try:
+            return self._only(name)[name]
+        except BadInput as error:
+            raise AttributeError(str(error)) from None
+
+    def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
+        """A measure over the threshold of quality; see `Judged.curve`."""
+        return self._only(f"curve('{measure}')").curve(measure, taus)
+
+    def _only(self, wanted: str) -> Judged:
+        if len(self._judged) != 1:
+            names = ", ".join(self._judged)
+            first = next(iter(self._judged), "")
+            raise BadInput(
+                f"there are {len(self._judged)} confidences, {names}; choose one, as in "
+                f"['{first}'].{wanted}"
+            )
+        return next(iter(self._judged.values()))
+
+    def __repr__(self) -> str:
+        said = [
+            f"{plain(name)}: ECE {j['ece']} of {j.answers:,}" for name, j in self._judged.items()
+        ]
+        return f"<Part: {'; '.join(said)}>"
+
+
+class Groups(Mapping[Key, Part]):
+    """The answers of each group, by its words.
+
+    `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` of two.
+    """
+
+    def __init__(self, rows: AnswerRows, settings: Settings) -> None:
+        self._rows, self._settings = rows, settings
+        self.columns = tuple(rows.groups)
+        self._where = grouped(rows.groups)
+        self._made: dict[Key, Part] = {}
+
+    def __getitem__(self, key: str | Key) -> Part:
+        words = (key,) if isinstance(key, str) else tuple(key)
+        if words not in self._where:
+            known = [" / ".join(k) for k in list(self._where)[:3]]
+            raise KeyError(f"no group is {' / '.join(words)}; there are {', '.join(known)}, ...")
+        if words not in self._made:
+            self._made[words] = Part(self._rows, self._settings, self._where[words])
+        return self._made[words]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._where)
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} groups by {plain(', '.join(self.columns)) or 'nothing'}>"
+
+
+def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:
+    """Which rows belong to each combination of words that occurs, in the order of the words.
+
+    >>> grouped({"a": np.array(["y", "x", "y"], object)})
+    {('x',): array([1]), ('y',): array([0, 2])}
+    """
+    if not columns:
+        return {}
+    cell = np.zeros(len(next(iter(columns.values()))), np.intp)
+    for column in columns.values():
+        words, code = np.unique(column, return_inverse=True)
+        cell = np.unique(cell * len(words) + code, return_inverse=True)[1]
+    order = np.argsort(cell, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(cell[order])) + 1)
+    return {tuple(str(c[part[0]]) for c in columns.values()): part for part in parts}

@@ -8,11 +8,10 @@ from typing import Any
 from scorewise.cli import work
 from scorewise.errors import BadInput
 from scorewise.recalibrating import Recalibrator
-from scorewise.recalibrating.applying import apply_files
+from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.classes.applying import apply_class_files
-from scorewise.recalibrating.classes.mapping import ClassMap
+from scorewise.recalibrating.classes.methods import ClassMap
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.scanning import Applied
 from scorewise.views.words import Document, amount
 
 

@@ -20,7 +20,7 @@ def judged_classes(
         k: v for k, v in options.items() if k not in ("score", "positive", "kind", "missing")
     }
     with busy("reading"):
-        from scorewise.evaluation.loading import judge_classes, read_classes
+        from scorewise.evaluation.classes import judge_classes, read_classes
 
         with reading(files):
             loaded, rule = read_classes(

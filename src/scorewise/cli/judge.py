@@ -98,7 +98,7 @@ def judge(
             raise BadInput(f"no {option} was given; name at least one column")
     work.check_outputs(files, {"--json": json, "--md": md})
     with work.busy("judging the judges"), work.reading(files):
-        from scorewise.agreeing.judges import judge as judged
+        from scorewise.judging import judge as judged
 
         found = judged(
             files[0] if len(files) == 1 else list(files),

@@ -13,7 +13,7 @@ from scorewise.errors import BadInput
 if TYPE_CHECKING:
     from scorewise.columns import Rows
     from scorewise.columns.load import Loaded
-    from scorewise.scoring import SmRocs
+    from scorewise.weighted_roc import SmRocs
 
 PICTURES, TABLES = (".png", ".svg", ".pdf"), (".csv", ".parquet")
 
@@ -39,7 +39,7 @@ def rule(midpoint: str, learn: str | None, columns: Mapping[str, Any]) -> Any:
 
 def curves(loaded: Loaded, rule: Any, **settings: Any) -> SmRocs:
     """The curves of all scores that were read."""
-    from scorewise.scoring import curves_of
+    from scorewise.weighted_roc import curves_of
 
     return curves_of(loaded.rows, loaded.sources, midpoint=rule, **settings)
 

@@ -24,7 +24,7 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.answering import Answers
-    from scorewise.answering.judged import TauCurve
+    from scorewise.answering.measures import TauCurve
 
 LINE = 0.26  # inches for a group and confidence
 MARKERS = "osD^v<>"

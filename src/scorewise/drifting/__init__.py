@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewise.drifting.api import drift
-from scorewise.drifting.change import Change
+from scorewise.drifting.changes import Change
 from scorewise.drifting.result import Drift, Window
 
 __all__ = ["Change", "Drift", "Window", "drift"]

@@ -7,11 +7,9 @@ import warnings
 from typing import Any, Literal, TypeAlias, get_args
 
 from scorewise.columns import Kind, Missing
-from scorewise.drifting.judging import Settings
-from scorewise.drifting.moments import Every
-from scorewise.drifting.reading import Columns, is_source, read
+from scorewise.drifting.changes import STATISTICS, Settings
 from scorewise.drifting.result import Drift
-from scorewise.drifting.statistics import STATISTICS
+from scorewise.drifting.samples import Columns, Every, is_source, read
 from scorewise.drifting.windows import Cut, read_windows
 from scorewise.errors import BadInput, plain
 from scorewise.tallies import Tally

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from scorewise.curves.smroc import four_sets
-from scorewise.drifting.change import Change
-from scorewise.drifting.sample import Sample
-from scorewise.drifting.thinning import MANY
+from scorewise.drifting.changes import Change
+from scorewise.drifting.samples import Sample
+from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
 from scorewise.tallies.smroc import midpoint, why_not_unit
 from scorewise.views.documents import documented, finite

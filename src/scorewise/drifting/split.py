@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.drifting.thinning import thinned
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import coarsen, merge_coarse
+from scorewise.tallies.coarse import pool as pool_tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
 from scorewise.tallies.sorting import add_runs, first_of_runs
@@ -184,3 +185,48 @@ def _mean(score: Floats, mass: Floats, start: Any) -> Floats:
         mean = add_runs(score * mass, start) / add_runs(mass, start)
     # rounding, and sums beyond the largest float, stay within the cell
     return np.asarray(np.clip(np.nan_to_num(mean), score[start], score[last]))
+
+
+# Samples of very many distinct scores on fewer cells, fine enough for every measure of drift.
+
+
+MANY = 1 << 21  # distinct scores of both samples that are left as they are
+
+
+def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:
+    """Both as they are, up to two million distinct scores; beyond, on cells that they share.
+
+    A cell holds at most 1 / 2^19 of either sample, or a single score. Its rows count as tied at the mean
+    of their scores.
+    """
+    if len(a.score) + len(b.score) <= MANY or a.coarse is not None:
+        return a, b
+    edges = np.unique(np.concatenate([pool_tally(t, MANY // 4).score for t in (a, b)]))
+    (first, at_a, sum_a, w_a), (second, at_b, sum_b, w_b) = (_celled(t, edges) for t in (a, b))
+    sums, weights = np.zeros(len(edges)), np.zeros(len(edges))
+    for at, s, w in ((at_a, sum_a, w_a), (at_b, sum_b, w_b)):
+        sums[at] += s
+        weights[at] += w
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        mean = sums / weights
+    # rounding, and sums beyond the largest float, stay within the cell
+    mean = np.clip(np.where(np.isfinite(mean), mean, edges), edges, np.append(edges[1:], np.inf))
+    return replace(first, score=mean[at_a]), replace(second, score=mean[at_b])
+
+
+def _celled(
+    t: Tally, edges: Any
+) -> tuple[Tally, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """The tally on cells, which cells those are, and the sums of scores and weights on them."""
+    start = np.searchsorted(t.score, edges)
+    used = np.flatnonzero(np.diff(start, append=len(t.score)) > 0)
+    start = start[used]
+    w = t.neg + t.pos
+    with np.errstate(over="ignore"):
+        sums = add_runs(w * t.score.astype(np.float64, copy=False), start)
+    names = ("neg", "pos", "neg2", "pos2") if t.weighted else ("neg", "pos")
+    columns = {name: add_runs(getattr(t, name), start) for name in names}
+    if not t.weighted:
+        columns |= {"neg2": columns["neg"], "pos2": columns["pos"]}
+    few = replace(t, score=edges[used], **columns)
+    return few, used, sums, add_runs(w, start).astype(np.float64)

@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 from scorewise.columns import Rows, take
 from scorewise.columns.load import open_source
 from scorewise.columns.roles import pick, pick_score
-from scorewise.drifting.moments import Every, Moments, moment, moments, named, period
-from scorewise.drifting.reading import Columns
-from scorewise.drifting.sample import Sample
+from scorewise.drifting.samples import (
+    Columns,
+    Every,
+    Moments,
+    Sample,
+    moment,
+    moments,
+    named,
+    period,
+)
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 

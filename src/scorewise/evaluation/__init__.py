@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from scorewise.evaluation.classes import ClassEvaluation
+from scorewise.evaluation.classes import ClassEvaluation, class_tally, judge_classes
 from scorewise.evaluation.evaluating import evaluate
-from scorewise.evaluation.loading import class_tally, judge_classes
-from scorewise.evaluation.one import Evaluation, tally
-from scorewise.evaluation.several import Comparison, compare, judge
+from scorewise.evaluation.models import Comparison, Evaluation, compare, judge, tally
 
 __all__ = [
     "ClassEvaluation",

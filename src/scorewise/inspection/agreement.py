@@ -15,7 +15,7 @@ from scorewise.columns import Place
 from scorewise.curves.smroc import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import distance
 from scorewise.estimate import Estimate
-from scorewise.inspection.suspects import Name, name_of
+from scorewise.inspection.rows import Name, name_of
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 

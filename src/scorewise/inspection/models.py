@@ -1,7 +1,8 @@
-"""The rows of one model or several that deserve a second look."""
+"""What an inspection was asked for."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,16 +15,57 @@ from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.load import Loaded
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Said, agreement
-from scorewise.inspection.gaps import Gap, gaps
-from scorewise.inspection.settings import Settings
-from scorewise.inspection.suspects import EVEN, Suspect, named_rows, suspects
-from scorewise.inspection.suspicion import most, suspicion
+from scorewise.inspection.rows import (
+    EVEN,
+    Gap,
+    Suspect,
+    gaps,
+    most,
+    named_rows,
+    suspects,
+    suspicion,
+)
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an inspection was asked for."""
+
+    midpoint: Rule | float | Tally = "mean"
+    top: int = 20
+    tolerance: float = 0.1
+    threshold: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_top(self.top)
+        check_tolerance(self.tolerance)
+        if not math.isfinite(self.threshold):
+            raise BadInput(
+                f"threshold is {self.threshold}; it must be a finite number, such as 0.5"
+            )
+
+
+def check_top(top: Any) -> None:
+    """Refuse a number of rows that is none."""
+    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
+        raise BadInput(f"top is {top}; it must be a whole number of rows, 0 or more")
+
+
+def check_tolerance(tolerance: Any) -> None:
+    """Refuse a tolerance that is no distance."""
+    if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
+        raise BadInput(f"tolerance is {tolerance}; it must be a distance, 0 or more, such as 0.1")
+
+
+# The rows of one model or several that deserve a second look.
+
 
 SETS = ("high positive", "low positive", "high negative", "low negative")
 

@@ -17,8 +17,8 @@ from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Said, agreement
-from scorewise.inspection.settings import check_tolerance, check_top
-from scorewise.inspection.suspects import named_rows
+from scorewise.inspection.models import check_tolerance, check_top
+from scorewise.inspection.rows import named_rows
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit

@@ -12,11 +12,10 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.models.distributions import InAndOut, in_and_out
-    from scorewise.models.kernel_density_forest import KernelDensityForest
     from scorewise.models.kernel_density_network import KernelDensityNetwork
     from scorewise.models.naive_bayes import NaiveBayes
-    from scorewise.models.probability_tree import ProbabilityTree
-    from scorewise.models.radius import at_radius
+    from scorewise.models.neighbourhood import at_radius
+    from scorewise.models.trees import KernelDensityForest, ProbabilityTree
 
 __all__ = [
     "InAndOut",
@@ -31,11 +30,11 @@ __all__ = [
 # imported when first asked for: each needs scikit-learn
 _HOMES = {
     "InAndOut": "distributions",
-    "KernelDensityForest": "kernel_density_forest",
+    "KernelDensityForest": "trees",
     "KernelDensityNetwork": "kernel_density_network",
     "NaiveBayes": "naive_bayes",
-    "ProbabilityTree": "probability_tree",
-    "at_radius": "radius",
+    "ProbabilityTree": "trees",
+    "at_radius": "neighbourhood",
     "in_and_out": "distributions",
 }
 

@@ -1,22 +1,193 @@
-"""Models judged together on rows from where they learned and on rows from elsewhere."""
+"""One model on rows from where it learned and on rows from elsewhere: how sure it is, and of what."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from scorewise.arrays import Floats
+from scorewise.columns.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.models.checking import is_finite
-from scorewise.models.far_and_near import SHOWN, FarAndNear, Sets, check_model
-from scorewise.models.radius import at_radius
+from scorewise.inference.scales import mean_score
+from scorewise.measures import auroc
+from scorewise.measures.classes.calibration import ece
+from scorewise.measures.classes.decisions import accuracy
+from scorewise.measures.classes.probability import log_loss
+from scorewise.measures.classes.selective import aurc
+from scorewise.models.input import is_finite
+from scorewise.models.neighbourhood import at_radius
+from scorewise.tallies import ClassTally, Tally
 from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
+
+# name -> title, and whether it is of the rows in or out of distribution
+SHOWN = {
+    "accuracy": ("Accuracy", "in"),
+    "log_loss": ("Log loss", "in"),
+    "ece": ("Top-label ECE", "in"),
+    "confidence_in": ("Mean confidence", "in"),
+    "confidence_out": ("Mean confidence", "out"),
+    "auroc_novelty": ("AUROC of novelty", "out"),
+    "auroc_confidence": ("AUROC of 1 - confidence", "out"),
+    "aurc_novelty": ("AURC, rejecting by novelty", "out"),
+    "aurc_confidence": ("AURC, rejecting by confidence", "out"),
+}
+
+
+class Sets(NamedTuple):
+    """Rows in distribution with their labels, rows out of it, and points at radii of the data."""
+
+    X: Any
+    y: Any
+    out: Any
+    at: dict[float, Floats]
+    level: float
+    seed: int
+    clip: float | None
+
+
+class FarAndNear(Mapping[str, Estimate]):
+    """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
+
+    def __init__(self, model: Any, sets: Sets) -> None:
+        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
+        p = np.asarray(model.predict_proba(sets.X), dtype=float)
+        self.classes = list(model.classes_)
+        self.tally = ClassTally.of(sets.y, p, classes=self.classes)
+        self._right = _right(sets.y, self.classes, p)
+        self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
+        self.novelty_by, (self._odd, self._odd_out) = _oddness(model, sets.X, sets.out)
+        self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
+
+    @cached_property
+    def largest_share(self) -> float:
+        """The share of the commonest class in distribution: a confidence that knows nothing."""
+        counts = self.tally.confusion.weight.sum(axis=1)
+        return float(counts.max() / counts.sum())
+
+    @cached_property
+    def by_novelty(self) -> Tally | None:
+        """All rows, least novel surest: right, or wrong, as all rows out of distribution are."""
+        return None if self._odd is None else self._kept(-self._odd, -self._odd_out)
+
+    @cached_property
+    def by_confidence(self) -> Tally | None:
+        """The same, the highest posterior surest."""
+        return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in SHOWN:
+            raise KeyError(f"no measure {name}; there are {', '.join(SHOWN)}")
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SHOWN)
+
+    def __len__(self) -> int:
+        return len(SHOWN)
+
+    @cached_property
+    def _estimates(self) -> dict[str, Estimate]:
+        level = self._level
+        return {
+            "accuracy": accuracy(self.tally, level=level),
+            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
+            "ece": ece(self.tally, level=level, seed=self._seed),
+            "confidence_in": self._mean(self._sure),
+            "confidence_out": self._mean(self._sure_out),
+            "auroc_novelty": self._told(self._odd, self._odd_out),
+            "auroc_confidence": self._told(-self._sure, _minus(self._sure_out)),
+            "aurc_novelty": self._area(self.by_novelty),
+            "aurc_confidence": self._area(self.by_confidence),
+        }
+
+    def _mean(self, sure: Floats | None) -> Estimate:
+        if sure is None:
+            return Estimate.undefined("no rows out of distribution", self._level)
+        t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
+        mean = mean_score(t, level=self._level)
+        low, high = max(mean.low, 0.0), min(mean.high, 1.0)
+        return Estimate(
+            mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
+        )
+
+    def _told(self, inside: Floats | None, out: Floats | None) -> Estimate:
+        """How well a number tells rows out of distribution from rows in it."""
+        if why := self._lacking(inside):
+            return Estimate.undefined(why, self._level)
+        return auroc(_tally(inside, out), level=self._level)
+
+    def _area(self, t: Tally | None) -> Estimate:
+        if t is None:
+            return Estimate.undefined(self._lacking(self._odd), self._level)
+        return aurc(t, level=self._level)
+
+    def _lacking(self, odd: Floats | None) -> str:
+        if self._sure_out is None:
+            return "no rows out of distribution"
+        return "the model has no score_samples or novelty" if odd is None else ""
+
+    def _kept(self, sure: Floats, sure_out: Floats | None) -> Tally:
+        assert sure_out is not None
+        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)])
+        return Tally.of(
+            right.astype(int), np.concatenate([sure, sure_out]), positive=1, kind="score"
+        )
+
+
+def _tally(inside: Any, out: Any) -> Tally:
+    y = np.repeat([0, 1], [len(inside), len(out)])
+    return Tally.of(y, np.concatenate([inside, out]), positive=1, kind="score")
+
+
+def _minus(x: Floats | None) -> Floats | None:
+    return None if x is None else -x
+
+
+def _right(y: Any, classes: list[Any], p: Floats) -> Any:
+    """Which rows are called what they are, however their labels are spelled."""
+    rows = take_classes(y, p, classes=classes)
+    return rows.scores.argmax(axis=1) == rows.y
+
+
+def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
+    """The highest posterior of each row; none where there are no rows."""
+    return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
+
+
+def _oddness(model: Any, X: Any, out: Any) -> tuple[str | None, tuple[Any, Any]]:  # noqa: N803
+    """How novel rows are: minus the log density, which has fewer ties than its novelty; and its name."""
+    if out is None:
+        return None, (None, None)
+    if hasattr(model, "score_samples"):
+        odd, out_odd = (np.nan_to_num(-np.asarray(model.score_samples(x), float)) for x in (X, out))
+        return "score_samples", (odd, out_odd)
+    if hasattr(model, "novelty"):
+        return "novelty", (np.asarray(model.novelty(X)), np.asarray(model.novelty(out)))
+    return None, (None, None)
+
+
+def check_model(name: str, model: Any) -> None:
+    """Refuse what gives no posteriors of named classes."""
+    lacking = {
+        "predict_proba": "give a classifier that has chances for its classes",
+        "classes_": "fit it first",
+    }
+    for part, way_out in lacking.items():
+        if not hasattr(model, part):
+            raise BadInput(
+                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
+            )
+
+
+# Models judged together on rows from where they learned and on rows from elsewhere.
+
 
 RADII = (1, 2, 3, 4, 5)
 SURE = 0.1  # above the largest class share, out of distribution

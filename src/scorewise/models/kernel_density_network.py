@@ -1,4 +1,4 @@
-"""A ReLU network whose posteriors are calibrated near its data and fall to the prior far away."""
+"""Networks, each with rows of known class that it was not fitted to, asked together."""
 
 from __future__ import annotations
 
@@ -13,28 +13,154 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
-from scorewise.models.checking import is_whole, weights
-from scorewise.models.committee import Committee, Group, Heard
-from scorewise.models.held_out import check_folds, some, splits
-from scorewise.models.kernel_posterior import mixed
-from scorewise.models.neighbourhood import background, far, score
-from scorewise.models.network_input import check_shape, rows_of
-from scorewise.models.pooling import EXPONENTS, Pool, tune_pool
-from scorewise.models.relu_layers import check_layers
-from scorewise.models.relu_networks import (
+from scorewise.models.input import is_whole, weights
+from scorewise.models.neighbourhood import Neighbourhood, background, far, score
+from scorewise.models.networks import (
+    Seen,
     check_classes,
+    check_layers,
     check_network,
     check_outputs,
+    check_shape,
     check_width,
     fitted,
     is_ready,
+    is_torch,
+    passing_of,
     plain,
+    rows_of,
+    see,
     seeds_of,
     unwrapped,
 )
-from scorewise.models.torch_layers import is_torch
+from scorewise.models.patterns import EXPONENTS, Around, KnownRows, Pool, tune_pool
+from scorewise.models.posterior import check_folds, mixed, some, splits
+
+NEIGHBOURS = 10  # known rows that the density is made of, of all networks together
+
+
+@dataclass(frozen=True)
+class Group:
+    """Known rows of one network, in the order of their classes."""
+
+    X: Floats
+    codes: Ints
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a committee says of rows: log posteriors and kernel sums by network, one nearness."""
+
+    log_network: Floats
+    sums: Floats
+    nearness: Floats
+
+
+@dataclass(frozen=True)
+class Committee:
+    """Networks, the patterns of the rows that each knows, and the points of all of these."""
+
+    networks: tuple[Any, ...]
+    known: tuple[KnownRows, ...]
+    near: Neighbourhood
+    layers: Sequence[int] | None
+    features: int | str | None
+
+    @classmethod
+    def of(
+        cls,
+        networks: Sequence[Any],
+        groups: Sequence[Group],
+        classes: int,
+        layers: Sequence[int] | None,
+        features: int | str | None,
+    ) -> Committee:
+        """From networks, each with a group of rows."""
+        known, points = [], []
+        for place, group in enumerate(groups):
+            seen = [_see(network, group.X, layers, features) for network in networks]
+            patterns = seen[place].patterns
+            known.append(KnownRows.of(patterns, group.codes, group.weight, classes))
+            points.append(_points(seen, features))
+        near = Neighbourhood.of(np.concatenate(points))
+        return cls(tuple(networks), tuple(known), near, layers, features)
+
+    def hear(self, X: Floats, exponent: float) -> Heard:  # noqa: N803
+        """What is said of rows that no network was fitted to."""
+        seen, around = self._around(X, [(exponent,)] * len(self.known), None)
+        sums = np.stack([part.sums[0] for part in around])
+        log_network = np.stack([part.log_posterior for part in seen])
+        return Heard(log_network, sums, self._nearness(seen, around))
+
+    def hear_left_out(
+        self,
+        member: int,
+        X: Floats,  # noqa: N803
+        own: Ints,
+        exponents: Sequence[float],
+    ) -> Heard:
+        """What one network says of rows that it knows, at the places `own`, if each were not known.
+
+        The kernel sums are those of all exponents; the density is that of the whole committee.
+        """
+        wanted = [exponents if place == member else () for place in range(len(self.known))]
+        seen, around = self._around(X, wanted, (member, own))
+        near = self._nearness(seen, around)
+        return Heard(seen[member].log_posterior, around[member].sums, near)
+
+    def _around(
+        self,
+        X: Floats,  # noqa: N803
+        exponents: Sequence[Sequence[float]],
+        left_out: tuple[int, Ints] | None,
+    ) -> tuple[list[Seen], list[Around]]:
+        seen = [_see(network, X, self.layers, self.features) for network in self.networks]
+        count = -(-NEIGHBOURS // len(self.known))
+        around = [
+            known.around(
+                seen[place].patterns,
+                exponents[place],
+                count,
+                left_out[1] if left_out and left_out[0] == place else None,
+            )
+            for place, known in enumerate(self.known)
+        ]
+        return seen, around
+
+    def _nearness(self, seen: Sequence[Seen], around: Sequence[Around]) -> Floats:
+        starts = np.cumsum([0, *(len(known) for known in self.known)])
+        places = np.hstack(
+            [part.places + start for part, start in zip(around, starts, strict=False)]
+        )
+        likeness = np.hstack([part.likeness for part in around])
+        with np.errstate(over="ignore"):  # as far as can be: the log density is -inf
+            return self.near.nearness(_points(seen, self.features), places, likeness)
+
+
+def _see(
+    network: Any,
+    X: Floats,  # noqa: N803
+    layers: Sequence[int] | None,
+    features: int | str | None,
+) -> Seen:
+    return see(passing_of(network, features), X, layers, features)
+
+
+def _points(seen: Sequence[Seen], features: int | str | None) -> Floats:
+    """The rows themselves, or the activations of a layer, those of all networks side by side."""
+    if features is None:
+        return seen[0].points
+    return np.hstack([part.points for part in seen])
+
+
+# A ReLU network whose posteriors are calibrated near its data and fall to the prior far away.
+
 
 ASKED = 2_000  # known rows that tuning looks at, in all, at most
 FEWEST = 10  # rows in a fold; below twice as many nothing is tuned

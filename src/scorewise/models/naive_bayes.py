@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
-from scorewise.models.checking import features, is_finite, labels, weights
 from scorewise.models.features import Layout
+from scorewise.models.input import features, is_finite, labels, weights
 
 _FAR = 1e100  # squares of more standard deviations than that are no floats
 _WIDEST = 1e300  # the largest variance, in which all rows are as likely

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from scorewise import __version__
 from scorewise.arrays import Floats
-from scorewise.recalibrating.cells import Cells
+from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Method, Parameters
-from scorewise.recalibrating.scale import Scale
 from scorewise.tallies import Tally
 from scorewise.writing import seal
 

@@ -21,13 +21,11 @@ from scorewise.recalibrating.classes.choosing import (
     fixed,
 )
 from scorewise.recalibrating.classes.document import data_of_classes
-from scorewise.recalibrating.classes.mapping import ClassMap
-from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.recalibrating.classes.table import Table
-from scorewise.recalibrating.classes.taking import scores_of, several
+from scorewise.recalibrating.classes.maps import Table
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of, several
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.methods.venn_abers import both
+from scorewise.recalibrating.methods.nonparametric import both
 from scorewise.tallies import Tally
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes.mapping import ClassMap
-from scorewise.recalibrating.classes.methods import CLASS_METHODS
+from scorewise.recalibrating.cells import Scale
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.scale import Scale
 from scorewise.views.words import Document, plain
 from scorewise.writing import seal
 

@@ -13,9 +13,8 @@ from scorewise.columns.classes import SLACK
 from scorewise.columns.roles import check_columns, class_columns
 from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes.mapping import ClassMap
-from scorewise.recalibrating.rewriting import check_kept, place_of, rewrite
-from scorewise.recalibrating.scanning import Applied, checked, scan
+from scorewise.recalibrating.applying import Applied, check_kept, checked, place_of, rewrite, scan
+from scorewise.recalibrating.classes.methods import ClassMap
 from scorewise.views.words import Document
 
 

@@ -1,17 +1,96 @@
-"""The methods of recalibration of several classes, the simple ones first."""
+"""One fitted map of several classes: plain numbers, and where they come from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from scorewise import __version__
 from scorewise.arrays import Floats
-from scorewise.recalibrating.classes.linear import Linear, Parts
-from scorewise.recalibrating.classes.newton import TOLERANCE, likeliest
-from scorewise.recalibrating.classes.table import Table, row_sums
+from scorewise.columns.classes import ClassKind, as_table, take_classes, unnamed
+from scorewise.columns.labels import listed, text
+from scorewise.errors import BadInput
+from scorewise.recalibrating.classes.maps import (
+    TOLERANCE,
+    Linear,
+    Parts,
+    Table,
+    likeliest,
+    log_probabilities,
+    row_sums,
+)
+from scorewise.tallies.losses import softmax
+from scorewise.writing import seal
+
+
+@dataclass(frozen=True)
+class ClassMap:
+    """A method with its parameters, the classes, the kind of scores, and the rows it was fitted to.
+
+    `strength` is how many rows the pull towards simpler maps is worth; `absent` are the classes that no
+    row had.
+    """
+
+    method: str
+    parameters: ClassParameters
+    classes: tuple[str, ...]
+    kind: ClassKind
+    clip: float
+    strength: float
+    rows: int
+    absent: tuple[str, ...] = ()
+    version: str = __version__
+
+    @classmethod
+    def fit(
+        cls,
+        method: str,
+        t: Table,
+        classes: tuple[str, ...],
+        kind: ClassKind,
+        clip: float,
+        strength: float,
+    ) -> ClassMap:
+        """The map of that method at a strength."""
+        m, start = CLASS_METHODS[method], None
+        for s in (s for s in m.strengths if s > strength):
+            _, start = m.fit(t, s, start, exact=1e-2)
+        parameters, _ = m.fit(t, strength, start)
+        absent = tuple(c for c, seen in zip(classes, t.seen, strict=True) if not seen)
+        return cls(method, parameters, classes, kind, clip, strength, len(t), absent)
+
+    def __call__(self, scores: Floats) -> Floats:
+        """The probabilities of rows of scores, one column a class."""
+        if self.method == "identity":
+            return softmax(scores) if self.kind == "logit" else scores.copy()
+        return mapped(self.parameters, log_probabilities(scores, self.kind, self.clip))
+
+    def of_table(self, t: Table) -> Floats:
+        """The probabilities of rows that were read already."""
+        return t.p if self.method == "identity" else mapped(self.parameters, t.x)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON values, with a seal."""
+        doc = {
+            "version": self.version,
+            "method": self.method,
+            "kind": self.kind,
+            "clip": self.clip,
+            "classes": list(self.classes),
+            "strength": self.strength,
+            "rows": self.rows,
+            "absent": list(self.absent),
+            "parameters": self.parameters,
+        }
+        return {**doc, "sha256": seal(doc)}
+
+
+# The methods of recalibration of several classes, the simple ones first.
+
 
 ClassParameters: TypeAlias = dict[str, Any]
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
@@ -97,3 +176,50 @@ DIRICHLET = ClassMethod(
     least=lambda k: 20 * k,
 )
 CLASS_METHODS = {m.name: m for m in (IDENTITY, TEMPERATURE, VECTOR, STRUCTURED, DIRICHLET)}
+
+
+# Scores of several classes as a fitted map takes them: the same classes, in its order.
+
+
+def several(p: Any) -> bool:
+    """Whether there is a column of scores for each class: a table, a frame or a mapping.
+
+    >>> several([0.2, 0.7]), several([[0.2, 0.8], [0.7, 0.3]]), several({"a": [0.2], "b": [0.8]})
+    (False, True, True)
+    """
+    if isinstance(p, Mapping) or _framed(p):
+        return True
+    if isinstance(p, list | tuple):
+        return bool(len(p)) and all(
+            hasattr(row, "__len__") and not isinstance(row, str) for row in p
+        )
+    return getattr(p, "ndim", 1) == 2
+
+
+def scores_of(p: Any, m: ClassMap) -> Floats:
+    """The scores of the classes of a map, checked; columns that have names are found by them."""
+    if not unnamed(p):
+        named = {text(c): p[c] for c in (p.columns if hasattr(p, "columns") else p)}
+        if set(named) != set(m.classes):
+            raise BadInput(
+                f"the columns are {listed(list(named))}, but the map is for the classes "
+                f"{listed(list(m.classes))}; pass one column for each"
+            )
+        p = {c: named[c] for c in m.classes}
+        first = p[m.classes[0]]
+        size = len(first) if hasattr(first, "__len__") else 0
+    else:
+        p = as_table(p)
+        if p.ndim != 2 or p.shape[1] != len(m.classes):
+            raise BadInput(
+                f"scores have shape {p.shape}; the map is for {len(m.classes)} classes and needs one row "
+                f"of {len(m.classes)} scores each"
+            )
+        size = len(p)
+    labels = np.full(size, m.classes[0])
+    return take_classes(labels, p, classes=m.classes, kind=m.kind).scores
+
+
+def _framed(p: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return hasattr(p, "get_columns") or (pandas is not None and isinstance(p, pandas.DataFrame))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from scorewise.recalibrating.methods.beta import BETA
-from scorewise.recalibrating.methods.histogram import HISTOGRAM
-from scorewise.recalibrating.methods.isotonic import ISOTONIC, ISOTONIC_STRICT
-from scorewise.recalibrating.methods.linear import IDENTITY, PLATT, TEMPERATURE
-from scorewise.recalibrating.methods.method import Method, Parameters
-from scorewise.recalibrating.methods.quadratic import QUADRATIC
-from scorewise.recalibrating.methods.spline import SPLINE
-from scorewise.recalibrating.methods.venn_abers import VENN_ABERS
+from scorewise.recalibrating.methods.nonparametric import (
+    HISTOGRAM,
+    ISOTONIC,
+    ISOTONIC_STRICT,
+    VENN_ABERS,
+)
+from scorewise.recalibrating.methods.parametric import (
+    BETA,
+    IDENTITY,
+    PLATT,
+    QUADRATIC,
+    SPLINE,
+    TEMPERATURE,
+    Method,
+    Parameters,
+)
 
 METHODS = {
     m.name: m

@@ -1,8 +1,0 @@
-"""How far an automatic judge can be trusted: against humans, against other judges, against itself."""
-
-from __future__ import annotations
-
-from scorewise.agreeing.judges.judging import Judgement, judge
-from scorewise.agreeing.judges.needed import items_needed
-
-__all__ = ["Judgement", "items_needed", "judge"]

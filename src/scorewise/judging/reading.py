@@ -1,0 +1,405 @@
+"""Which verdict is the same when the two answers change places."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.columns import Place
+from scorewise.columns.files import open_frame
+from scorewise.columns.labels import listed, text
+from scorewise.columns.load import open_source
+from scorewise.columns.numbers import numbers
+from scorewise.columns.rating_codes import coded_ratings
+from scorewise.columns.ratings import RatingRows, Scale
+from scorewise.columns.roles import check_columns
+from scorewise.columns.rows import aligned, one_of, same_length
+from scorewise.columns.rows import weights as checked_weights
+from scorewise.columns.vectors import Coded, Numbers, Vector, vector
+from scorewise.errors import BadInput
+from scorewise.tallies.ratings import Ratings
+
+_KNOWN = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))
+
+
+@dataclass(frozen=True)
+class Swap:
+    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither."""
+
+    to: NDArray[np.int32]
+    side: NDArray[np.int32]
+
+
+def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]) -> Swap:
+    """The categories that change into each other; those that are not named stay.
+
+    The first of two that are named is the verdict for the first position.
+
+    >>> read_swap("A=B", ("A", "B", "tie")).to.tolist()
+    [1, 0, 2]
+    """
+    pairs = _guessed(categories) if given is None else _given(given)
+    to = np.arange(len(categories), dtype=np.int32)
+    side = np.zeros(len(categories), np.int32)
+    at = {word: k for k, word in enumerate(categories)}
+    for one, other in pairs:
+        for word in (one, other):
+            if word not in at:
+                raise BadInput(
+                    f"swap= names '{word}', which is no category; the categories are "
+                    f"{listed(list(categories))}"
+                )
+        a, b = at[one], at[other]
+        if a == b:
+            raise BadInput(f"swap= turns '{one}' into itself; name verdicts that change places")
+        if (to[a], to[b]) == (b, a):
+            continue
+        if to[a] != a or to[b] != b:
+            raise BadInput(f"swap= turns '{one}' into '{other}', and not back; name each pair once")
+        to[a], to[b], side[a], side[b] = b, a, 1, -1
+    return Swap(to, side)
+
+
+def _guessed(categories: tuple[str, ...]) -> list[tuple[str, str]]:
+    words = {word.casefold(): word for word in categories}
+    for one, other in _KNOWN:
+        if one in words and other in words:
+            return [(words[one], words[other])]
+    raise BadInput(
+        f"which of the categories {listed(list(categories))} change into each other when positions are "
+        f'swapped is not known; pass swap="A=B" with your words'
+    )
+
+
+def _given(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
+    if isinstance(given, Mapping):
+        return [(text(a), text(b)) for a, b in given.items()]
+    if not isinstance(given, str):
+        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+    parts = [part.split("=") for part in given.split(",")]
+    if any(len(part) != 2 or not all(word.strip() for word in part) for part in parts):
+        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+    return [(a.strip(), b.strip()) for a, b in parts]
+
+
+# What humans and judges said, checked once.
+
+
+NoAnswer: TypeAlias = Literal["drop", "wrong"]
+Codes: TypeAlias = NDArray[np.int32]
+MOST = 1000  # categories
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """Codes of humans, judges and judges asked again, a row for each pattern; -1 is no answer.
+
+    `count` is the number of items with each pattern, `weight` and `weight2` the sums of their weights and
+    of the squares of those.
+    """
+
+    humans: dict[str, Codes]
+    judges: dict[str, Codes]
+    swapped: dict[str, Codes]
+    swap: Swap | None
+    count: NDArray[np.int64]
+    weight: NDArray[Any]
+    weight2: NDArray[Any]
+    categories: tuple[str, ...]
+    values: NDArray[np.float64]
+    weighted: bool = False
+    place: Place = field(default_factory=Place)
+
+
+def take_judges(
+    humans: Any,
+    judges: Any,
+    *,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+    swapped: Mapping[str, Any] | None = None,
+    swap: Mapping[str, str] | str | None = None,
+    ignore: Sequence[Any] = (),
+    weight: Any = None,
+    weight_name: str = "weight",
+    place: Place | None = None,
+) -> Said:
+    """Columns of humans and of judges on the same items.
+
+    Values named in `ignore` are no answer where a judge gives them.
+    """
+    place = place or Place()
+    one_of("scale", scale, get_args(Scale))
+    people, machines = named_columns(humans, "human"), named_columns(judges, "judge")
+    if both := [name for name in machines if name in people]:
+        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+    again = _again(swapped, machines)
+    given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
+    if len(given) < len(people) + len(machines) + len(again):
+        raise BadInput("two columns have the same name; give each a name of its own")
+    aligned(given.items())
+    vectors = {name: vector(column, name) for name, column in given.items()}
+    same_length(list(vectors.items()))
+    words = {text(v) for v in _several(() if ignore is None else ignore)}
+    vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
+    _check_said(vectors, people, machines)
+    found = coded_ratings(vectors, scale, categories, place)
+    if len(found.categories) > MOST:
+        raise BadInput(
+            f"there are {len(found.categories):,} different ratings, and a judge can be judged on {MOST:,} "
+            f"at most; round or group them"
+        )
+    heavy = None if weight is None else _weights(weight, weight_name, vectors, place)
+    folded = _folded(found.codes, heavy, found.categories, found.values, scale)
+    at = dict(zip(vectors, folded.codes.T, strict=False))
+    return Said(
+        {name: at[name] for name in people},
+        {name: at[name] for name in machines},
+        {name: at[_rerun(name)] for name in again},
+        read_swap(swap, found.categories) if again else None,
+        folded.count,
+        folded.weight,
+        folded.weight2,
+        found.categories,
+        found.values,
+        weight is not None,
+        place,
+    )
+
+
+def named_columns(given: Any, what: str) -> dict[str, Any]:
+    """Columns by name: of a mapping, a frame, an array of columns, or one column.
+
+    >>> sorted(named_columns(np.zeros((5, 2)), "human"))
+    ['human 1', 'human 2']
+    """
+    if isinstance(given, Mapping):
+        columns = {str(name): column for name, column in given.items()}
+        if len(columns) < len(given):
+            raise BadInput(f"two {what}s have the same name; give each a name of its own")
+    elif isinstance(given, np.ndarray) and given.ndim == 2:
+        columns = {f"{what} {k + 1}": given[:, k] for k in range(given.shape[1])}
+    elif hasattr(given, "columns") or hasattr(given, "collect_schema"):
+        names, get = open_frame(given)
+        columns = get(names)
+    elif given is None:
+        columns = {}
+    else:
+        columns = {what: given}
+    if not columns:
+        raise BadInput(f"no {what} was given; pass the ratings of at least one {what}")
+    return columns
+
+
+def _rerun(name: str) -> str:
+    return f"swapped verdicts of {name}"
+
+
+def _several(values: Any) -> list[Any]:
+    return [values] if isinstance(values, str | int | float | np.generic) else list(values)
+
+
+def _again(swapped: Any, judges: Mapping[str, Any]) -> dict[str, Any]:
+    if swapped is None:
+        return {}
+    if not isinstance(swapped, Mapping):
+        raise BadInput(
+            "swapped= takes verdicts by the name of the judge, such as {'gpt': verdicts}"
+        )
+    for name in swapped:
+        if str(name) not in judges:
+            raise BadInput(
+                f"swapped= has verdicts of '{name}', which is no judge; the judges are {', '.join(judges)}"
+            )
+    return {str(name): column for name, column in swapped.items()}
+
+
+def _without(column: Vector, words: set[str]) -> Vector:
+    """The same with ignored values as missing."""
+    if not words:
+        return column
+    if isinstance(column, Coded):
+        keep = np.array([text(v) not in words for v in column.values], bool)
+        codes = np.append(np.where(keep, keep.cumsum() - 1, -1), -1)
+        left = [v for v, kept in zip(column.values, keep, strict=True) if kept]
+        return Coded(codes[column.codes], left, column.declared)
+    values, place = np.unique(column.values, return_inverse=True)
+    ignored = np.array([text(v) in words for v in values], bool)[place]
+    return Numbers(column.values, ignored if column.null is None else ignored | column.null)
+
+
+def _check_said(
+    vectors: Mapping[str, Vector], people: Mapping[str, Any], judges: Mapping[str, Any]
+) -> None:
+    """Refuse too few items, humans who label nothing, and judges who never answer."""
+    items = len(next(iter(vectors.values())))
+    if items < 2:
+        raise BadInput(f"there {'is 1 item' if items else 'are no items'}; at least two are needed")
+    blank = {n for n, v in vectors.items() if (gone := v.missing()) is not None and gone.all()}
+    if blank.issuperset(people):
+        raise BadInput("no item is labelled: every human rating is missing; label some of them")
+    if silent := [name for name in vectors if name not in people and name in blank]:
+        who = f"judge '{silent[0]}' gives" if silent[0] in judges else f"'{silent[0]}' give"
+        raise BadInput(f"{who} no answer on any of {items:,} items; leave it out")
+
+
+def _weights(
+    weight: Any, name: str, vectors: Mapping[str, Vector], place: Place
+) -> NDArray[np.float64]:
+    found = numbers(vector(weight, name), name, place)
+    same_length([next(iter(vectors.items())), (name, found)])
+    if (gone := found.missing()) is not None:
+        raise BadInput(f"{name} is missing {place.rows(gone)}; give each item one")
+    return checked_weights(found, name, place)
+
+
+@dataclass(frozen=True)
+class _Folded:
+    codes: Codes
+    count: NDArray[np.int64]
+    weight: NDArray[Any]
+    weight2: NDArray[Any]
+
+
+def _folded(
+    codes: Codes,
+    weight: NDArray[np.float64] | None,
+    categories: tuple[str, ...],
+    values: NDArray[np.float64],
+    scale: Scale,
+) -> _Folded:
+    """Distinct patterns; an item that nobody rated is one, too."""
+    there = np.zeros((len(codes), 1), np.int32)
+    marked = np.concatenate([codes, there], axis=1)
+    if weight is not None:
+        marked, weight = marked[weight > 0], weight[weight > 0]
+    names = tuple(map(str, range(marked.shape[1])))
+    rows = RatingRows(marked, categories, values, scale, names)
+    plain = Ratings.of_rows(rows)
+    found = plain
+    if weight is not None:
+        found = Ratings.of_rows(RatingRows(marked, categories, values, scale, names, weight=weight))
+    return _Folded(found.codes[:, :-1], plain.weight.astype(np.int64), found.weight, found.weight2)
+
+
+# Columns of humans and judges, by their names in a file or frame.
+
+
+@dataclass(frozen=True)
+class Given:
+    """The columns of humans and judges, of judges asked again, and the weights."""
+
+    humans: Any
+    judges: Any
+    swapped: Mapping[str, Any] | None
+    weight: Any
+    weight_name: str = "weight"
+    place: Place | None = None
+
+
+def given(
+    source: Any,
+    second: Any,
+    humans: Any,
+    judges: Any,
+    swapped: Any,
+    weight: Any,
+    encoding: str | None = None,
+) -> Given:
+    """What `judge` was given: columns, or a file or frame with the names of its columns."""
+    if second is not None:
+        if humans is not None or judges is not None:
+            raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
+        humans, judges = source, second
+    elif source is None or humans is None:
+        humans = source if humans is None else humans
+    else:
+        named = _names(humans, "human"), _names(judges, "judge")
+        return _read(source, *named, swapped, weight, encoding)
+    if isinstance(humans, str | os.PathLike):
+        raise BadInput(
+            "humans is a path or a name; pass a file with the names of its columns, such as "
+            'judge("file.csv", humans=["ann"], judges=["gpt"])'
+        )
+    return Given(humans, judges, swapped, weight)
+
+
+def _names(names: Any, what: str) -> list[str]:
+    """Names of columns, each once."""
+    listed = [names] if isinstance(names, str) else names
+    if listed is None or isinstance(listed, Mapping) or not all(isinstance(n, str) for n in listed):
+        raise BadInput(f"{what}s= names columns of the file or frame; pass a list of names")
+    if not listed:
+        raise BadInput(f"no {what} was given; name at least one column")
+    return list(listed)
+
+
+def _read(
+    source: Any,
+    humans: list[str],
+    judges: list[str],
+    swapped: Any,
+    weight: str | None,
+    encoding: str | None,
+) -> Given:
+    if both := [name for name in judges if name in humans]:
+        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+    if weight is not None and not isinstance(weight, str):
+        raise BadInput("weight= is the name of a column where ratings are in a file or a frame")
+    columns, get, _ = open_source(source, encoding)
+    again = _asked_again(judges, swapped, columns)
+    wanted = [*humans, *judges, *again.values(), *([] if weight is None else [weight])]
+    if twice := [name for name in wanted if wanted.count(name) > 1]:
+        raise BadInput(f"column '{twice[0]}' is given twice; name a different column for each")
+    check_columns(columns, wanted)
+    found, place = get(wanted)
+    return Given(
+        {name: found[name] for name in humans},
+        {name: found[name] for name in judges},
+        {judge: found[name] for judge, name in again.items()} or None,
+        None if weight is None else found[weight],
+        weight or "weight",
+        place,
+    )
+
+
+def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) -> dict[str, str]:
+    """The column of the exchanged run of each judge: by judge, or in their order.
+
+    >>> _asked_again(["gpt", "small"], ["small=other"], ["gpt", "small", "other"])
+    {'small': 'other'}
+    >>> _asked_again(["gpt"], ["gpt=1"], ["gpt", "gpt=1"])
+    {'gpt': 'gpt=1'}
+    """
+    if isinstance(swapped, Mapping):
+        return {str(judge): str(column) for judge, column in swapped.items()}
+    asked = [swapped] if isinstance(swapped, str) else list(swapped or ())
+    # a column whose name has a = is a column
+    parts = [("", name) if name in columns else _part(name, judges) for name in asked]
+    named = {judge: name for judge, name in parts if judge}
+    if named:
+        if len(named) < len(parts):
+            raise BadInput(
+                "swapped= names judges for some columns and not for others, or one twice; write each as "
+                "JUDGE=COLUMN"
+            )
+        return named
+    if asked and len(asked) != len(judges):
+        raise BadInput(
+            f"swapped= has {len(asked)} and there {'is' if len(judges) == 1 else 'are'} {len(judges)} of "
+            f"judges; name one column for each, in their order, or write JUDGE=COLUMN"
+        )
+    return dict(zip(judges, asked, strict=False))
+
+
+def _part(name: str, judges: Sequence[str]) -> tuple[str, str]:
+    """The judge and the column of JUDGE=COLUMN; no judge where it is none."""
+    return next(
+        ((j, name[len(j) + 1 :]) for j in judges if name.startswith(f"{j}=")),
+        ("", name),
+    )

@@ -1,8 +1,0 @@
-"""Scores brought into ROC space: the score-weighted ROC curve (smROC) and all that it shows."""
-
-from __future__ import annotations
-
-from scorewise.scoring.one import SmRoc, smroc
-from scorewise.scoring.several import SmRocs, curves_of
-
-__all__ = ["SmRoc", "SmRocs", "curves_of", "smroc"]

@@ -1,0 +1,8 @@
+"""Scores brought into ROC space: the score-weighted ROC curve (smROC) and all that it shows."""
+
+from __future__ import annotations
+
+from scorewise.weighted_roc.curve import SmRoc, smroc
+from scorewise.weighted_roc.several import SmRocs, curves_of
+
+__all__ = ["SmRoc", "SmRocs", "curves_of", "smroc"]

@@ -1,0 +1,313 @@
+"""Scores read off the slopes of the convex hull of the ROC curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.curves import roc
+from scorewise.curves.hull import pooled
+from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
+from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate, number
+from scorewise.measures import smauc
+from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.losses import unit
+from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
+from scorewise.tallies.sorting import add_runs
+from scorewise.views.shown import Shown
+from scorewise.views.words import Document
+from scorewise.weighted_roc.document import document
+
+
+def recalibrated(t: Tally) -> Tally:
+    """The same rows, scored by the slopes of the hull: 0.5 where both classes are equally frequent.
+
+    The slope is the share of positives that lie there over the share of negatives, and the score is
+    slope / (1 + slope). This is isotonic regression, if both classes had the same weight: a rare class
+    does not push all scores towards 0. The map is fitted to the very rows that it is applied to, and
+    flatters them somewhat.
+
+    >>> recalibrated(Tally.of([0, 0, 0, 0, 1, 0, 1], [0.01, 0.02, 0.03, 0.05, 0.04, 0.06, 0.07])).score
+    array([0.        , 0.55555556, 1.        ])
+    """
+    start = pooled(t)
+    neg, pos, neg2, pos2 = (add_runs(w, start) for w in (t.neg, t.pos, t.neg2, t.pos2))
+    up, along = pos / t.positives, neg / t.negatives
+    return replace(
+        t,
+        score=up / (up + along),
+        neg=neg,
+        pos=pos,
+        neg2=neg2,
+        pos2=pos2,
+        kind="probability",
+        coarse=None,
+    )
+
+
+# What makes a score-weighted ROC curve hard to read, in words.
+
+
+def cautions(curve: SmRoc) -> list[str]:
+    """What a reader should be told in words."""
+    return [*_overlap(curve), *_extreme(curve), *_far(curve)]
+
+
+def _overlap(curve: SmRoc) -> Iterator[str]:
+    m = curve.midpoint
+    (neg_low, neg_high), (pos_low, pos_high) = (class_ends(curve.tally, side) for side in (0, 1))
+    if neg_high < pos_low or pos_high < neg_low:
+        below, above = (
+            ("negatives", "positives") if neg_high < pos_low else ("positives", "negatives")
+        )
+        edge, start = (neg_high, pos_low) if neg_high < pos_low else (pos_high, neg_low)
+        where = "" if edge < m <= start else f", and the midpoint {number(m)} is not between them"
+        yield (
+            f"the classes are separable: all {below} score at most {number(edge)}, all {above} at "
+            f"least {number(start)}{where}"
+        )
+        return
+    low, high = max(neg_low, pos_low), min(neg_high, pos_high)
+    if not low <= m <= high:
+        yield (
+            f"the midpoint {number(m)} lies outside [{number(low)}, {number(high)}], where the scores of "
+            f"the classes overlap; see whether another rule, such as balanced, suits them better"
+        )
+
+
+def _extreme(curve: SmRoc) -> Iterator[str]:
+    if not curve.area.defined:
+        yield f"there is no area: {curve.area.why}"
+
+
+def _far(curve: SmRoc) -> Iterator[str]:
+    """The objection of Schubert et al. (2012), where it applies."""
+    m = curve.midpoint
+    if not far(m) or not curve.area.defined:
+        return
+    after, chance = curve.recalibrated().area, curve.area.baseline
+    side = "below" if m < 0.5 else "above"
+    yield (
+        f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
+        f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores dealt "
+        f"out at random would get {_said(chance)}, and after recalibration the area is {after} "
+        f"({_said(after.baseline)} at random)"
+    )
+
+
+def _said(baseline: float | None) -> str:
+    return number(math.nan if baseline is None else baseline)
+
+
+def class_ends(t: Tally, side: int) -> tuple[float, float]:
+    """The lowest and the highest score, on [0, 1], of a class that has rows."""
+    used = (t.neg, t.pos)[side] > 0
+    if t.coarse is None:
+        ends: Floats = unit(t.score[used][[0, -1]], t.kind)
+        return float(ends[0]), float(ends[1])
+    low, high = (unit(x[side][used], t.kind) for x in (t.coarse.low, t.coarse.high))
+    return float(low[0]), float(high[-1])
+
+
+# The score-weighted ROC curve of labels and scores, and everything that can be asked of it.
+
+
+class SmRoc(Shown):
+    """The score-weighted ROC curve: points `x`, `y`, the `area` with its interval, and the `midpoint`.
+
+    Prints as a page. `hull()`, `band()`, `sensitivity()`, `tables()` and `recalibrated()` look closer;
+    `plot()` draws. Single rows (`appropriate`, `segments`) are known when labels and scores were given.
+    """
+
+    def __init__(
+        self,
+        tally: Tally,
+        *,
+        midpoint: Rule | float | Tally = "mean",
+        level: float = 0.95,
+        seed: int = 0,
+        rows: Rows | None = None,
+    ) -> None:
+        if why := tally.why_not_ranked or why_not_unit(tally):
+            raise BadInput(f"no smROC curve: {why}")
+        self.tally, self.level, self.seed, self._rows = tally, level, seed, rows
+        self.found = find_midpoint(tally, midpoint)
+        self.area: Estimate = smauc(tally, midpoint=midpoint, level=level, seed=seed)
+        self.curve = smooth_roc(tally, self.midpoint)
+
+    @property
+    def midpoint(self) -> float:
+        """Where a score turns from low to high."""
+        return self.found.value
+
+    @property
+    def rule(self) -> str:
+        """How the midpoint was found."""
+        return self.found.rule
+
+    @property
+    def x(self) -> Floats:
+        """Shares of all runs, from 0 to 1."""
+        return self.curve.x
+
+    @property
+    def y(self) -> Floats:
+        """Shares of all climbs, from 0 to 1."""
+        return self.curve.y
+
+    @property
+    def threshold(self) -> Floats:
+        """The score down to which each point has come; infinite at the start."""
+        return self.curve.threshold
+
+    @property
+    def appropriate(self) -> NDArray[np.bool_]:
+        """Whether the score of each row is high on a positive or low on a negative."""
+        return appropriate(*self._known(), self.midpoint)
+
+    @property
+    def segments(self) -> Floats:
+        """The climb and the run of each row, before scaling: two columns that add up to 1."""
+        climb = row_climbs(*self._known(), self.midpoint)
+        return np.stack([climb, 1 - climb], axis=1)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """High and low scores on positives and negatives: weights, mean scores, balance, rotation."""
+        return four_sets(self.tally, self.midpoint)
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """What makes this curve hard to read, each a sentence; empty where nothing does."""
+        return cautions(self)
+
+    @property
+    def gap(self) -> float:
+        """The area between the curve and its hull: how far the scores are from calibration."""
+        hull = self.hull()
+        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.curve.area)
+
+    def rectangle(self) -> Curve:
+        """The curve before scaling, from (0, 0) to all runs and all climbs."""
+        return self.curve.rectangle()
+
+    def hull(self) -> Curve:
+        """The least concave curve above."""
+        return self.curve.hull()
+
+    def roc(self) -> Curve:
+        """The ROC curve of the same rows, to lay beside."""
+        return roc(self.tally)
+
+    def distance(self, other: SmRoc | Curve) -> float:
+        """The area between this curve and another."""
+        return distance(self.curve, other.curve if isinstance(other, SmRoc) else other)
+
+    def tables(self, threshold: float = 0.5) -> tuple[Confusion, Confusion]:
+        """Labels against decisions: for rows with appropriate scores, and for those without."""
+        return tables(self.tally, self.midpoint, threshold)
+
+    def sensitivity(self) -> Sensitivity:
+        """The area for every midpoint there could be."""
+        return sensitivity(self.tally)
+
+    def band(self, *, simultaneous: bool = False, replicates: int = 1000) -> Band:
+        """A band that holds each point, or the whole curve, with the level's confidence."""
+        if not self.area.defined:
+            raise BadInput(f"no band: {self.area.why}")
+        return band(
+            self.tally,
+            self.curve,
+            smooth_steps(self.found),
+            level=self.level,
+            simultaneous=simultaneous,
+            replicates=replicates,
+            seed=self.seed,
+        )
+
+    def recalibrated(self) -> SmRoc:
+        """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
+        return self._recalibrated
+
+    @cached_property
+    def _recalibrated(self) -> SmRoc:
+        return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Any:
+        """Draw it with matplotlib (`pip install 'scorewise[plot]'`); see `displays.SmRocDisplay`.
+
+        Several curves on one plot: pass `ax=`, `name=` and `segments=False`.
+        """
+        from scorewise.displays import SmRocDisplay
+
+        return SmRocDisplay(self, name=name).plot(ax=ax, **options)
+
+    def to_dict(self) -> Document:
+        """The document that every view renders."""
+        return document({self.tally.origin.score: self})
+
+    def _known(self) -> tuple[NDArray[np.bool_], Floats]:
+        if self._rows is None:
+            raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
+        name = self.tally.origin.score
+        return self._rows.y, unit(self._rows.scores[name], self._rows.kinds[name])
+
+
+def smroc(
+    y: Any,
+    s: Any = None,
+    *,
+    midpoint: Rule | float | Tally = "mean",
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    level: float = 0.95,
+    seed: int = 0,
+) -> SmRoc:
+    """The score-weighted ROC curve of labels `y` and scores `s` in [0, 1], or of a `Tally`.
+
+    `midpoint` is a rule ("mean", "balanced", "median", "crossing"), a number, or another tally whose mean
+    is taken. Logits (`kind="logit"`) are read as the probabilities that they stand for.
+
+    >>> curve = smroc([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
+    >>> curve.area, round(curve.midpoint, 3), curve.appropriate.tolist()
+    (0.843 [0.379, 0.979], 0.493, [True, True, False, True, True, True])
+    """
+    options: dict[str, Any] = {"midpoint": midpoint, "level": level, "seed": seed}
+    if isinstance(y, Tally):
+        given = {"s": s, "weight": weight, "count": count, "positive": positive, "kind": kind}
+        if extra := [name for name, value in given.items() if value is not None]:
+            raise BadInput(
+                f"a tally has its scores and labels already; leave out {', '.join(extra)}"
+            )
+        return SmRoc(y, **options)
+    if s is None:
+        raise BadInput(
+            "scores are missing; call smroc(y, s) with labels and scores, or smroc(sw.tally(...)) "
+            "for files and data frames"
+        )
+    rows = take(
+        y,
+        {"score": s},
+        weight=weight,
+        count=count,
+        positive=positive,
+        kind=kind,
+        missing=missing,
+    )
+    tally = Tally.of_rows(rows, "score")
+    tally = replace(tally, origin=replace(tally.origin, label=None))
+    return SmRoc(tally, rows=rows, **options)
