@@ -22,8 +22,8 @@ from _examples import refreshed
 import scorewise as sw
 from scorewise.cli.demo_data import screening_csv
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
-from scorewise.views.picture import svg
-from scorewise.views.words import TITLES
+from scorewise.show.picture import svg
+from scorewise.show.words import TITLES
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -13,7 +13,7 @@ import scorewise as sw
 from scorewise import cli
 from scorewise.cli.app import app
 from scorewise.registry import RATER_MEASURES
-from scorewise.views.schemas import document_schema
+from scorewise.show.schemas import document_schema
 
 TABLE = [[25, 10], [15, 20]]
 

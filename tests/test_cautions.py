@@ -3,8 +3,8 @@
 import json
 
 import scorewise as sw
-from scorewise.views import markdown, terminal
-from scorewise.views.documents import documented, estimate_of
+from scorewise.show import markdown, terminal
+from scorewise.show.documents import documented, estimate_of
 
 WHY = "3 rows of class 'c'"
 SURE, UNSURE = sw.Estimate(0.5, 0.4, 0.6), sw.Estimate(0.5, 0.2, 0.8, caution=WHY)

@@ -23,8 +23,8 @@ import scorewise as sw
 from scorewise import BadInput, ClassTally, Tally
 from scorewise.estimate import Estimate
 from scorewise.registry import CLASS_MEASURES, MEASURES, measure
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 NAMES = np.array(["bird", "cat", "dog"])
 

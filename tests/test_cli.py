@@ -13,9 +13,9 @@ from rich.cells import cell_len
 from scorewise import BadInput, __version__
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
-from scorewise.views.jsontext import dumps
-from scorewise.views.markdown import markdown
-from scorewise.views.schemas import document_schema
+from scorewise.show.documents import dumps
+from scorewise.show.markdown import markdown
+from scorewise.show.schemas import document_schema
 from view_documents import document, names
 
 # output must be buffered for a failure to show only on leaving

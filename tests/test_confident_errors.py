@@ -12,8 +12,8 @@ from rich.cells import cell_len
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.displays import AnswersDisplay
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 mpl.use("Agg")
 GOLD = ["Paris", ["Rome", "Roma"], "Oslo", "Bern", "Wien"]

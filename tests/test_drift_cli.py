@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from drift_cases import draw
 from scorewise.cli import run
-from scorewise.views.schemas import document_schema
+from scorewise.show.schemas import document_schema
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 import scorewise as sw
 from drift_cases import draw, tally
 from scorewise import BadInput
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 Validator = jsonschema.Draft202012Validator
 FAST = {"replicates": 39}

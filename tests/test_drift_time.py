@@ -11,8 +11,8 @@ import pytest
 import scorewise as sw
 from drift_cases import draw
 from scorewise import BadInput
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 FAST = {"label": "y", "score": "p", "replicates": 99}
 N = 600

@@ -13,10 +13,10 @@ from rich.text import Text
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.views import markdown as markdown_view
-from scorewise.views import terminal as terminal_view
-from scorewise.views.jsontext import dumps
-from scorewise.views.pages.section import Section
+from scorewise.show import markdown as markdown_view
+from scorewise.show import terminal as terminal_view
+from scorewise.show.documents import dumps
+from scorewise.show.pages.section import Section
 from view_documents import document
 
 # sets the clipboard, colours by a C1 control, rings, breaks the line, turns the direction of reading

@@ -14,9 +14,9 @@ from rich.cells import cell_len
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
-from scorewise.views.markdown import markdown
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.markdown import markdown
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 from view_documents import NASTY
 
 DATA = (

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest, spearmanr, t
 
 import scorewise as sw
-from scorewise.views.terminal import text
+from scorewise.show.terminal import text
 
 FEW = {"replicates": 100}
 

@@ -8,7 +8,7 @@ import pytest
 import scorewise as sw
 from judge_cases import panel
 from scorewise.cli import run
-from scorewise.views.terminal import text
+from scorewise.show.terminal import text
 
 mpl.use("Agg")
 FEW = {"replicates": 200}

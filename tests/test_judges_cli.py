@@ -10,9 +10,9 @@ import pytest
 import scorewise as sw
 from judge_cases import PANDALM, panel
 from scorewise.cli import run
-from scorewise.views.markdown import markdown
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.markdown import markdown
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 ANSWERS = """item,ann,bob,cid,gpt,again,other,flipped,w
 1,A,A,B,A,B,A,A,1

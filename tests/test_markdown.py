@@ -5,9 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from scorewise.views.escaping import code, escape
-from scorewise.views.markdown import markdown
-from scorewise.views.words import plain
+from scorewise.show.markdown import markdown
+from scorewise.show.words import code, escape, plain
 from view_documents import NASTY, awkward, document, hostile, undefine
 
 

@@ -14,8 +14,8 @@ from scorewise.columns import take
 from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
+from scorewise.show.schemas import document_schema
 from scorewise.tallies import Tally
-from scorewise.views.schemas import document_schema
 
 Z = stats.norm.ppf(0.975)
 ASAH = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "asah.parquet"

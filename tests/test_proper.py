@@ -16,8 +16,8 @@ from scorewise import measures as m
 from scorewise.curves import decompose, murphy
 from scorewise.curves import hull as hulls
 from scorewise.registry import MEASURES, measure
+from scorewise.show import words
 from scorewise.tallies.losses import LOSSES
-from scorewise.views import words
 from test_reference import frame
 
 

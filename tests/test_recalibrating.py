@@ -18,7 +18,7 @@ from recalibration_cases import draw
 from saved_tallies import flipped
 from scorewise.errors import BadInput
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.schemas import document_schema
+from scorewise.show.schemas import document_schema
 
 NEW = np.linspace(0, 1, 101)
 

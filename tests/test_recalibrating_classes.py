@@ -18,7 +18,7 @@ from class_recalibration_cases import draw_classes, losses
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes import choosing as crossfit
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.views.schemas import document_schema
+from scorewise.show.schemas import document_schema
 
 NEW, _ = draw_classes(99, 500)
 

@@ -6,8 +6,8 @@ import math
 import jsonschema
 import pytest
 
-from scorewise.views.jsontext import dumps
-from scorewise.views.schemas import document_schema
+from scorewise.show.documents import dumps
+from scorewise.show.schemas import document_schema
 from view_documents import awkward, document, find, hostile
 
 Validator = jsonschema.Draft202012Validator

@@ -10,10 +10,10 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.views.jsontext import dumps
-from scorewise.views.markdown import markdown
-from scorewise.views.schemas import document_schema
-from scorewise.views.terminal import text
+from scorewise.show.documents import dumps
+from scorewise.show.markdown import markdown
+from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from scorewise.views.picture import svg
-from scorewise.views.terminal import print_document
-from scorewise.views.words import best, plain
+from scorewise.show.picture import svg
+from scorewise.show.terminal import print_document
+from scorewise.show.words import best, plain
 from view_documents import NASTY, awkward, document, find, hostile, undefine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -29,9 +29,9 @@ from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS
 from scorewise.inference.agreement_limits import Interval
 from scorewise.registry import RATER_MEASURES
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Ratings
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",

@@ -14,8 +14,8 @@ from scorewise.columns.rating_codes import RatingList, spelled_alike
 from scorewise.columns.ratings import RatingRows
 from scorewise.inference.agreement_weights import named as weights_named
 from scorewise.registry import RATER_MEASURES
-from scorewise.views.documents import documented, estimate_of, finite, measure_row
-from scorewise.views.words import Document, counted, named, quoted
+from scorewise.show.documents import documented, estimate_of, finite, measure_row
+from scorewise.show.words import Document, counted, named, quoted
 
 if TYPE_CHECKING:
     from scorewise.agreeing.agreement import Agreement

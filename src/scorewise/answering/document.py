@@ -9,8 +9,8 @@ from scorewise.answering.hints import cut, hints
 from scorewise.answering.means import thresholds
 from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
 from scorewise.errors import BadInput
-from scorewise.views.documents import documented, estimate_of, finite
-from scorewise.views.words import Document
+from scorewise.show.documents import documented, estimate_of, finite
+from scorewise.show.words import Document
 
 if TYPE_CHECKING:
     from scorewise.answering.measures import Judged

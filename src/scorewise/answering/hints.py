@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.answering.measures import WHY
 from scorewise.columns.answers import AnswerRows
 from scorewise.errors import BadInput
-from scorewise.views.words import amount, counted, named, quoted, shown, whole_percent
+from scorewise.show.words import amount, counted, named, quoted, shown, whole_percent
 
 if TYPE_CHECKING:
     from scorewise.answering.measures import Judged

@@ -16,9 +16,9 @@ from scorewise.columns.answers import AnswerRows, take_answers
 from scorewise.columns.load_answers import LoadedAnswers, load_answers
 from scorewise.columns.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.errors import BadInput, plain
-from scorewise.views.documents import estimate_of
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
+from scorewise.show.documents import estimate_of
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 
 
 class Answers(Part, Shown):

@@ -19,7 +19,7 @@ import typer
 from scorewise.cli.app import app
 from scorewise.cli.work import as_options
 from scorewise.errors import BadInput
-from scorewise.views.words import plain
+from scorewise.show.words import plain
 
 BAD_INPUT, FAULT, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scorewise.cli.work import as_options, busy, reading, tell
-from scorewise.views.words import Document
+from scorewise.show.words import Document
 
 
 def judged_answers(

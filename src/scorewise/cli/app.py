@@ -126,8 +126,8 @@ def schema(
 ) -> None:
     """Print the JSON Schema of what COMMAND writes with --json."""
     from scorewise.errors import BadInput
-    from scorewise.views.jsontext import dumps
-    from scorewise.views.schemas import SCHEMAS, document_schema
+    from scorewise.show.documents import dumps
+    from scorewise.show.schemas import SCHEMAS, document_schema
 
     if command not in SCHEMAS:
         raise BadInput(f"no schema of '{command}'; there are {', '.join(SCHEMAS)}")

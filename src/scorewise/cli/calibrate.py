@@ -86,7 +86,7 @@ def fit(
     columns = work.columns(label, scores, positive, weight, count, kind, missing, encoding)
     options = {"folds": folds, "seed": seed, "clip": clip, "level": level}
     from scorewise.cli.calibrate_work import fit_classes, fit_one
-    from scorewise.views.jsontext import dumps
+    from scorewise.show.documents import dumps
 
     spec = work.only("--classes", classes)
     if spec is None:
@@ -124,7 +124,7 @@ def apply(
     Example: scorewise calibrate apply map.json new.parquet --score risk -o out.parquet
     """
     from scorewise.cli import work
-    from scorewise.views.words import amount
+    from scorewise.show.words import amount
 
     work.check_outputs([map_, *files], {"--out": out})
     from scorewise.cli.calibrate_work import apply_map

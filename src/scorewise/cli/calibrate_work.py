@@ -12,7 +12,7 @@ from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.classes.applying import apply_class_files
 from scorewise.recalibrating.classes.methods import ClassMap
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.words import Document, amount
+from scorewise.show.words import Document, amount
 
 
 def fit_one(

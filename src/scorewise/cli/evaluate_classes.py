@@ -7,7 +7,7 @@ from typing import Any
 
 from scorewise.cli.work import as_options, busy, reading, tell
 from scorewise.errors import BadInput
-from scorewise.views.words import Document
+from scorewise.show.words import Document
 
 
 def judged_classes(

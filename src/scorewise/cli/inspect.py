@@ -11,7 +11,7 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.columns.load import Loaded
-    from scorewise.views.words import Document
+    from scorewise.show.words import Document
 
 
 def inspect(

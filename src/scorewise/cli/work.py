@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scorewise.errors import BadInput
-from scorewise.views.jsontext import dumps
-from scorewise.views.markdown import markdown
-from scorewise.views.words import Document, plain, quoted
+from scorewise.show.documents import dumps
+from scorewise.show.markdown import markdown
+from scorewise.show.words import Document, plain, quoted
 from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def show(doc: Document) -> None:
     """Print the table."""
     from rich.console import Console
 
-    from scorewise.views.terminal import print_document
+    from scorewise.show.terminal import print_document
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:

@@ -10,9 +10,9 @@ from scorewise.drifting.changes import Change
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
+from scorewise.show.documents import documented, finite
+from scorewise.show.words import Document, named
 from scorewise.tallies.smroc import midpoint, why_not_unit
-from scorewise.views.documents import documented, finite
-from scorewise.views.words import Document, named
 
 if TYPE_CHECKING:
     from scorewise.drifting.result import Drift

@@ -13,8 +13,8 @@ from scorewise.drifting.windows import Cut
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import number
 from scorewise.inference.paired import holm
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 

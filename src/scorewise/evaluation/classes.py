@@ -15,10 +15,10 @@ from scorewise.estimate import Estimate
 from scorewise.evaluation.document import Settings, class_document
 from scorewise.evaluation.models import Evaluation
 from scorewise.registry import CLASS_MEASURES, Group
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import ClassTally, Confusion
 from scorewise.tallies.joint import Rule
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 
 class ClassEvaluation(Shown, Mapping[str, Estimate]):

@@ -11,10 +11,10 @@ import numpy as np
 
 from scorewise.errors import BadInput
 from scorewise.registry import CLASS_MEASURES, MEASURES
+from scorewise.show.documents import data_of, documented, finite, measure_row
+from scorewise.show.words import Document, counted, named, quoted, whole_percent
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
-from scorewise.views.documents import data_of, documented, finite, measure_row
-from scorewise.views.words import Document, counted, named, quoted, whole_percent
 
 if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation

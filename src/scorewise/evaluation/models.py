@@ -15,11 +15,11 @@ from scorewise.estimate import Estimate
 from scorewise.evaluation.document import Settings, document
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES, Group, Measure
+from scorewise.show.documents import finite
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.smroc import why_not_unit
-from scorewise.views.documents import finite
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 
 class Evaluation(Shown, Mapping[str, Estimate]):

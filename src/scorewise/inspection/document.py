@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from scorewise.inspection.agreement import Agreement, Instance, Pair, Rater
+from scorewise.show.documents import data_of, documented, finite
+from scorewise.show.words import Document
 from scorewise.tallies import Tally
-from scorewise.views.documents import data_of, documented, finite
-from scorewise.views.words import Document
 
 if TYPE_CHECKING:
     from scorewise.inspection.models import Inspected, Inspection

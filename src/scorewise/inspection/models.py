@@ -25,12 +25,12 @@ from scorewise.inspection.rows import (
     suspects,
     suspicion,
 )
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 
 @dataclass(frozen=True)

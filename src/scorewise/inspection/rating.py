@@ -19,11 +19,11 @@ from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Said, agreement
 from scorewise.inspection.models import check_tolerance, check_top
 from scorewise.inspection.rows import named_rows
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 TRUTH = "\0truth"  # no name of a rater
 

@@ -13,9 +13,9 @@ from scorewise.judging.judgement import Repeated
 from scorewise.judging.needed import Of
 from scorewise.judging.panel import Panel
 from scorewise.judging.shares import Grades, Prevalence
+from scorewise.show.documents import documented, estimate_of, finite
+from scorewise.show.words import Document
 from scorewise.tallies import Confusion
-from scorewise.views.documents import documented, estimate_of, finite
-from scorewise.views.words import Document
 
 if TYPE_CHECKING:
     from scorewise.judging.judgement import Judged, Judgement

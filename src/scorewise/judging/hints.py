@@ -10,7 +10,7 @@ import numpy as np
 from scorewise.columns.rating_codes import looks_missing, spelled_alike
 from scorewise.estimate import Estimate
 from scorewise.judging.panel import Panel
-from scorewise.views.words import chance, counted, named, percent
+from scorewise.show.words import chance, counted, named, percent
 
 if TYPE_CHECKING:
     from scorewise.judging.judgement import Judged, Judgement

@@ -39,8 +39,8 @@ from scorewise.judging.needed import (
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import NoAnswer, Said, given, take_judges
 from scorewise.judging.shares import Grades, Prevalence, grades, prevalences
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 
 
 @dataclass(frozen=True)

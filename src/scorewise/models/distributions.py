@@ -21,10 +21,10 @@ from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
 from scorewise.models.input import is_finite
 from scorewise.models.neighbourhood import at_radius
+from scorewise.show.documents import documented, estimate_of, finite
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import ClassTally, Tally
-from scorewise.views.documents import documented, estimate_of, finite
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 
 # name -> title, and whether it is of the rows in or out of distribution
 SHOWN = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from scorewise.recalibrating.cells import FEW
 from scorewise.recalibrating.choosing import Judged
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.documents import data_of, documented, estimate_of
-from scorewise.views.words import Document
+from scorewise.show.documents import data_of, documented, estimate_of
+from scorewise.show.words import Document
 
 if TYPE_CHECKING:
     from scorewise.recalibrating.recalibrator import Recalibrator

@@ -26,9 +26,9 @@ from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, sco
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.nonparametric import both
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Tally
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 from scorewise.writing import seal, write
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
@@ -241,7 +241,7 @@ class Recalibrator(Shown):
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
-        from scorewise.views.jsontext import dumps
+        from scorewise.show.documents import dumps
 
         write(path, dumps(self.to_dict()))
 

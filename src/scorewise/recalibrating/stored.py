@@ -14,7 +14,7 @@ from scorewise.recalibrating.cells import Scale
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
-from scorewise.views.words import Document, plain
+from scorewise.show.words import Document, plain
 from scorewise.writing import seal
 
 

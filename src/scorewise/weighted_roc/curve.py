@@ -20,13 +20,13 @@ from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_step
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import smauc
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 from scorewise.weighted_roc.document import document
 
 

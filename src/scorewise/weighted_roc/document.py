@@ -11,9 +11,9 @@ import numpy as np
 from scorewise.curves.smroc import Part
 from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
+from scorewise.show.documents import data_of, documented, estimate_of, finite
+from scorewise.show.words import Document
 from scorewise.tallies import Confusion
-from scorewise.views.documents import data_of, documented, estimate_of, finite
-from scorewise.views.words import Document
 
 if TYPE_CHECKING:
     from scorewise.weighted_roc.curve import SmRoc

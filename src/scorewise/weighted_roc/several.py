@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scorewise.columns import Rows
+from scorewise.show.shown import Shown
+from scorewise.show.words import Document
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule
-from scorewise.views.shown import Shown
-from scorewise.views.words import Document
 from scorewise.weighted_roc.curve import SmRoc
 from scorewise.weighted_roc.document import document
 

@@ -15,7 +15,7 @@ from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
 from scorewise.recalibrating.applying import Applied, check_kept, checked, place_of, rewrite, scan
 from scorewise.recalibrating.classes.methods import ClassMap
-from scorewise.views.words import Document
+from scorewise.show.words import Document
 
 
 def apply_class_files(

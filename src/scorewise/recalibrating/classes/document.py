@@ -10,8 +10,8 @@ import numpy as np
 from scorewise.columns.classes import ClassRows
 from scorewise.recalibrating.classes.choosing import ClassJudged
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.views.documents import documented, estimate_of
-from scorewise.views.words import Document, amount
+from scorewise.show.documents import documented, estimate_of
+from scorewise.show.words import Document, amount
 
 if TYPE_CHECKING:
     from scorewise.recalibrating.recalibrator import Recalibrator

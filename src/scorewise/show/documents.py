@@ -1,0 +1,142 @@
+"""The document as strict JSON text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from scorewise import __version__
+from scorewise.estimate import Estimate
+from scorewise.registry import Measure
+from scorewise.show.words import Document, named
+from scorewise.tallies import Tally
+
+
+def dumps(doc: Any) -> str:
+    r"""JSON with keys in the order of the document, floats at their shortest, non-finite as null.
+
+    >>> print(dumps({"value": 0.1, "low": float("nan"), "name": "Größe", "bell": "\a"}), end="")
+    {
+      "value": 0.1,
+      "low": null,
+      "name": "Größe",
+      "bell": "\u0007"
+    }
+    """
+    text = json.dumps(_strict(doc), indent=2, ensure_ascii=False, allow_nan=False)
+    if text.replace("\n", "").isprintable():
+        return f"{text}\n"
+    return "".join(f"{_shown(line)}\n" for line in text.split("\n"))
+
+
+def _shown(line: str) -> str:
+    """The line with escapes of JSON for all that does not print: controls, bidirectional marks."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_strict(str(key)): _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        whole = all(type(item) is int for item in value)  # of a large table, most lists
+        return value if whole else [_strict(item) for item in value]
+    if isinstance(value, str):
+        # file names that are not UTF-8 hold lone surrogates, which JSON text cannot
+        return value.encode("utf-8", "backslashreplace").decode()
+    if hasattr(value, "item"):
+        return _strict(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# What the documents of all commands have in common.
+
+
+def documented(command: str, parts: Document) -> Document:
+    """The document of a command: which it is, its parts, and what its hints say of unreliable intervals."""
+    head = {"schema": 1, "scorewise": __version__, "command": command}
+    return with_cautions({**head, **parts})
+
+
+def data_of(t: Tally) -> Document:
+    """What was judged."""
+    o = t.origin
+    return {
+        "sources": list(o.sources),
+        "label": o.label,
+        "positive": o.positive,
+        "negative": o.negative,
+        "rule": o.rule,
+        "rows": o.rows,
+        "positives": o.positives,
+        "negatives": o.negatives,
+        "dropped": o.dropped,
+        "weight": o.weight,
+        "weight_positives": float(t.positives),
+        "weight_negatives": float(t.negatives),
+    }
+
+
+def estimate_of(e: Estimate) -> Document:
+    """An estimate."""
+    return {
+        **{key: finite(x) for key, x in (("value", e.value), ("low", e.low), ("high", e.high))},
+        "level": e.level,
+        "method": e.method,
+        "why": e.why,
+        "bound": e.bound,
+        "baseline": None if e.baseline is None else finite(e.baseline),
+        "expected": None if e.expected is None else finite(e.expected),
+        "p": None if e.p is None else finite(e.p),
+        "caution": e.caution,
+    }
+
+
+def measure_row(m: Measure, e: Estimate) -> Document:
+    """One measure with its estimate."""
+    return {
+        "name": m.name,
+        "title": m.title,
+        "group": m.group,
+        "meaning": m.meaning,
+        "better": m.better,
+        **estimate_of(e),
+        "skill": finite(m.skill(e)),
+    }
+
+
+def with_cautions(doc: Document) -> Document:
+    """The same document; its hints say of which estimates the interval is unreliable, and why.
+
+    >>> part = {"title": "Macro F1", **estimate_of(Estimate(0.5, 0.2, 0.8, caution="3 rows of class 'c'"))}
+    >>> with_cautions({"measures": [part], "hints": []})["hints"]
+    ["the interval marked † is unreliable: 3 rows of class 'c' (Macro F1)"]
+    """
+    by_reason: dict[str, dict[str, None]] = {}
+    for reason, title in _cautions(doc, ""):
+        by_reason.setdefault(reason, {})[title] = None
+    many = sum(map(len, by_reason.values())) > 1
+    which = "intervals marked † are" if many else "the interval marked † is"
+    said = [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
+    return {**doc, "hints": [*doc["hints"], *said]}
+
+
+def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The reason and the title of each estimate within a part of a document that has a caution."""
+    if isinstance(part, list):
+        for item in part:
+            yield from _cautions(item, name)
+    elif isinstance(part, dict):
+        if part.get("caution"):
+            yield part["caution"], str(part.get("title", name.replace("_", " ")))
+        for key, item in part.items():
+            if isinstance(item, list | dict):
+                yield from _cautions(item, key)
+
+
+def finite(x: float) -> float | None:
+    """The number, or none where it is not finite: JSON knows no others."""
+    return float(x) if math.isfinite(x) else None

@@ -1,0 +1,39 @@
+"""The JSON Schemas of the documents that every view renders, one for each command."""
+
+from __future__ import annotations
+
+from scorewise.show.schemas.agree import agree
+from scorewise.show.schemas.answers import answers
+from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
+from scorewise.show.schemas.drift import drift
+from scorewise.show.schemas.evaluate import evaluate
+from scorewise.show.schemas.evaluate_classes import evaluate_classes
+from scorewise.show.schemas.in_and_out import in_and_out
+from scorewise.show.schemas.inspect import inspect, raters
+from scorewise.show.schemas.judge import judge
+from scorewise.show.schemas.parts import Schema
+from scorewise.show.schemas.smroc import smroc
+
+SCHEMAS = {
+    "agree": agree,
+    "answers": answers,
+    "calibrate": calibrate,
+    "calibrate-classes": calibrate_classes,
+    "drift": drift,
+    "evaluate": evaluate,
+    "evaluate-classes": evaluate_classes,
+    "in-and-out": in_and_out,
+    "inspect": inspect,
+    "judge": judge,
+    "raters": raters,
+    "smroc": smroc,
+}
+
+
+def document_schema(command: str = "evaluate") -> Schema:
+    """The schema of what a command writes, in draft 2020-12.
+
+    >>> document_schema()["properties"]["schema"]["const"]
+    1
+    """
+    return SCHEMAS[command]()

@@ -1,1 +1,0 @@
-"""What people and programs see: each view is a pure function of one JSON document."""
