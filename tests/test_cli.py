@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from scorewise import BadInput, __version__
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
-from scorewise.show.documents import dumps
+from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
 from scorewise.show.schemas import document_schema
 from view_documents import document, names

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from drift_cases import draw
+from schemas import check_described
 from scorewise.cli import run
 from scorewise.show.schemas import document_schema
 
@@ -69,14 +70,7 @@ def test_json_follows_its_schema(files, capsys):
 
 def test_schema_is_printed_and_described(capsys):
     assert run(["schema", "drift"]) == 0
-    schema = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    todo = [schema]
-    while todo:
-        node = todo.pop()
-        assert len(node["description"]) > 8
-        todo += node.get("properties", {}).values()
-        todo += [node["items"]] if "items" in node else []
+    check_described(json.loads(capsys.readouterr().out))
 
 
 def test_labels_that_come_late(files, capsys):

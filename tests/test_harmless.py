@@ -15,8 +15,8 @@ import scorewise as sw
 from scorewise.cli import run
 from scorewise.show import markdown as markdown_view
 from scorewise.show import terminal as terminal_view
-from scorewise.show.documents import dumps
-from scorewise.show.pages.section import Section
+from scorewise.show.document import dumps
+from scorewise.show.page import Column, Page, Section, Table
 from view_documents import document
 
 # sets the clipboard, colours by a C1 control, rings, breaks the line, turns the direction of reading
@@ -198,10 +198,11 @@ def test_a_traceback_for_debugging_shows_escapes(monkeypatch, capsys):
 def test_a_page_that_escapes_nothing_is_harmless(monkeypatch):
     """The views do it: whoever adds a page cannot forget."""
     e = EVIL
-    raw = Section(e, [(e, e)], [e, evil("b")], [[e, e], [evil("headed"), ""]], frozenset({e}), [e])
+    table = Table([Column(e, "text"), Column(evil("b"))], [[e, e], [evil("headed")]])
+    page = Page(e, [Section(e, [(e, e)], table, [e])])
     for view in (terminal_view, markdown_view):
-        monkeypatch.setitem(view.PAGES, "toy", lambda doc: [raw])
-    doc = {"command": "toy", "scorewise": e}
+        monkeypatch.setattr(view, "page_of", lambda doc: page)
+    doc = {"command": "toy"}
     for width in (30, 80, 400):
         assert harmless(terminal_view.text(doc, width))
     assert harmless(markdown_view.markdown(doc))

@@ -6,7 +6,7 @@ import math
 import jsonschema
 import pytest
 
-from scorewise.show.documents import dumps
+from scorewise.show.document import dumps
 from scorewise.show.schemas import document_schema
 from view_documents import awkward, document, find, hostile
 

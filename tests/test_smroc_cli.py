@@ -10,7 +10,7 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.show.documents import dumps
+from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
 from scorewise.show.schemas import document_schema
 from scorewise.show.terminal import text

@@ -126,9 +126,10 @@ def schema(
 ) -> None:
     """Print the JSON Schema of what COMMAND writes with --json."""
     from scorewise.errors import BadInput
-    from scorewise.show.documents import dumps
+    from scorewise.show.document import DOCUMENTS, dumps
     from scorewise.show.schemas import SCHEMAS, document_schema
 
-    if command not in SCHEMAS:
-        raise BadInput(f"no schema of '{command}'; there are {', '.join(SCHEMAS)}")
+    known = sorted({*SCHEMAS, *DOCUMENTS})
+    if command not in known:
+        raise BadInput(f"no schema of '{command}'; there are {', '.join(known)}")
     typer.echo(dumps(document_schema(command)).encode(), nl=False)

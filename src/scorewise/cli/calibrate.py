@@ -86,7 +86,7 @@ def fit(
     columns = work.columns(label, scores, positive, weight, count, kind, missing, encoding)
     options = {"folds": folds, "seed": seed, "clip": clip, "level": level}
     from scorewise.cli.calibrate_work import fit_classes, fit_one
-    from scorewise.show.documents import dumps
+    from scorewise.show.document import dumps
 
     spec = work.only("--classes", classes)
     if spec is None:

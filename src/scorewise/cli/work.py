@@ -9,13 +9,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scorewise.errors import BadInput
-from scorewise.show.documents import dumps
+from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
 from scorewise.show.words import Document, plain, quoted
 from scorewise.writing import check, write_all
@@ -164,7 +165,21 @@ def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
     return doc
 
 
-def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
+def with_options(part: Any) -> Any:
+    """The same document with reasons and hints that name options of the command line."""
+    if isinstance(part, list):
+        return [with_options(item) for item in part]
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changed: dict[str, Any] = {f.name: with_options(getattr(part, f.name)) for f in fields(part)}
+    if "why" in changed:
+        changed["why"] = as_options(changed["why"])
+    if "hints" in changed:
+        changed["hints"] = [as_options(hint) for hint in changed["hints"]]
+    return replace(part, **changed)
+
+
+def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Any:
     """The document of what has changed between two files, or over time in one."""
     import warnings
 
@@ -176,12 +191,7 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Document:
             found = drift(*files, **options)
     for note in dict.fromkeys(found.notes):
         tell(f"note: {note}")
-    doc = found.to_dict()
-    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
-    for window in doc["windows"]:
-        for row in window["changes"]:
-            row["why"] = as_options(row["why"])
-    return doc
+    return with_options(found.document())
 
 
 def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
@@ -228,7 +238,7 @@ def rated(
 
 
 def deliver(
-    doc: Document,
+    doc: Any,
     *,
     json: str | None = None,
     md: str | None = None,
@@ -254,7 +264,7 @@ def tell(sentence: str) -> None:
     typer.echo(plain(sentence), err=True)
 
 
-def show(doc: Document) -> None:
+def show(doc: Any) -> None:
     """Print the table."""
     from rich.console import Console
 

@@ -1,69 +1,208 @@
-"""The document of drift that every view renders."""
+"""What `drift` writes and shows: the samples, the changes between them, and a verdict on each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
 
 from scorewise.curves.smroc import four_sets
 from scorewise.drifting.changes import Change
+from scorewise.drifting.result import Kind
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
-from scorewise.show.documents import documented, finite
-from scorewise.show.words import Document, named
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Hints,
+    Level,
+    Number,
+    Share,
+    Word,
+    says,
+)
+from scorewise.show.page import (
+    Column,
+    Page,
+    Section,
+    Table,
+    count,
+    counted,
+    hints,
+    named,
+    percent,
+    undefined,
+)
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
 if TYPE_CHECKING:
-    from scorewise.drifting.result import Drift
+    from scorewise.drifting.result import Drift, Window
 
 FEW = 50  # rows, below which a sample tells little
 
 
-def document(d: Drift) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class SettingsRecord:
+    """The settings that the numbers depend on."""
+
+    level: Annotated[
+        Level, says("Confidence level of the intervals; drift is seen below 1 - level.")
+    ]
+    seed: Annotated[Count, says("Seed of the random draws.")]
+    replicates: Annotated[Count, says("How often the rows were dealt out by chance.")]
+    midpoint: Annotated[
+        Literal["mean", "balanced", "median", "fixed"], says("How midpoints are found.")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeRecord:
+    """How time was cut into windows."""
+
+    column: Annotated[str, says("Column of the times.")]
+    every: Annotated[str | None, says("Calendar period of a window; null: equal numbers of rows.")]
+    reference_until: Annotated[str | None, says("End of the reference; null: its first window.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRecord:
+    """A sample, without what it is compared with."""
+
+    name: Annotated[Word, says("What the sample is called.")]
+    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
+    labelled: Annotated[bool, says("Whether its labels are known.")]
+    rows: Annotated[Count, says("Rows, without those dropped.")]
+    positives: Annotated[Count | None, says("Rows of the positive class; null without labels.")]
+    positive: Annotated[str | None, says("The positive class; null without labels.")]
+    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
+    weight: Annotated[str | None, says("Column of the weights; null when all weigh the same.")]
+    exact: Annotated[bool, says("False when scores were coarsened into cells.")]
+    prevalence: Annotated[Share | None, says("Share of positives, by weight.")]
+    midpoint: Annotated[Share | None, says("Where a score turns from low to high.")]
+    auroc: Annotated[Share | None, says("Area under the ROC curve.")]
+    high: Annotated[Share | None, says("Share of scores at or above the midpoint.")]
+    low: Annotated[Share | None, says("Share of scores below the midpoint.")]
+    rotation: Annotated[Number, says("Degrees from the balance by label to the balance by score.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeRecord:
+    """One measure of drift. The value is null exactly when `why` gives the reason."""
+
+    name: Annotated[Word, says("Name, as in the Python library.")]
+    title: Annotated[Word, says("Name, as shown.")]
+    meaning: Annotated[str, says("What the value says, in a sentence.")]
+    value: Annotated[Number, says("Current minus reference, or the distance; null if undefined.")]
+    low: Annotated[Number, says("Lower end of the interval; null when there is none.")]
+    high: Annotated[Number, says("Upper end of the interval; null when there is none.")]
+    level: Annotated[Level, says("Confidence level of the interval.")]
+    method: Annotated[str, says("How the interval was made; empty when there is none.")]
+    why: Annotated[str, says("Why there is no value; empty when there is one.")]
+    held: Annotated[
+        Literal["nothing", "class", "score"],
+        says("What rows have in common that are dealt out by chance."),
+    ]
+    by_chance: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        says("Size below which chance alone stays as often as `level` says."),
+    ]
+    p: Annotated[Share | None, says("P-value of no change.")]
+    p_adjusted: Annotated[Share | None, says("The same, adjusted for the number of tests (Holm).")]
+
+    @classmethod
+    def of(cls, c: Change) -> ChangeRecord:
+        """The record of a change."""
+        parts = (c, c.statistic, c.estimate)
+        return cls(**{f.name: _first(f.name, parts) for f in fields(cls)})
+
+
+def _first(name: str, parts: Sequence[Any]) -> Any:
+    return next(getattr(part, name) for part in parts if hasattr(part, name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowRecord(SampleRecord):
+    """One sample compared with the reference."""
+
+    drift: Annotated[Kind, says("The kind of drift seen.")]
+    verdict: Annotated[Word, says("What was seen, in sentences.")]
+    evidence: Annotated[str, says("The strongest evidence; empty where no drift was seen.")]
+    changes: Annotated[list[ChangeRecord], Meta(min_length=1), says("The measures of drift.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftDocument(Document):
+    """The reference, and what is compared with it."""
+
+    command: Annotated[Literal["drift"], says(COMMAND)] = "drift"
+    settings: SettingsRecord
+    time: Annotated[TimeRecord | None, says("The cut by time; null where two samples were given.")]
+    kind: Annotated[
+        Literal["probability", "logit", "score"], says("What the scores are said to be.")
+    ]
+    verdict: Annotated[Word, says("What was seen, in sentences.")]
+    drift: Annotated[bool, says("Whether drift was seen in any window.")]
+    reference: Annotated[SampleRecord, says("The sample that the others are compared with.")]
+    windows: Annotated[
+        list[WindowRecord],
+        Meta(min_length=1),
+        says("The current sample, or the windows of time after the reference."),
+    ]
+    hints: Hints
+
+    def page(self) -> Page:
+        """The verdict, the samples, and each change against chance."""
+        sections = [Section(facts=_facts(self))]
+        if len(self.windows) == 1:
+            sections += [_samples(self.reference, self.windows[0]), _changes(self)]
+        else:
+            sections += [_overview(self), *_seen(self.windows)]
+        changes = (c for window in self.windows for c in window.changes)
+        sections += undefined(((c.why, c.title) for c in changes), "Not defined")
+        return Page(self.command, [*sections, *hints(self.hints)])
+
+
+def drift_document(d: Drift) -> DriftDocument:
     """The document of the reference and all windows."""
-    s = d.settings
-    return documented(
-        "drift",
-        {
-            "settings": {
-                "level": s.level,
-                "seed": s.seed,
-                "replicates": s.replicates,
-                "midpoint": s.midpoint if isinstance(s.midpoint, str) else "fixed",
-            },
-            "time": _time(d),
-            "kind": d.reference.tally.kind,
-            "verdict": d.verdict,
-            "drift": d.seen,
-            "reference": _sample(d.reference, s.midpoint),
-            "windows": [
-                {
-                    **_sample(w.sample, s.midpoint),
-                    "drift": w.kind,
-                    "verdict": w.verdict,
-                    "evidence": w.evidence,
-                    "changes": [_row(c) for c in w.values()],
-                }
-                for w in d.windows
-            ],
-            "hints": list(_hints(d)),
-        },
+    s, cut = d.settings, d.time
+    until = None if cut is None else cut.reference_until
+    return DriftDocument(
+        settings=SettingsRecord(
+            level=s.level,
+            seed=s.seed,
+            replicates=s.replicates,
+            midpoint=s.midpoint if isinstance(s.midpoint, str) else "fixed",  # type: ignore[arg-type]
+        ),
+        time=None
+        if cut is None
+        else TimeRecord(
+            column=cut.time, every=cut.every, reference_until=None if until is None else str(until)
+        ),
+        kind=d.reference.tally.kind,
+        verdict=d.verdict,
+        drift=d.seen,
+        reference=SampleRecord(**_sample(d.reference, s.midpoint)),
+        windows=[_window(w, s.midpoint) for w in d.windows],
+        hints=list(_hints(d)),
     )
 
 
-def _time(d: Drift) -> Document | None:
-    if d.time is None:
-        return None
-    until = d.time.reference_until
-    return {
-        "column": d.time.time,
-        "every": d.time.every,
-        "reference_until": None if until is None else str(until),
-    }
+def _window(w: Window, rule: str | float) -> WindowRecord:
+    return WindowRecord(
+        **_sample(w.sample, rule),
+        drift=w.kind,
+        verdict=w.verdict,
+        evidence=w.evidence,
+        changes=[ChangeRecord.of(c) for c in w.values()],
+    )
 
 
-def _sample(sample: Sample, rule: str | float) -> Document:
+def _sample(sample: Sample, rule: str | float) -> dict[str, Any]:
+    """The fields of a sample."""
     t, o = sample.tally, sample.tally.origin
     both = sample.labelled and not t.why_not_ranked
     found: dict[str, Any] = dict.fromkeys(
@@ -90,26 +229,7 @@ def _sample(sample: Sample, rule: str | float) -> Document:
         "dropped": o.dropped,
         "weight": o.weight,
         "exact": t.coarse is None,
-        **{name: None if x is None else finite(x) for name, x in found.items()},
-    }
-
-
-def _row(c: Change) -> Document:
-    s, e = c.statistic, c.estimate
-    return {
-        "name": s.name,
-        "title": s.title,
-        "meaning": s.meaning,
-        "value": finite(e.value),
-        "low": finite(e.low),
-        "high": finite(e.high),
-        "level": e.level,
-        "method": e.method,
-        "why": e.why,
-        "held": s.held,
-        "by_chance": finite(c.by_chance),
-        "p": finite(c.p),
-        "p_adjusted": finite(c.p_adjusted),
+        **found,
     }
 
 
@@ -126,3 +246,98 @@ def _hints(d: Drift) -> Iterator[str]:
     few = [f"'{s.name}'" for s in samples if 0 < s.rows < FEW]
     if few:
         yield f"Fewer than {FEW} rows: {named(few)}; only large changes can be seen there."
+
+
+def _facts(doc: DriftDocument) -> list[tuple[str, str]]:
+    samples = [doc.reference, *doc.windows]
+    facts = [("Verdict", doc.verdict)]
+    if sources := list(dict.fromkeys([*doc.reference.sources, *doc.windows[0].sources])):
+        facts.append(("Data", ", ".join(f"'{s}'" for s in sources)))
+    if doc.time:
+        cut = doc.time.every
+        how = f"by {cut}" if cut else "into windows of about equal numbers of rows"
+        facts.append(("Time", f"'{doc.time.column}', {how}; reference: {doc.reference.name}"))
+    positive = next((f"; positive is '{s.positive}'" for s in samples if s.labelled), "")
+    facts.append(("Scores", f"{doc.kind}{positive}"))
+    if dropped := sum(s.dropped for s in samples):
+        facts.append(("Dropped", f"{counted(dropped, 'row')} with missing values"))
+    return facts
+
+
+def _samples(*samples: SampleRecord) -> Section:
+    columns = [Column("", "text"), *(Column(s.name.capitalize()) for s in samples)]
+    rows = [
+        ("Rows", *(count(s.rows) for s in samples)),
+        ("Share of positives", *(s.prevalence for s in samples)),
+        ("Midpoint of the scores", *(s.midpoint for s in samples)),
+        ("Balance by label", *(_balance(s.prevalence) for s in samples)),
+        ("Balance by score", *(_balance(s.high) for s in samples)),
+        ("Rotation (degrees)", *(_degrees(s.rotation) for s in samples)),
+        ("AUROC", *(s.auroc for s in samples)),
+    ]
+    return Section("Samples", table=Table(columns, rows))
+
+
+def _balance(share: float | None) -> str | None:
+    """Positives to negatives, or high to low scores, in a hundred."""
+    return None if share is None else f"{100 * share:.1f} : {100 * (1 - share):.1f}"
+
+
+def _degrees(x: float | None) -> str | None:
+    return None if x is None else f"{x:.2f}"
+
+
+def _changes(doc: DriftDocument) -> Section:
+    known = [c for c in doc.windows[0].changes if not c.why]
+    level = percent(doc.settings.level)
+    columns = [
+        Column("Change", "text"),
+        Column("Value", "value"),
+        Column(level, "interval"),
+        Column("Chance"),
+        Column("p", "p"),
+        Column("Holm", "p"),
+    ]
+    rows = [(c.title, c, c, c.by_chance, c.p, c.p_adjusted) for c in known]
+    meaning = (
+        f"Chance: what {level} of {count(doc.settings.replicates)} random splits of the same rows stay "
+        f"within. Holm: p adjusted for {len(known)} tests."
+    )
+    return Section("Changes", table=Table(columns, rows), lines=[meaning])
+
+
+def _overview(doc: DriftDocument) -> Section:
+    """One line for each window, the reference first."""
+    columns = [
+        Column("Window", "text"),
+        Column("Rows", "count"),
+        Column("Positive"),
+        Column("Midpoint"),
+        Column("AUROC"),
+        Column("KS"),
+        Column("Drift", "text"),
+    ]
+    rows = [(*_line(doc.reference), "", "reference")]
+    for w in doc.windows:
+        ks: list[Any] = [c.value for c in w.changes if c.name == "ks"]
+        rows.append((*_line(w), *(ks or [""]), w.drift))
+    meaning = (
+        "Positive: share of positives. KS: distance of the scores from the reference. p-values are "
+        "adjusted for all tests in all windows (Holm)."
+    )
+    return Section("Windows", table=Table(columns, rows), lines=[meaning])
+
+
+def _line(s: SampleRecord) -> tuple[Any, ...]:
+    return s.name, s.rows, s.prevalence, s.midpoint, s.auroc
+
+
+def _seen(windows: Sequence[WindowRecord]) -> list[Section]:
+    """The evidence window by window, and once what each kind of drift means."""
+    moved = [w for w in windows if w.evidence]
+    facts = [(w.name, f"{w.drift}: {w.evidence}") for w in moved]
+    texts: dict[str, list[str]] = {}
+    for w in moved:
+        texts.setdefault(w.verdict.partition(" Strongest evidence:")[0], []).append(w.name)
+    lines = [f"{', '.join(names)}: {text}" for text, names in texts.items()]
+    return [Section("What was seen", facts=facts, lines=lines)] if facts else []

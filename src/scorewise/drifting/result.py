@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from scorewise.drifting.changes import STATISTICS, Change, Settings, piloted
 from scorewise.drifting.samples import Sample, check_alike
@@ -14,7 +14,9 @@ from scorewise.errors import BadInput, plain
 from scorewise.estimate import number
 from scorewise.inference.paired import holm
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
+
+if TYPE_CHECKING:
+    from scorewise.drifting.document import DriftDocument
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 
@@ -190,7 +192,7 @@ class Window(Mapping[str, Change]):
         return self.sample.name
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind:
         """The kind of drift in one word or two."""
         return self._verdict.kind
 
@@ -271,11 +273,11 @@ class Drift(Shown):
         names = (self.reference.name, name)
         return DriftDisplay(self.reference.tally, last, windows, names=names).plot(ax=ax)
 
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema drift` prints its schema."""
-        from scorewise.drifting.document import document
+    def document(self) -> DriftDocument:
+        """What is written and shown; `scorewise schema drift` prints its schema."""
+        from scorewise.drifting.document import drift_document
 
-        return document(self)
+        return drift_document(self)
 
     def to_frame(self) -> Any:
         """One row per window and statistic, as a polars frame."""

@@ -241,7 +241,7 @@ class Recalibrator(Shown):
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
-        from scorewise.show.documents import dumps
+        from scorewise.show.document import dumps
 
         write(path, dumps(self.to_dict()))
 

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scorewise import __version__
 from scorewise.show import words
-from scorewise.show.pages import PAGES
-from scorewise.show.pages.in_markdown import page_parts
+from scorewise.show.page import Page, Table
+from scorewise.show.pages import page_of
 from scorewise.show.words import Document, code, escape, plain
 
 
 def markdown(doc: Document) -> str:
     """Tables for a pull request: the data, the measures by group, hints and conventions."""
-    page = PAGES.get(doc["command"])
-    parts = _evaluated(doc) if page is None else page_parts(doc, page(doc))
+    page = page_of(doc)
+    parts = _evaluated(doc) if page is None else page_parts(page)
     # whatever made them, no line leaves with a control in it
     return "\n".join(map(plain, "\n\n".join(parts).split("\n"))) + "\n"
+
+
+def page_parts(page: Page) -> list[str]:
+    """The paragraphs of a page."""
+    parts = [f"### scorewise {page.command}"]
+    for section in page.sections:
+        parts += [f"**{escape(section.title)}**"] if section.title else []
+        facts = [f"- {escape(key)}: {escape(fact)}" for key, fact in section.facts]
+        lines = [f"- {escape(line)}" for line in section.lines]
+        table = _table(section.table) if section.table else []
+        parts += ["\n".join(some) for some in (facts, table, lines) if some]
+    return [*parts, f"<sub>scorewise {escape(__version__)}</sub>"]
+
+
+def _table(table: Table) -> list[str]:
+    width = len(table.columns)
+    head = [escape(c.title) for c in table.columns]
+    sides = ["---" if c.format == "text" else "--:" for c in table.columns]
+    rows = [[escape(cell) for cell in row] + [""] * (width - len(row)) for row in table.texts()]
+    return [f"| {' | '.join(line)} |" for line in (head, sides, *rows)]
 
 
 def _evaluated(doc: Document) -> list[str]:

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from typing import Any
 
-from scorewise.show.words import Document
+from scorewise.show.words import Document as Json
 
 
-class Shown(ABC):
-    """What can be written as a document can be read as a table, JSON or Markdown."""
+class Shown:
+    """What has a document can be read as a table, JSON or Markdown."""
 
-    @abstractmethod
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema` prints its schema."""
+    def document(self) -> Any:
+        """What is written and shown: a typed record."""
+        return self.to_dict()
+
+    def to_dict(self) -> Json:
+        """The document as mappings and lists; `scorewise schema` prints its schema."""
+        from scorewise.show.document import to_dict
+
+        made: Json = to_dict(self.document())
+        return made
 
     def to_json(self) -> str:
         """The document as JSON."""
-        from scorewise.show.documents import dumps
+        from scorewise.show.document import dumps
 
-        return dumps(self.to_dict())
+        return dumps(self.document())
 
     def to_markdown(self) -> str:
         """The document as Markdown, for a pull request or a notebook."""
         from scorewise.show.markdown import markdown
 
-        return markdown(self.to_dict())
+        return markdown(self.document())
 
     def __repr__(self) -> str:
         from scorewise.show.terminal import text
 
-        return text(self.to_dict())
+        return text(self.document())
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()

@@ -9,8 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.text import Text
 
+from scorewise import __version__
 from scorewise.show import words
 from scorewise.show.layout import (
+    GAP,
     Column,
     aligned,
     beside,
@@ -22,8 +24,8 @@ from scorewise.show.layout import (
     rule,
     spread,
 )
-from scorewise.show.pages import PAGES
-from scorewise.show.pages.in_terminal import page_lines
+from scorewise.show.page import Page, Table
+from scorewise.show.pages import page_of
 from scorewise.show.words import Document, plain, quoted
 
 WIDTH = 80
@@ -49,8 +51,8 @@ def text(doc: Document, width: int = WIDTH) -> str:
 def table(doc: Document, width: int | None = None) -> Group:
     """The document as lines that fit the width (80 unless told): data, measures, hints."""
     width = width or WIDTH
-    if doc["command"] in PAGES:
-        lines = page_lines(doc, PAGES[doc["command"]](doc), width)
+    if page := page_of(doc):
+        lines = page_lines(page, width)
     else:
         body = _single(doc, width) if len(doc["models"]) == 1 else _several(doc, width)
         lines = [
@@ -62,6 +64,55 @@ def table(doc: Document, width: int | None = None) -> Group:
         ]
     # whatever made them, no line leaves with a control in it
     return Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines))
+
+
+def page_lines(page: Page, width: int) -> list[Text]:
+    """The sections below each other, at most so wide."""
+    title = Text.assemble(("scorewise", "bold"), f" {plain(__version__)} {plain(page.command)}")
+    lines = [title]
+    for section in page.sections:
+        lines += [Text(), *([rule(plain(section.title), width)] if section.title else [])]
+        lines += pairs([(plain(key), plain(fact)) for key, fact in section.facts], width)
+        lines += _table_lines(section.table, width) if section.table else []
+        lines += pairs([("•", plain(line)) for line in section.lines], width, "yellow")
+    return lines
+
+
+def _table_lines(table: Table, width: int) -> list[Text]:
+    """The table; a row of one cell heads those below, across all columns."""
+    texts = [[plain(cell) for cell in line] for line in table.texts()]
+    body = [line for line in texts if len(line) == len(table.columns)]
+    columns = [
+        Column([plain(c.title)], cells([line[i] for line in body]), right=c.format != "text")
+        for i, c in enumerate(table.columns)
+    ]
+    over = spread([c.width for c in columns]) - width
+    long = max((i for i, c in enumerate(columns) if not c.right), default=None)
+    if over <= 0 or long is None:
+        top = headings(columns, "dim")
+        blocks = [[row(columns, [c.cells[k] for c in columns])] for k in range(len(body))]
+    else:
+        top, blocks = _folded(columns, long, max(columns[long].width - over, 12))
+    lines, rest = top, iter(blocks)
+    for line in texts:
+        headed = len(line) < len(columns)
+        lines += [Text(part) for part in fold(line[0], width)] if headed else next(rest)
+    return lines
+
+
+def _folded(columns: list[Column], long: int, room: int) -> tuple[list[Text], list[list[Text]]]:
+    """The headings and rows of a table with one column folded to the room that is left."""
+    parts = [fold(cell.plain.rstrip(), room) or [""] for cell in columns[long].cells]
+    narrow = list(columns)
+    widest = max(cell_len(part) for folded in parts for part in folded)
+    heading = [h[:room] for h in columns[long].heading]
+    narrow[long] = Column(heading, cells([" " * max(widest, 1)]))
+    start = sum(c.width + GAP for c in narrow[:long])
+    blocks = []
+    for k, (first, *rest) in enumerate(parts):
+        whole = [Text(first) if i == long else c.cells[k] for i, c in enumerate(columns)]
+        blocks.append([row(narrow, whole), *(Text(" " * start + part) for part in rest)])
+    return headings(narrow, "dim"), blocks
 
 
 def _header(doc: Document, width: int) -> list[Text]:

@@ -6,12 +6,15 @@ Each command has a file here with one function, from its document to the section
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from scorewise.show.document import DOCUMENTS, document_type, from_dict
+from scorewise.show.document import Document as Typed
+from scorewise.show.page import Page
 from scorewise.show.pages.agree import agree
 from scorewise.show.pages.answers import answers
 from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
-from scorewise.show.pages.drift import drift
 from scorewise.show.pages.evaluate_classes import evaluate_classes
 from scorewise.show.pages.in_and_out import in_and_out
 from scorewise.show.pages.inspect import inspect_page, raters_page
@@ -25,7 +28,6 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
-    "drift": drift,
     "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
     "inspect": inspect_page,
@@ -33,3 +35,13 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "raters": raters_page,
     "smroc": smroc,
 }
+
+
+def page_of(doc: Any) -> Page | None:
+    """The page of a document; none of that of `evaluate` of two classes, which has its own views."""
+    if not isinstance(doc, Typed) and doc["command"] in DOCUMENTS:
+        doc = from_dict(document_type(doc["command"]), doc)
+    if isinstance(doc, Typed):
+        return doc.page()
+    page = PAGES.get(doc["command"])
+    return None if page is None else Page(doc["command"], page(doc))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section, absent, hints
+from scorewise.show.pages.section import Section, absent, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -26,7 +26,7 @@ WORDS = "In words"
 def agree(doc: Document) -> list[Section]:
     """The page of the raters of the same items."""
     return [
-        Section(facts=_facts(doc)),
+        section(facts=_facts(doc)),
         _measures(doc),
         *_panel(doc),
         *_baseline(doc),
@@ -111,7 +111,7 @@ def _measures(doc: Document) -> Section:
             "Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's."
         )
     words = frozenset({"", head[2], WORDS})
-    return Section("Agreement", head=head, rows=rows, words=words, lines=lines)
+    return section("Agreement", head=head, rows=rows, words=words, lines=lines)
 
 
 def _share(x: float) -> str:
@@ -155,7 +155,7 @@ def _panel(doc: Document) -> list[Section]:
     names = PANEL | ({"brennan_prediger": "Brennan-Prediger"} if many else {})
     row = [shown(m["value"]) for m in found]
     return [
-        Section("Side by side, without weights", head=[names[m["name"]] for m in found], rows=[row])
+        section("Side by side, without weights", head=[names[m["name"]] for m in found], rows=[row])
     ]
 
 
@@ -171,7 +171,7 @@ def _baseline(doc: Document) -> list[Section]:
             ("by permutation", shown(b["error"]), spread, shown(b["kappa_permuted"]), _chance(b["p"]))
         )  # fmt: skip
     head = ("Guessing", "Error", "Its error", "1 - error / its error", "p")
-    return [Section("Error beside guessing", head=head, rows=rows, words=frozenset({"Guessing"}))]
+    return [section("Error beside guessing", head=head, rows=rows, words=frozenset({"Guessing"}))]
 
 
 def _categories(doc: Document) -> list[Section]:
@@ -189,7 +189,7 @@ def _categories(doc: Document) -> list[Section]:
     more = len(doc["categories"]) - len(rows)
     lines = [f"{more:,} further categories are in the document"] if more else []
     words = frozenset({"Category", level})
-    return [Section("Each category", head=head, rows=rows, words=words, lines=lines)]
+    return [section("Each category", head=head, rows=rows, words=words, lines=lines)]
 
 
 def _raters(doc: Document) -> list[Section]:
@@ -209,7 +209,7 @@ def _raters(doc: Document) -> list[Section]:
     more = len(doc["raters"]) - len(rows)
     lines = [f"{counted(more, 'further rater')} in the document"] if more else []
     return [
-        Section(
+        section(
             "Each rater, who differs most first", head=head, rows=rows, words=words, lines=lines
         )
     ]
@@ -235,7 +235,7 @@ def _pairs(doc: Document) -> list[Section]:
         more = doc["pairs"]["number"] - len(rows)
         few = f" or share fewer than {ENOUGH} items" if len(enough) < len(found) else ""
         lines = [f"{counted(more, 'further pair')} who agree more{few}"] if more > 0 else []
-        sections.append(Section("Each two raters", head=head, rows=rows, words=words, lines=lines))
+        sections.append(section("Each two raters", head=head, rows=rows, words=words, lines=lines))
     return [*sections, *_confusion(doc, enough[0])]
 
 
@@ -250,7 +250,7 @@ def _confusion(doc: Document, pair: Document) -> list[Section]:
     title = "What both said"
     if len(doc["pairs"]["rows"]) > 1:
         title = "What the pair that agrees least said"
-    return [Section(title, head=(corner, *titles), rows=rows, words=frozenset({corner}))]
+    return [section(title, head=(corner, *titles), rows=rows, words=frozenset({corner}))]
 
 
 def _items(doc: Document) -> list[Section]:
@@ -274,7 +274,7 @@ def _items(doc: Document) -> list[Section]:
         f"Rows count from {start}."
     ]
     words = frozenset({"Item", "Ratings"})
-    return [Section("Items with most disagreement", head=head, rows=rows, words=words, lines=lines)]
+    return [section("Items with most disagreement", head=head, rows=rows, words=words, lines=lines)]
 
 
 def _said(doc: Document, words: list[str | None]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from scorewise.show.pages.section import Section, hints
+from scorewise.show.pages.section import Section, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -50,7 +50,7 @@ ROOM = 13  # letters of a group beside which both intervals fit
 
 def answers(doc: Document) -> list[Section]:
     """The page of judged answers."""
-    parts = [Section(facts=_facts(doc))]
+    parts = [section(facts=_facts(doc))]
     for c in doc["confidences"]:
         parts += [*_measures(doc, c), *_over_tau(doc, c), *_confident_errors(doc, c)]
     for c in doc["confidences"]:
@@ -114,7 +114,7 @@ def _measures(doc: Document, c: Document) -> list[Section]:
     lines = [f"Without a value: {', '.join(titles)} ({why})" for why, titles in absent.items()]
     last = c is doc["confidences"][-1]
     title = _title(doc, c, "All answers")
-    return [Section(title, head=head, rows=rows, words=words, lines=lines + [EXPECTED] * last)]
+    return [section(title, head=head, rows=rows, words=words, lines=lines + [EXPECTED] * last)]
 
 
 def _over_tau(doc: Document, c: Document) -> list[Section]:
@@ -134,7 +134,7 @@ def _over_tau(doc: Document, c: Document) -> list[Section]:
     level = percent(doc["settings"]["level"])
     head = ("tau", "Correct", "Share", "ECE", level, "Expected", "AUROC", "Brier")
     title = _title(doc, c, "Where correct is quality > tau")
-    return [Section(title, head=head, rows=rows, words=frozenset({"tau"}))]
+    return [section(title, head=head, rows=rows, words=frozenset({"tau"}))]
 
 
 def _confident_errors(doc: Document, c: Document) -> list[Section]:
@@ -153,7 +153,7 @@ def _confident_errors(doc: Document, c: Document) -> list[Section]:
     count = "Rows count from 0." if files == {None} else "Rows count from 1, after any header."
     title = _title(doc, c, "Wrong and surest")
     words = frozenset({"Gold", "Predicted"})
-    return [Section(title, head=head, rows=rows, words=words, lines=[count])]
+    return [section(title, head=head, rows=rows, words=words, lines=[count])]
 
 
 def _brief(said: str) -> str:
@@ -190,7 +190,7 @@ def _groups(doc: Document, c: Document) -> list[Section]:
     last = c["name"] == doc["groups"][-1]["confidence"]
     said = COLUMNS if narrow else f"{COLUMNS} {CALIBRATED}"
     words = frozenset({column})
-    return [Section(title, head=head, rows=rows, words=words, lines=[said] * last)]
+    return [section(title, head=head, rows=rows, words=words, lines=[said] * last)]
 
 
 def _longest(words: Sequence[str]) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section, hints
+from scorewise.show.pages.section import Section, hints, section
 from scorewise.show.words import Document, data_facts, interval, percent, shown, value
 
 
 def calibrate(doc: Document) -> list[Section]:
     """Data, the map, the methods that were tried, and before and after."""
-    sections = [Section(facts=[*data_facts(doc, str, str), *_facts(doc)]), _tried(doc)]
+    sections = [section(facts=[*data_facts(doc, str, str), *_facts(doc)]), _tried(doc)]
     rows = {row["method"]: row for row in doc["table"]}
     if "identity" in rows and doc["chosen"] != "identity":
         sections.append(_change(rows["identity"], rows[doc["chosen"]], doc))
@@ -47,7 +47,7 @@ def _tried(doc: Document) -> Section:
     said = [f"On rows not seen in fitting ({doc['settings']['folds']} folds)."]
     if any(row["gain"]["value"] is not None for row in ordered):
         said[0] += " Saved: log loss of the scores as they are, less that of the method; paired."
-    return Section("Tried", head=head, rows=rows, words=frozenset({"Method"}), lines=said)
+    return section("Tried", head=head, rows=rows, words=frozenset({"Method"}), lines=said)
 
 
 NAMES = {
@@ -66,4 +66,4 @@ def _change(first: Document, second: Document, doc: Document) -> Section:
     level = percent(doc["settings"]["level"])
     head = ("", "Before", level, "After", f"{level} ")
     said = ["Calibrated are 0 in the large and slope 1; a slope below 1 is too bold."]
-    return Section("Before and after", head=head, rows=rows, words=frozenset({""}), lines=said)
+    return section("Before and after", head=head, rows=rows, words=frozenset({""}), lines=said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section, hints
+from scorewise.show.pages.section import Section, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -20,7 +20,7 @@ _FEW = 5  # classes that are named one by one
 
 def calibrate_classes(doc: Document) -> list[Section]:
     """Data, the map, the methods that were tried, and before and after."""
-    sections = [Section(facts=[*_data(doc["data"]), *_facts(doc)]), _tried(doc)]
+    sections = [section(facts=[*_data(doc["data"]), *_facts(doc)]), _tried(doc)]
     rows = {row["method"]: row for row in doc["table"]}
     if doc["chosen"] != "identity":
         sections.append(_change(rows["identity"], rows[doc["chosen"]], doc))
@@ -71,7 +71,7 @@ def _tried(doc: Document) -> Section:
         f"On rows not seen in fitting ({doc['settings']['folds']} folds). Saved: log loss of the "
         f"probabilities as they are, less that of the method; paired."
     )
-    return Section("Tried", head=head, rows=rows, words=frozenset({"Method"}), lines=[said])
+    return section("Tried", head=head, rows=rows, words=frozenset({"Method"}), lines=[said])
 
 
 def _change(first: Document, second: Document, doc: Document) -> Section:
@@ -82,4 +82,4 @@ def _change(first: Document, second: Document, doc: Document) -> Section:
     ]
     level = percent(doc["settings"]["level"])
     head = ("", "Before", level, "After", f"{level} ")
-    return Section("Before and after", head=head, rows=rows, words=frozenset({""}))
+    return section("Before and after", head=head, rows=rows, words=frozenset({""}))

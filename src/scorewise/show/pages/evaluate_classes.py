@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scorewise.show.pages.section import Section, absent, hints
+from scorewise.show.pages.section import Section, absent, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -43,7 +43,7 @@ SHORT = {
 def evaluate_classes(doc: Document) -> list[Section]:
     """The page of a model of several classes."""
     return [
-        Section(facts=_facts(doc)),
+        section(facts=_facts(doc)),
         *_decisions(doc),
         *_measures(doc),
         _each(doc),
@@ -96,7 +96,7 @@ def _decisions(doc: Document) -> list[Section]:
     if side + sum(w + 2 for w in widths) <= WIDE and len({*names}) == len(names):
         corner = "true \\ decided"
         rows = [(name, *line) for name, line in zip(names, cells, strict=True)]
-        return [Section("Confusion", head=(corner, *names), rows=rows, words=frozenset({corner}))]
+        return [section("Confusion", head=(corner, *names), rows=rows, words=frozenset({corner}))]
     return _confused(doc)
 
 
@@ -123,7 +123,7 @@ def _confused(doc: Document) -> list[Section]:
     said = [f"{amount(more)} further pairs of classes are confused less often."] if more > 0 else []
     head = ("True", "Decided", "Rows", "Of the class")
     words = frozenset({"True", "Decided"})
-    return [Section("Most frequent confusions", head=head, rows=rows, words=words, lines=said)]
+    return [section("Most frequent confusions", head=head, rows=rows, words=words, lines=said)]
 
 
 BASELINE = (
@@ -158,14 +158,14 @@ def _measures(doc: Document) -> list[Section]:
         last = ("Expected", "p") if tested else ("Baseline", "Skill")
         rows = [lines[m["name"]] for m in group]
         words = frozenset({start[0], start[2]})
-        sections.append(Section(title, head=(*start, *last), rows=rows, words=words))
+        sections.append(section(title, head=(*start, *last), rows=rows, words=words))
     without = absent((m["why"], m["title"]) for m in doc["measures"])
     return [*_explained(sections), *without]
 
 
 def _explained(sections: list[Section]) -> list[Section]:
     """The sections, with the meaning of their columns where it is needed last."""
-    last = {section.head[-1]: i for i, section in enumerate(sections)}
+    last = {s.table.columns[-1].title: i for i, s in enumerate(sections) if s.table}
     said = {
         last[head]: text for head, text in (("Skill", BASELINE), ("p", EXPECTED)) if head in last
     }
@@ -201,7 +201,7 @@ def _each(doc: Document) -> Section:
         by_name = {m["name"]: m for m in c["measures"]}
         values = (shown(by_name[name]["value"]) for name in known)
         rows.append((_short(c["name"], BESIDE), amount(c["weight"]), amount(c["called"]), *values))
-    return Section(
+    return section(
         "Each class against the rest",
         head=("Class", "Rows", "Decided", *(SHORT[name] for name in known)),
         rows=rows,

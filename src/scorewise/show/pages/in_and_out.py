@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section, absent, hints
+from scorewise.show.pages.section import Section, absent, hints, section
 from scorewise.show.words import Document, amount, interval, percent, quoted, shown, value
 
 TITLES = {"in": "In distribution", "out": "Out of distribution"}
@@ -10,8 +10,8 @@ TITLES = {"in": "In distribution", "out": "Out of distribution"}
 
 def in_and_out(doc: Document) -> list[Section]:
     """Facts, the measures in and out of distribution, and the confidence at radii of the data."""
-    parts = [Section(facts=_facts(doc)), *(_measures(doc, of) for of in TITLES), _radii(doc)]
-    return [part for part in parts if part.facts or part.rows] + _absent(doc) + hints(doc["hints"])
+    parts = [section(facts=_facts(doc)), *(_measures(doc, of) for of in TITLES), _radii(doc)]
+    return [part for part in parts if part.facts or part.table] + _absent(doc) + hints(doc["hints"])
 
 
 def _facts(doc: Document) -> list[tuple[str, str]]:
@@ -33,7 +33,7 @@ def _measures(doc: Document, of: str) -> Section:
         if m["name"] == name and not m["why"]
     ]
     head = ("Measure", "Model", "Value", f"{percent(doc['settings']['level'])} interval")
-    return Section(TITLES[of], head=head, rows=rows, words=frozenset({"Measure", "Model"}))
+    return section(TITLES[of], head=head, rows=rows, words=frozenset({"Measure", "Model"}))
 
 
 def _absent(doc: Document) -> list[Section]:
@@ -55,7 +55,7 @@ def _radii(doc: Document) -> Section:
         (f"{at[0]['radius']:g}", *(shown(found["value"]) for found in at))
         for at in zip(*(model["radii"] for model in models), strict=True)
     ]
-    return Section(
+    return section(
         "Mean confidence at radii of the data",
         head=("Radius", *(quoted(model["name"]) for model in models)),
         rows=rows,

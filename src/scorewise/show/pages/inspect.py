@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scorewise.estimate import number
-from scorewise.show.pages.section import Section, hints
+from scorewise.show.pages.section import Section, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -43,12 +43,12 @@ READING = [
 
 def inspect_page(doc: Document) -> list[Section]:
     """The data, each model's rows and gaps, and how far models agree."""
-    sections = [Section(facts=data_facts(doc, quoted, plain))]
+    sections = [section(facts=data_facts(doc, quoted, plain))]
     for model in doc["models"]:
         sections += _model(model, len(doc["models"]) > 1, len(doc["data"]["sources"]) > 1)
     if doc["agreement"] is not None:
         sections += _agreement(doc["agreement"], doc["data"], "model")
-    return [*sections, Section("How to read this", facts=READING), *hints(doc["hints"])]
+    return [*sections, section("How to read this", facts=READING), *hints(doc["hints"])]
 
 
 def raters_page(doc: Document) -> list[Section]:
@@ -65,7 +65,7 @@ def raters_page(doc: Document) -> list[Section]:
     if data["dropped"]:
         facts.append(("Dropped", f"{counted(data['dropped'], 'row')} with missing values"))
     return [
-        Section(facts=facts),
+        section(facts=facts),
         *_agreement(doc["agreement"], data, "rater"),
         *hints(doc["hints"]),
     ]
@@ -77,7 +77,7 @@ def _model(model: Document, several: bool, files: bool) -> list[Section]:
     sections = []
     if not model["why"]:
         sections += [
-            *([Section(f"Scores{of}", facts=_scores(model))] if model["sets"] else []),
+            *([section(f"Scores{of}", facts=_scores(model))] if model["sets"] else []),
             _suspects(f"Labels to check{by}", model["suspicious"], files),
             _suspects(f"Hard successes{of}", model["successes"][:SUCCESSES], files),
         ]
@@ -98,7 +98,7 @@ def _scores(model: Document) -> list[tuple[str, str]]:
 
 def _suspects(title: str, rows: Sequence[Document], files: bool) -> Section:
     if not rows:
-        return Section(title, lines=["none"])
+        return section(title, lines=["none"])
     named = any(row["id"] is not None for row in rows)
     head = ["row", *(["id"] if named else []), "suspicion", "why"]
     table = [
@@ -110,7 +110,7 @@ def _suspects(title: str, rows: Sequence[Document], files: bool) -> Section:
         ]
         for row in rows
     ]
-    return Section(title, head=head, rows=table, words=WORDS)
+    return section(title, head=head, rows=table, words=WORDS)
 
 
 def _place(row: Document, files: bool) -> str:
@@ -131,7 +131,7 @@ def _id(row: Document) -> str:
 def _gaps(model: Document, of: str) -> Section:
     title = f"Gaps between scores{of}"
     if not model["gaps"]:
-        return Section(title, lines=["no gap is three times as wide as those around it"])
+        return section(title, lines=["no gap is three times as wide as those around it"])
     head = ["cut", "times as wide", "rows above", "precision", "recall", "stable"]
     table = [
         [
@@ -144,7 +144,7 @@ def _gaps(model: Document, of: str) -> Section:
         ]
         for gap in model["gaps"]
     ]
-    return Section(title, head=head, rows=table, words=WORDS)
+    return section(title, head=head, rows=table, words=WORDS)
 
 
 def _agreement(a: Document, data: Document, who: str) -> list[Section]:
@@ -175,14 +175,14 @@ def _agreement(a: Document, data: Document, who: str) -> list[Section]:
     ]  # fmt: skip
     unclear = any(r["why"] for r in a["raters"])
     return [
-        Section(f"Agreement of {who}s", facts=facts),
-        Section(
+        section(f"Agreement of {who}s", facts=facts),
+        section(
             "smROC curves",
             head=["score of", "midpoint", "smAUC", *(["why"] if unclear else [])],
             rows=[line if unclear else line[:3] for line in curves],
             words=WORDS,
         ),
-        Section(
+        section(
             "",
             head=["pair", "area between curves", "same decision", near],
             rows=pairs,
@@ -203,7 +203,7 @@ def _instances(title: str, rows: Sequence[Document], data: Document, files: bool
         [_place(row, files), *([_id(row)] if named else []), number(row["apart"]), _said(row, data)]
         for row in rows
     ]
-    return [Section(title, head=head, rows=table, words=WORDS)]
+    return [section(title, head=head, rows=table, words=WORDS)]
 
 
 def _said(row: Document, data: Document) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewise.show.pages.judge_parts import cell, grades, prevalence
-from scorewise.show.pages.section import Section, absent, hints
+from scorewise.show.pages.section import Section, absent, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -24,7 +24,7 @@ LEAST = "; p is at most that"  # how a method says that no resample was beyond 0
 def judge(doc: Document) -> list[Section]:
     """Judges against humans."""
     return [
-        Section(facts=_facts(doc)),
+        section(facts=_facts(doc)),
         _overview(doc),
         *grades(doc),
         *_ceiling(doc),
@@ -72,7 +72,7 @@ def _overview(doc: Document) -> Section:
     if ends:
         span = " to ".join(dict.fromkeys((ends[0], ends[-1])))
         lines = [f"Always saying what is most frequent: accuracy {span}."]
-    return Section(
+    return section(
         "Against the truth", head=head, rows=rows, words=frozenset({"Judge"}), lines=lines
     )
 
@@ -101,9 +101,9 @@ def _ceiling(doc: Document) -> list[Section]:
         f"the same items; the mean over humans. Gap: {_how([j['ceiling']['gap'] for j in doc['judges']])}."
     ]
     return [
-        Section("One by one", head=("Pair", "Items", "Same", "Kappa"), rows=pairs,
+        section("One by one", head=("Pair", "Items", "Same", "Kappa"), rows=pairs,
                 words=frozenset({"Pair"})),
-        Section("Human level", head=("Judge", "Kappa", "Humans", "Gap", "Interval", "p"), rows=rows,
+        section("Human level", head=("Judge", "Kappa", "Humans", "Gap", "Interval", "p"), rows=rows,
                 words=frozenset({"Judge"}), lines=said),
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def _differences(doc: Document) -> list[Section]:
         else []
     )
     return [
-        Section(
+        section(
             "Judges compared on the same items",
             head=(*head, "Holm") if several else head,
             rows=rows,
@@ -169,7 +169,7 @@ def _swaps(doc: Document) -> list[Section]:
         )  # fmt: skip
     said = ["Lean: verdicts that change with the order, to the first : to the second position."]
     return [
-        Section(
+        section(
             "Positions exchanged",
             head=("Judge", "Items", "Consistent", "Kappa", "Lean", "p"),
             rows=rows,
@@ -195,7 +195,7 @@ def _categories(j: Document, doc: Document) -> list[Section]:
     calls = tuple(f"'{name}'" for name in names) if small else ()
     lines = ["On the right: items by truth (down) and by what the judge says."] if small else []
     return [
-        Section(
+        section(
             f"Categories of {quoted(j['name'])}",
             head=(*head, *calls),
             rows=rows,
@@ -224,7 +224,7 @@ def _needed(doc: Document) -> list[Section]:
     rows = [(n["of"], n["name"], amount(n["items"])) for n in doc["needed"]]
     title = f"Items with a truth for an interval {width:g} wide"
     return [
-        Section(title, head=("Of", "Judge", "Items"), rows=rows, words=frozenset({"Of", "Judge"}))
+        section(title, head=("Of", "Judge", "Items"), rows=rows, words=frozenset({"Of", "Judge"}))
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section
+from dataclasses import replace
+
+from scorewise.show.pages.section import Section, section
 from scorewise.show.words import (
     Document,
     chance_digits,
@@ -42,7 +44,7 @@ def grades(doc: Document) -> list[Section]:
     )
     head = ("Judge", "Of", "Value", percent(doc["settings"]["level"]), "p")
     words = frozenset({"Judge", "Of"})
-    return [Section("Grades", head=head, rows=rows, words=words, lines=[said])]
+    return [section("Grades", head=head, rows=rows, words=words, lines=[said])]
 
 
 def prevalence(doc: Document) -> list[Section]:
@@ -58,7 +60,7 @@ def prevalence(doc: Document) -> list[Section]:
         ]  # fmt: skip
         if rows:
             parts.append(
-                Section(
+                section(
                     f"Shares of votes on all items, with {quoted(j['name'])}",
                     head=("Category", "Judge", "Labelled alone", "Corrected", "Power", "R-G"),
                     rows=rows,
@@ -72,8 +74,5 @@ def prevalence(doc: Document) -> list[Section]:
             "counting with the power beside it. R-G: corrected by sensitivity and specificity "
             "(Rogan-Gladen). These hold where the labelled items are a random part of all."
         )
-        last = parts.pop()
-        parts.append(
-            Section(last.title, head=last.head, rows=last.rows, words=last.words, lines=[said])
-        )
+        parts[-1] = replace(parts[-1], lines=[said])
     return parts

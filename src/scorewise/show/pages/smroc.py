@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.show.pages.section import Section, hints
+from scorewise.show.pages.section import Section, hints, section
 from scorewise.show.words import (
     Document,
     amount,
@@ -25,13 +25,13 @@ SETS = (
 def smroc(doc: Document) -> list[Section]:
     """Data, areas, the four sets, the tables and the remarks."""
     several = len(doc["curves"]) > 1
-    sections = [Section(facts=data_facts(doc, quoted, str))]
+    sections = [section(facts=data_facts(doc, quoted, str))]
     if several:
         sections.append(_areas(doc))
     for curve in doc["curves"]:
         name = f"{quoted(curve['name'])}: " if several else ""
         sections += [
-            Section(f"{name}Curve", facts=_facts(curve)),
+            section(f"{name}Curve", facts=_facts(curve)),
             _sets(curve, f"{name}Scores against labels"),
             _tables(curve, doc["settings"]["threshold"], f"{name}Scores against decisions"),
         ]
@@ -55,7 +55,7 @@ def _areas(doc: Document) -> Section:
     ]
     level = percent(doc["settings"]["level"])
     head = ["model", "smAUC", f"{level} interval", "at random", "AUROC"]
-    return Section("Areas", head=head, rows=rows, words=frozenset(["model", head[2]]), lines=lines)
+    return section("Areas", head=head, rows=rows, words=frozenset(["model", head[2]]), lines=lines)
 
 
 def _facts(c: Document) -> list[tuple[str, str]]:
@@ -103,7 +103,7 @@ def _sets(c: Document, title: str) -> Section:
             ]
         )
     head = ["score", "rows", "share", "mean score", "which is"]
-    return Section(title, head=head, rows=rows, words=frozenset(["score", "which is"]))
+    return section(title, head=head, rows=rows, words=frozenset(["score", "which is"]))
 
 
 def _tables(c: Document, threshold: float, title: str) -> Section:
@@ -116,4 +116,4 @@ def _tables(c: Document, threshold: float, title: str) -> Section:
         rows.append(line)
     head = ["label", "appropriate: yes", "no", "inappropriate: yes", "no "]
     legend = f"yes: decided positive, because the score is {threshold:g} or more"
-    return Section(title, head=head, rows=rows, words=frozenset(["label"]), lines=[legend])
+    return section(title, head=head, rows=rows, words=frozenset(["label"]), lines=[legend])

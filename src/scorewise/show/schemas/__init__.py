@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from scorewise.show.document import DOCUMENTS
+from scorewise.show.document import schema as derived
 from scorewise.show.schemas.agree import agree
 from scorewise.show.schemas.answers import answers
 from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
-from scorewise.show.schemas.drift import drift
 from scorewise.show.schemas.evaluate import evaluate
 from scorewise.show.schemas.evaluate_classes import evaluate_classes
 from scorewise.show.schemas.in_and_out import in_and_out
@@ -19,7 +20,6 @@ SCHEMAS = {
     "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
-    "drift": drift,
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
@@ -36,4 +36,4 @@ def document_schema(command: str = "evaluate") -> Schema:
     >>> document_schema()["properties"]["schema"]["const"]
     1
     """
-    return SCHEMAS[command]()
+    return derived(command) if command in DOCUMENTS else SCHEMAS[command]()
