@@ -27,6 +27,11 @@ class AnswersDisplay(canvas.Display):
     `expected_`, by the name of the confidence.
     """
 
+    lines_: dict[str, Any]
+    bands_: dict[str, Any]
+    points_: dict[str, Any]
+    expected_: dict[str, Any]
+
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
         self._level = canvas.percent(answers.settings.level)
@@ -34,48 +39,40 @@ class AnswersDisplay(canvas.Display):
     @classmethod
     def over_tau(cls, answers: Answers, measure: str = "ece", *, ax: Any = None) -> Self:
         """Draw a measure over the threshold above which an answer is correct."""
-        return cls(answers)._over_tau(measure, ax)
-
-    @classmethod
-    def by_group(cls, answers: Answers, measure: str = "ece", *, ax: Any = None) -> Self:
-        """Draw a measure of each group with its interval."""
-        return cls(answers)._by_group(measure, ax)
-
-    def _over_tau(self, measure: str, ax: Any) -> Self:
+        self = cls(answers)
         (ax,) = self._axes(ax, (6.0, 4.2))
         self.lines_, self.bands_ = {}, {}
-        for name, judged in self.answers.items():
+        for name, judged in answers.items():
             curve = judged.curve(measure)
             x, value, low, high = _ends(curve)
             look = {"drawstyle": "steps-post"} if curve.exact else {"marker": ".", "ms": 5}
             line = canvas.curve(ax, x, value, f"{name}, {self._level} band", **look)
             step, self.lines_[name] = "post" if curve.exact else None, line
             self.bands_[name] = canvas.shade(ax, x, low, high, line.get_color(), step=step)
-        tau = self.answers.settings.tau
+        tau = answers.settings.tau
         ax.axvline(tau, color=GREY, ls=":", lw=1, gid=CHANCE, label=f"tau {tau:g}")
         words = ("tau: an answer is correct when its quality is above", _title(measure))
-        canvas.frame(ax, *words, xlim=(0, 1))
-        canvas.legend(ax, "above", columns=min(3, len(self.lines_) + 1))
+        canvas.frame(ax, *words, "above", min(3, len(self.lines_) + 1), xlim=(0, 1))
         return self
 
-    def _by_group(self, measure: str, ax: Any) -> Self:
-        groups = self.answers.groups
+    @classmethod
+    def by_group(cls, answers: Answers, measure: str = "ece", *, ax: Any = None) -> Self:
+        """Draw a measure of each group with its interval."""
+        self, groups = cls(answers), answers.groups
         if not groups:
             raise BadInput("there are no groups to draw; pass by= with the columns that make them")
         tall = max(2.4, 1.0 + LINE * sum(len(part) for part in groups.values()))
         (ax,) = self._axes(ax, (7.0, min(tall, 60.0)))
-        self.points_: dict[str, Any] = {}
-        self.expected_: dict[str, Any] = {}
-        for k, name in enumerate(self.answers):
+        self.points_, self.expected_ = {}, {}
+        for k, name in enumerate(answers):
             self._points(ax, measure, name, k)
         keys = [canvas.literal(" / ".join(key)) for key in groups]
         ax.set_yticks(range(len(keys)), keys, fontsize="small")
-        canvas.frame(ax, _title(measure), "", ylim=(len(keys) - 0.4, -0.6))
         if self.expected_:
             ax.set_xlim(left=0)
         elif ax.get_xlim()[0] < 0:
             ax.axvline(0, color=GREY, ls=":", lw=1, gid=CHANCE)
-        canvas.legend(ax, "above")
+        canvas.frame(ax, _title(measure), "", "above", ylim=(len(keys) - 0.4, -0.6))
         return self
 
     def _points(self, ax: Any, measure: str, name: str, k: int) -> None:

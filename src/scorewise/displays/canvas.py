@@ -11,7 +11,6 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns import Kind, Missing
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -28,11 +27,13 @@ CURVE, CHANCE = "scorewise curve", "scorewise chance"  # how a plot knows what i
 ROC_AXES = ("false positive rate", "true positive rate")
 SMROC_AXES = ("share of all runs", "share of all climbs")
 UNIT = (-0.02, 1.02)  # an axis from 0 to 1 with a margin
+EQUAL: dict[str, Any] = {"aspect": "equal", "adjustable": "box"}  # axes of one scale
 _LEGEND_WIDTH = 48  # characters of a line
 _NUMBERED = 20  # rows of a table up to which the numbers are written into the cells
 
 BandName: TypeAlias = Literal["pointwise", "simultaneous"]
 AnyMidpoint: TypeAlias = Rule | float | Tally
+Sides: TypeAlias = tuple[float, float]
 
 
 class Display:
@@ -47,20 +48,21 @@ class Display:
     @classmethod
     def _plotted(cls, *data: Any, ax: Any = None, **options: Any) -> Self:
         """Make a display of data and plot it; options that the class does not take go to `plot`."""
-        own = {k: options.pop(k) for k in signature(cls).parameters if k in options}
-        drawn: Self = cls(*data, **own).plot(ax=ax, **options)
+        drawn: Self = cls(*data, **taken(cls, options)).plot(ax=ax, **options)
         return drawn
 
-    def _axes(self, ax: Any, size: tuple[float, float], wanted: int = 1, rows: int = 1) -> Any:
+    def _axes(self, ax: Any, size: Sides, wanted: int = 1, rows: int = 1) -> Any:
         """The axes to draw on: one or several of the `wanted` that are passed, or new ones."""
-        self.axes_ = _new_axes(wanted, size, rows) if ax is None else _passed_axes(ax, wanted)
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        return self.axes_
+        if ax is None:
+            shape, look = (rows, wanted // rows), {"squeeze": False, "layout": "constrained"}
+            ax = _pyplot().subplots(*shape, figsize=size, **look)[1]
+        axes = list(ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Sequence) else (ax,))
+        if not 1 <= len(axes) <= wanted:
+            raise BadInput(f"{len(axes)} axes were given for {wanted} panels; pass 1 to {wanted}")
+        self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
+        return axes
 
-    def _panels(
-        self, ax: Any, size: tuple[float, float], *draw: Callable[[Any], None], rows: int = 1
-    ) -> Self:
+    def _panels(self, ax: Any, size: Sides, *draw: Callable[[Any], None], rows: int = 1) -> Self:
         """Draw each panel on its axes; where fewer axes are passed, only the first panels."""
         for one, panel in zip(self._axes(ax, size, len(draw), rows), draw, strict=False):
             panel(one)
@@ -75,23 +77,9 @@ class PredictionDisplay(Display):
     """A picture of labels and scores: `from_predictions(y, s)` or `from_tally(t)` draws it."""
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        s: Any,
-        *,
-        weight: Any = None,
-        count: Any = None,
-        positive: Any = None,
-        kind: Kind | None = None,
-        missing: Missing = "refuse",
-        **options: Any,
-    ) -> Self:
-        """Draw labels `y` and scores `s`; the options are those of `from_tally`."""
-        t = Tally.of(
-            y, s, weight=weight, count=count, positive=positive, kind=kind, missing=missing
-        )
-        return cls.from_tally(t, **options)
+    def from_predictions(cls, y: Any, s: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw labels `y` and scores `s`; the options are those of `Tally.of` and of `from_tally`."""
+        return cls.from_tally(Tally.of(y, s, **taken(Tally.of, options)), ax=ax, **options)
 
     @classmethod
     def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
@@ -99,20 +87,22 @@ class PredictionDisplay(Display):
         return cls._plotted(t, ax=ax, **options)
 
 
-def _new_axes(wanted: int, size: tuple[float, float], rows: int) -> list[Any]:
+def taken(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the options those that a function or class has parameters for.
+
+    >>> options = {"seed": 1, "color": "k"}
+    >>> taken(lambda level=0.95, seed=0: None, options), options
+    ({'seed': 1}, {'color': 'k'})
+    """
+    return {name: options.pop(name) for name in signature(function).parameters if name in options}
+
+
+def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as e:
         raise BadInput("drawing needs matplotlib: pip install 'scorewise[plot]'") from e
-    shape = (rows, wanted // rows)
-    return list(pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained")[1].flat)
-
-
-def _passed_axes(ax: Any, wanted: int) -> list[Any]:
-    axes = list(ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Sequence) else (ax,))
-    if not 1 <= len(axes) <= wanted:
-        raise BadInput(f"{len(axes)} axes were given for {wanted} panels; pass 1 to {wanted}")
-    return axes
+    return pyplot
 
 
 # Curves, bands and tables
@@ -158,11 +148,7 @@ def shade(
 
 
 def curve_band(
-    ax: Any,
-    find: Callable[..., Any],
-    which: BandName,
-    colour: Any,
-    sides: tuple[float, float] = (1.0, 1.0),
+    ax: Any, find: Callable[..., Any], which: BandName, colour: Any, sides: Sides = (1.0, 1.0)
 ) -> Any:
     """Shade the band that `find(simultaneous=...)` finds, scaled to a rectangle of these sides."""
     one_of("band", which, get_args(BandName))
@@ -210,24 +196,30 @@ def table(
 # Axes and legends
 
 
-def frame(ax: Any, x: str, y: str, **own: Any) -> None:
-    """Name the axes, over a light grid; further properties, such as limits, go to `ax.set`."""
+def frame(ax: Any, x: str, y: str, where: str | None = None, columns: int = 1, **own: Any) -> None:
+    """Name the axes, over a light grid, with a small legend in a corner or "above" the axes.
+
+    The legend holds everything on the axes that has a name; chance comes last. Further properties, such
+    as limits, go to `ax.set`.
+    """
     ax.set(xlabel=literal(x), ylabel=literal(y), **own)
     ax.grid(True, alpha=0.3, lw=0.6)
     ax.set_axisbelow(True)
-
-
-def square(ax: Any) -> None:
-    """Make both axes of one scale."""
-    ax.set_aspect("equal", adjustable="box")
+    if where is None:
+        return
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    entries.sort(key=lambda entry: entry[1] == "chance")
+    place: dict[str, Any] = {"loc": where, "framealpha": 0.85}
+    if where == "above":
+        place |= {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
+    labels = [literal(fill(label, _LEGEND_WIDTH)) for _, label in entries]
+    ax.legend([handle for handle, _ in entries], labels, fontsize="small", ncols=columns, **place)
 
 
 def unit_square(
-    ax: Any, x: str, y: str, sides: tuple[float, float] = (1.0, 1.0), *, chance: bool = True
+    ax: Any, words: tuple[str, str], where: str, sides: Sides = (1.0, 1.0), *, chance: bool = True
 ) -> None:
     """A square from (0, 0) to (1, 1), or another rectangle, with its diagonal, which may be chance."""
-    frame(ax, x, y)
-    square(ax)
     if not drawn(ax, CHANCE):
         far = [x if isfinite(x) else 0.0 for x in ax.dataLim.max]  # infinite where nothing is drawn
         right, top = max(sides[0], far[0]), max(sides[1], far[1])
@@ -235,25 +227,7 @@ def unit_square(
         # a name that begins with _ has no place in the legend
         label = "chance" if chance else "_diagonal"
         dotted(ax, [0, sides[0]], [0, sides[1]], label, zorder=1, gid=CHANCE)
-
-
-def legend(ax: Any, where: str, columns: int = 1) -> Any:
-    """A small legend of everything on the axes that has a name; chance comes last.
-
-    Where is a corner, or "above" the axes, there in columns.
-    """
-    handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: labels[i] == "chance")
-    place: dict[str, Any] = {"loc": where, "framealpha": 0.85}
-    if where == "above":
-        place |= {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
-    return ax.legend(
-        [handles[i] for i in order],
-        [literal(fill(labels[i], _LEGEND_WIDTH)) for i in order],
-        fontsize="small",
-        ncols=columns,
-        **place,
-    )
+    frame(ax, *words, where, **EQUAL)
 
 
 def free_corner(area: float) -> str:

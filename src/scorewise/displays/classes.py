@@ -90,8 +90,7 @@ class RiskCoverageDisplay(canvas.Display):
         rate = self.curve.y[-1]
         canvas.dotted(ax, [0, 1], [rate, rate], None, zorder=1, gid=canvas.CHANCE)
         words = ("coverage: share of rows kept", "risk: share of them wrong")
-        canvas.frame(ax, *words, xlim=canvas.UNIT, ylim=(0, None))
-        canvas.legend(ax, "upper left")
+        canvas.frame(ax, *words, "upper left", xlim=canvas.UNIT, ylim=(0, None))
         return self
 
     def _points(self) -> tuple[Any, Any]:

@@ -64,12 +64,10 @@ class PosteriorDisplay(canvas.Display):
         labels = plane.labels(y, classes)
         first, second = (plane.line(column, reach, points) for column in (0, 1))
         grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-        posteriors = {
-            name: np.reshape(
-                model.predict_proba(plane.asked(grid, model, name)), (points, points, -1)
-            )
-            for name, model in named.items()
-        }
+        posteriors = {}
+        for name, model in named.items():
+            p = model.predict_proba(plane.asked(grid, model, name))
+            posteriors[name] = np.reshape(p, (points, points, -1))
         return cls(first, second, posteriors, classes, (plane.rows, labels)).plot(ax=ax)
 
     def plot(self, ax: Any = None, **scatter: Any) -> Self:
@@ -120,8 +118,8 @@ class Plane(NamedTuple):
     """Rows of two numbers, their names if they have any, and the library that held them."""
 
     rows: Floats
-    names: tuple[str, ...] | None
-    library: Any
+    names: tuple[str, ...] | None = None
+    library: Any = None
 
     @classmethod
     def of(cls, x: Any) -> Plane:
@@ -130,21 +128,21 @@ class Plane(NamedTuple):
         if isinstance(frame, nw.LazyFrame):
             raise BadInput("the rows are a lazy frame, which has none yet; pass its .collect()")
         named = isinstance(frame, nw.DataFrame)
-        rows = _numbers(frame.to_numpy() if named else x)
+        try:
+            rows = np.asarray(frame.to_numpy() if named else x, dtype=float)
+        except (TypeError, ValueError):
+            raise BadInput(
+                "x holds something other than numbers; pass two columns of numbers"
+            ) from None
         if rows.ndim != 2 or rows.shape[1] != 2:
             raise BadInput(f"the rows have shape {rows.shape}; a plane has two features")
         if not len(rows):
             raise BadInput("there are no rows; pass at least one to draw around")
         bad = np.asarray(~np.isfinite(rows).all(axis=1))
         if bad.any():
-            raise BadInput(
-                f"x is NaN (missing) or infinite {Place().rows(bad)}; leave such rows out"
-            )
-        return (
-            cls(rows, tuple(frame.columns), frame.implementation)
-            if named
-            else cls(rows, None, None)
-        )
+            where = Place().rows(bad)
+            raise BadInput(f"x is NaN (missing) or infinite {where}; leave such rows out")
+        return cls(rows, tuple(frame.columns), frame.implementation) if named else cls(rows)
 
     def line(self, column: int, reach: float, points: int) -> Floats:
         """Places along one feature, beyond the rows by `reach` times their range, or by 1 if it is 0."""
@@ -154,7 +152,10 @@ class Plane(NamedTuple):
 
     def asked(self, places: Floats, model: Any, name: str) -> Any:
         """Places as the model knows its features: a frame with its names, or an array."""
-        known, library = getattr(model, "feature_names_in_", None), self.library or _loaded()
+        known = getattr(model, "feature_names_in_", None)
+        # where a model knows names, a library of frames is there already
+        loaded = (name for name in ("pandas", "polars") if name in sys.modules)
+        library = self.library or next(loaded, None)
         if known is None or library is None:
             return places
         names = [str(word) for word in known]
@@ -171,9 +172,8 @@ class Plane(NamedTuple):
         """The class of each row, among those of the models, by value or else by spelling."""
         given = vector(y, "y")
         if len(given) != len(self.rows):
-            raise BadInput(
-                f"x has {len(self.rows):,} rows and y has {len(given):,}; pass one label for each row"
-            )
+            sizes = f"x has {len(self.rows):,} rows and y has {len(given):,}"
+            raise BadInput(f"{sizes}; pass one label for each row")
         if (gone := given.missing()) is not None:
             raise BadInput(f"y is missing {Place().rows(gone)}; leave such rows out")
         if isinstance(given, Coded):
@@ -190,20 +190,6 @@ class Plane(NamedTuple):
                 f"({', '.join(map(repr, known))}), {Place().rows(other)}; pass labels of these"
             )
         return np.asarray(classes[place])
-
-
-def _numbers(x: Any) -> Floats:
-    try:
-        return np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise BadInput(
-            "x holds something other than numbers; pass two columns of numbers"
-        ) from None
-
-
-def _loaded() -> Any:
-    """A library of frames that is there already, as one is where a model knows names."""
-    return next((name for name in ("pandas", "polars") if name in sys.modules), None)
 
 
 def _named_models(models: Any) -> dict[str, Any]:
@@ -287,10 +273,10 @@ class ConfidenceDisplay(canvas.Display):
         share = next(iter(self.result.values())).largest_share
         look = {"ls": ":", "color": GREY, "lw": 1, "zorder": 1, "gid": CHANCE}
         ax.axhline(share, **look, label="commonest class")
-        words = [*(f"rows\n{side}" for side in SIDES), *(f"{x:g}" for x in self.radii)]
-        ax.set_xticks([*sides, *self.radii], words)
-        canvas.frame(ax, "radii of the data", "mean confidence", ylim=(0, 1.03))
-        canvas.legend(ax, "above", columns=min(3, len(self.result) + 1))
+        ticks = [*(f"rows\n{side}" for side in SIDES), *(f"{x:g}" for x in self.radii)]
+        ax.set_xticks([*sides, *self.radii], ticks)
+        columns = min(3, len(self.result) + 1)
+        canvas.frame(ax, "radii of the data", "mean confidence", "above", columns, ylim=(0, 1.03))
         return self
 
 

@@ -17,7 +17,7 @@ from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
-from scorewise.displays.smroc import Smooth, SmRocDisplay
+from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_weights import Weights
@@ -93,15 +93,10 @@ class AgreementDisplay(canvas.Display):
         return self._panels(ax, (10.8, 6.2), self._curves, partial(self._scores, first, second))
 
     def _curves(self, ax: Any) -> None:
-        self.lines_ = {name: self._curve(ax, name) for name in self.raters}
-        canvas.unit_square(ax, *canvas.SMROC_AXES, chance=False)
-        canvas.legend(ax, "lower right")
-
-    def _curve(self, ax: Any, name: str) -> Any:
-        t = self.raters[name].tally
-        if why := t.why_not_ranked:
-            return canvas.curve(ax, [], [], f"{name}: no curve, {why}")
-        return SmRocDisplay(Smooth(t, self.midpoint), name).plot(ax=ax, segments=False).line_
+        lines = plain_curves(
+            ax, [(rater.tally, name, {}) for name, rater in self.raters.items()], self.midpoint
+        )
+        self.lines_ = dict(zip(self.raters, lines, strict=True))
 
     def _scores(self, first: str, second: str, ax: Any) -> None:
         a, b = self.raters[first], self.raters[second]
@@ -118,9 +113,8 @@ class AgreementDisplay(canvas.Display):
                     marker=marker, alpha=0.8 if few else 0.3, linewidths=1.2 if marker == "x" else 0,
                     label=f"{label} ({np.count_nonzero(which):,})", rasterized=not few,
                 )  # fmt: skip
-        canvas.frame(ax, f"score of {first}", f"score of {second}", xlim=UNIT, ylim=UNIT)
-        canvas.square(ax)
-        canvas.legend(ax, "above", columns=2)
+        ax.set(xlim=UNIT, ylim=UNIT, **canvas.EQUAL)
+        canvas.frame(ax, f"score of {first}", f"score of {second}", "above", 2)
 
 
 def _read_raters(

@@ -82,9 +82,8 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
             transform=ax.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4,
             color=colour if below > 0.1 else None,
         )  # fmt: skip
-        canvas.frame(ax, "probability", "share of positives")
         self._scale(ax, axis)
-        canvas.legend(ax, "upper left")
+        canvas.frame(ax, "probability", "share of positives", "upper left")
 
     def _scale(self, ax: Any, axis: Axis) -> None:
         if axis == "linear":
@@ -120,9 +119,7 @@ class _BeforeAndAfter(canvas.Display):
         self.before_ = before and self._points(ax, before, mass, "before", VERMILION, "s")
         self.after_ = self._points(ax, after, mass, "after", BLUE, "o")
         canvas.dotted(ax, [0, 1], [0, 1], "calibrated")
-        canvas.square(ax)
-        canvas.frame(ax, x, y)
-        canvas.legend(ax, "upper left")
+        canvas.frame(ax, x, y, "upper left", **canvas.EQUAL)
 
     def _points(self, ax: Any, pair: Any, mass: Any, label: str, colour: str, mark: str) -> Any:
         order = np.argsort(pair[0], kind="stable")  # a map need not rise
@@ -144,12 +141,7 @@ class RecalibrationDisplay(_BeforeAndAfter):
     """
 
     def __init__(
-        self,
-        t: Tally,
-        mapped: Callable[[Any], Any],
-        *,
-        name: str | None = None,
-        bins: int = BINS,
+        self, t: Tally, mapped: Callable[[Any], Any], *, name: str | None = None, bins: int = BINS
     ) -> None:
         if why := t.why_not_ranked:
             raise BadInput(f"no reliability: {why}")
@@ -178,8 +170,7 @@ class RecalibrationDisplay(_BeforeAndAfter):
             canvas.dotted(ax, [0, 1], [0, 1], "unchanged")
         x = np.linspace(low, high, 1001)
         (self.map_,) = ax.plot(x, self.mapped(x), color=BLUE, lw=1.8, label=self.name or "map")
-        canvas.frame(ax, t.kind, "probability after")
-        canvas.legend(ax, "upper left")
+        canvas.frame(ax, t.kind, "probability after", "upper left")
 
     def _reliability(self, ax: Any) -> None:
         t = self.tally
@@ -212,5 +203,4 @@ class ClassRecalibrationDisplay(_BeforeAndAfter):
         for values, label, colour in ((self.p, "before", VERMILION), (self.q, "after", BLUE)):
             share = np.histogram(values.max(1), edges, weights=self.w)[0] / self.w.sum()
             ax.stairs(share, edges, color=colour, lw=1.8, label=label)
-        canvas.frame(ax, "confidence", "share of rows")
-        canvas.legend(ax, "upper left")
+        canvas.frame(ax, "confidence", "share of rows", "upper left")

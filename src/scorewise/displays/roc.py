@@ -60,8 +60,7 @@ class RocDisplay(canvas.PredictionDisplay):
         if band is not None:
             find = partial(find_band, self.tally, c, roc_steps, level=self.level, seed=self.seed)
             self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
-        canvas.unit_square(ax, *canvas.ROC_AXES)
-        canvas.legend(ax, canvas.free_corner(self.area.value))
+        canvas.unit_square(ax, canvas.ROC_AXES, canvas.free_corner(self.area.value))
         return self
 
 
@@ -115,8 +114,8 @@ class HullDisplay(canvas.PredictionDisplay):
         top = self.hull
         (self.hull_,) = ax.plot(top.x, top.y, "--", color=VERMILION, lw=1.6, label="convex hull")
         self.gap_ = self._gap(ax)
-        canvas.unit_square(ax, *axes, chance=self.of == "roc")
-        canvas.legend(ax, canvas.free_corner(self.curve.area))
+        corner = canvas.free_corner(self.curve.area)
+        canvas.unit_square(ax, axes, corner, chance=self.of == "roc")
 
     def _gap(self, ax: Any) -> Any:
         from matplotlib.collections import PolyCollection
@@ -134,11 +133,9 @@ class HullDisplay(canvas.PredictionDisplay):
         ax.set_ylim(UNIT)
         if self.of == "roc" and not why_not_unit(self.tally):
             canvas.dotted(ax, [0, 1], [0, 1], "calibrated already")
-            ax.set_xlim(UNIT)
-            canvas.square(ax)
-        words = "share of positives" if self.of == "roc" else "share of climbs"
-        canvas.frame(ax, "score", f"slope of the hull, as {words}")
-        canvas.legend(ax, "upper left")
+            ax.set(xlim=UNIT, **canvas.EQUAL)
+        share = "share of positives" if self.of == "roc" else "share of climbs"
+        canvas.frame(ax, "score", f"slope of the hull, as {share}", "upper left")
 
 
 def hull_gap(curve: Roc | SmoothRoc, hull: Curve) -> float:

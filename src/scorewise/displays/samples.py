@@ -7,12 +7,10 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from scorewise.curves import roc
 from scorewise.curves.density import Density, density
-from scorewise.curves.smroc import smooth_roc
-from scorewise.curves.thresholds import Curve
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, VERMILION, AnyMidpoint
+from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.inference.scales import mean_score
@@ -48,21 +46,11 @@ class DensityDisplay(canvas.PredictionDisplay):
         return cls({name: density(x, **options) for name, x in samples.items()}).plot(ax=ax)
 
     @classmethod
-    def from_tally(
-        cls,
-        t: Tally,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        kernel: str = "gaussian",
-        bandwidth: Any = "isj",
-        points: int = 1024,
-        **line: Any,
-    ) -> Self:
-        """Draw the scores of each class of a tally; `line` goes to matplotlib's `plot`."""
-        both = Density.of(t, kernel=kernel, bandwidth=bandwidth, points=points)
+    def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the scores of each class; the options are those of `Density.of`, `name=`, and of `plot`."""
+        both = Density.of(t, **canvas.taken(Density.of, options))
         named = dict(zip(canvas.class_names(t), both, strict=True))
-        return cls(named, name, "score").plot(ax=ax, **line)
+        return cls._plotted(named, ax=ax, unit="score", **options)
 
     def plot(self, ax: Any = None, **line: Any) -> Self:
         """Draw the curves; `line` goes to matplotlib's `plot`, such as `lw=3`."""
@@ -72,9 +60,9 @@ class DensityDisplay(canvas.PredictionDisplay):
             for word, d in self.densities.items()
         }
         self.line_ = next(iter(self.lines_.values()))
-        canvas.frame(ax, self.unit, "density", xlim=ax.dataLim.intervalx, ylim=(0, None))
-        if ax.get_legend_handles_labels()[1]:
-            canvas.legend(ax, "above", columns=2)
+        where = "above" if ax.get_legend_handles_labels()[1] else None
+        limits = {"xlim": ax.dataLim.intervalx, "ylim": (0, None)}
+        canvas.frame(ax, self.unit, "density", where, 2, **limits)
         return self
 
 
@@ -109,11 +97,10 @@ class DriftDisplay(canvas.Display):
 
     @classmethod
     def from_tallies(
-        cls, reference: Tally, current: Tally, windows: Windows = (), *, ax: Any = None,
-        **options: Any,
-    ) -> Self:  # fmt: skip
+        cls, reference: Tally, current: Tally, windows: Windows = (), *, ax: Any = None, **own: Any
+    ) -> Self:
         """Draw two tallies; the options are those of the display."""
-        return cls(reference, current, windows, **options).plot(ax=ax)
+        return cls(reference, current, windows, **own).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw scores, curves and, where there are windows, areas and mean scores over time.
@@ -134,15 +121,13 @@ class DriftDisplay(canvas.Display):
         for s, (t, name, look), fill in zip(units, self._both, fills, strict=True):
             share, _ = np.histogram(s, edges, weights=(t.neg + t.pos) / (t.neg + t.pos).sum())
             label = f"{name}, {t.origin.rows:,} rows"
-            self.histograms_.append(
-                ax.stairs(share, edges, **fill, label=label, color=look["color"])
-            )
+            bars = ax.stairs(share, edges, **fill, label=label, color=look["color"])
+            self.histograms_.append(bars)
         for t, name, look in self._both:
             value, word = self._middle(t)
             label = f"{name}: {word} {number(value)}"
             self.midpoints_.append(ax.axvline(value, **look, lw=1.6, label=label))
-        canvas.frame(ax, "score", "share of rows")
-        canvas.legend(ax, "above", columns=2)
+        canvas.frame(ax, "score", "share of rows", "above", 2)
 
     def _middle(self, t: Tally) -> tuple[float, str]:
         if t.why_not_ranked or not self.smooth:
@@ -150,22 +135,9 @@ class DriftDisplay(canvas.Display):
         return find_midpoint(t, self.midpoint).value, "midpoint"
 
     def _curves(self, ax: Any) -> None:
-        self.lines_ = []
-        for t, name, look in self._both:
-            x = y = np.empty(0)
-            label = f"no curve, {t.why_not_ranked}"
-            if not t.why_not_ranked:
-                curve: Curve = smooth_roc(t, self._middle(t)[0]) if self.smooth else roc(t)
-                x, y = curve.x, curve.y
-                label = f"{self._area_name} {self._area(t)}"
-            self.lines_ += ax.plot(x, y, **look, lw=1.8, label=f"{name}: {label}")
-        words = canvas.SMROC_AXES if self.smooth else canvas.ROC_AXES
-        canvas.unit_square(ax, *words, chance=not self.smooth)
-        canvas.legend(ax, "lower right")
-
-    @property
-    def _area_name(self) -> str:
-        return "smAUC" if self.smooth else "AUROC"
+        self.lines_ = plain_curves(
+            ax, self._both, self.midpoint, level=self.level, smooth=self.smooth
+        )
 
     def _area(self, t: Tally) -> Estimate:
         if self.smooth:
@@ -173,7 +145,7 @@ class DriftDisplay(canvas.Display):
         return auroc(t, level=self.level)
 
     def _areas(self, ax: Any) -> None:
-        self.areas_ = self._over_time(ax, self._area, self._area_name)
+        self.areas_ = self._over_time(ax, self._area, "smAUC" if self.smooth else "AUROC")
 
     def _means(self, ax: Any) -> None:
         self.means_ = self._over_time(ax, lambda t: mean_score(t, level=self.level), "mean score")
@@ -194,6 +166,5 @@ class DriftDisplay(canvas.Display):
         every = max(1, -(-len(at) // 12))
         names = [name for name, _ in self.windows[::every]]
         ax.set_xticks(at[::every], names, rotation=30, ha="right")
-        canvas.frame(ax, "window", title)
-        canvas.legend(ax, "above", columns=2)
+        canvas.frame(ax, "window", title, "above", 2)
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Any, Self, get_args
 
@@ -12,17 +13,8 @@ from scorewise.curves.density import Density
 from scorewise.curves.smroc import Segments, chance_roc, segments, sensitivity, smooth_roc
 from scorewise.curves.thresholds import band, smooth_steps
 from scorewise.displays import canvas
-from scorewise.displays.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    SKY,
-    VERMILION,
-    AnyMidpoint,
-    BandName,
-)
-from scorewise.displays.roc import hull_gap
+from scorewise.displays.canvas import BLUE, GREY, ORANGE, VERMILION, AnyMidpoint, BandName, Sides
+from scorewise.displays.roc import RocDisplay, hull_gap
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.measures import auroc, smauc
@@ -40,7 +32,7 @@ ONE_CELL = (
 )
 MANY_CELLS = (
     (0.95, "95 % or more appropriate", BLUE, 1.5, "-"),
-    (0.8, "80 to 95 %", SKY, 2.8, "-"),
+    (0.8, "80 to 95 %", canvas.SKY, 2.8, "-"),
     (0.5, "50 to 80 %", ORANGE, 4.4, "-"),
     (0.0, "below 50 %", VERMILION, 6.0, (0, (1, 0.6))),
 )
@@ -73,18 +65,10 @@ class SmRocDisplay(canvas.PredictionDisplay):
         self.shown, self.name = curve, name
 
     @classmethod
-    def from_tally(
-        cls,
-        t: Tally,
-        *,
-        midpoint: AnyMidpoint = "mean",
-        level: float = 0.95,
-        seed: int = 0,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw a tally; the options are `name=` and those of `plot`."""
-        return cls._plotted(Smooth(t, midpoint, level=level, seed=seed), ax=ax, **options)
+    def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a tally; the options are `midpoint=`, `level=`, `seed=`, `name=` and those of `plot`."""
+        curve = Smooth(t, **canvas.taken(Smooth, options))
+        return cls._plotted(curve, ax=ax, **options)
 
     @cached_property
     def parts(self) -> Segments:
@@ -123,15 +107,15 @@ class SmRocDisplay(canvas.PredictionDisplay):
         self.band_ = canvas.curve_band(ax, self.shown.band, band, colour, sides) if band else None
         self.chance_ = self._chance(ax, sides) if segments else None
         words = ("all runs", "all climbs") if rectangle else canvas.SMROC_AXES
-        canvas.unit_square(ax, *words, sides, chance=False)
-        canvas.legend(ax, canvas.free_corner(self.shown.area.value))
+        corner = canvas.free_corner(self.shown.area.value)
+        canvas.unit_square(ax, words, corner, sides, chance=False)
         return self
 
     def _scaled(self, ax: Any, curve: Any, sides: Any, label: str, **look: Any) -> Any:
         x, y = curve.x * sides[0], curve.y * sides[1]
         return ax.plot(x, y, label=self._named(label), **look)[0]
 
-    def _segments(self, ax: Any, sides: tuple[float, float]) -> list[Any]:
+    def _segments(self, ax: Any, sides: Sides) -> list[Any]:
         from matplotlib.collections import LineCollection
 
         parts = self.parts
@@ -150,12 +134,12 @@ class SmRocDisplay(canvas.PredictionDisplay):
                 made.append(ax.add_collection(drawn))
         return made
 
-    def _hull(self, ax: Any, sides: tuple[float, float]) -> Any:
+    def _hull(self, ax: Any, sides: Sides) -> Any:
         top = self.shown.curve.hull()
         label = f"convex hull, gap {number(hull_gap(self.shown.curve, top))}"
-        return self._scaled(ax, top, sides, label, ls="--", color=GREEN, lw=1.4, zorder=2.5)
+        return self._scaled(ax, top, sides, label, ls="--", color=canvas.GREEN, lw=1.4, zorder=2.5)
 
-    def _chance(self, ax: Any, sides: tuple[float, float]) -> Any:
+    def _chance(self, ax: Any, sides: Sides) -> Any:
         """What the same scores would give at random, which is no diagonal."""
         baseline = self.shown.area.baseline
         if baseline is None:
@@ -165,11 +149,35 @@ class SmRocDisplay(canvas.PredictionDisplay):
         look = {"ls": (0, (1, 2)), "color": GREY, "lw": 1.4, "zorder": 1.5}
         return self._scaled(ax, curve, sides, label, **look)
 
-    def _roc(self, ax: Any, sides: tuple[float, float]) -> Any:
+    def _roc(self, ax: Any, sides: Sides) -> Any:
         t = self.shown.tally
         label = f"ROC of the same rows: AUROC {auroc(t, level=self.shown.area.level)}"
         look = {"ls": canvas.DASHES[3], "color": canvas.ink(ax), "lw": 1.1, "zorder": 2}
         return self._scaled(ax, roc_of(t), sides, label, **look)
+
+
+def plain_curves(
+    ax: Any,
+    tallies: Iterable[tuple[Tally, str, dict[str, Any]]],
+    midpoint: AnyMidpoint,
+    *,
+    level: float = 0.95,
+    smooth: bool = True,
+) -> list[Any]:
+    """Lines of the smROC or ROC curves of tallies with names and looks; empty without a curve."""
+    lines = []
+    for t, name, look in tallies:
+        if why := t.why_not_ranked:
+            line = canvas.curve(ax, [], [], f"{name}: no curve, {why}", look)
+        elif smooth:
+            curve = Smooth(t, midpoint, level=level)
+            line = SmRocDisplay(curve, name).plot(ax=ax, segments=False, **look).line_
+        else:
+            line = RocDisplay(t, name, level=level).plot(ax=ax, **look).line_
+        lines.append(line)
+    words = canvas.SMROC_AXES if smooth else canvas.ROC_AXES
+    canvas.unit_square(ax, words, "lower right", chance=not smooth)
+    return lines
 
 
 class _MidpointedDisplay(canvas.PredictionDisplay):
@@ -229,8 +237,8 @@ class MidpointDisplay(_MidpointedDisplay):
         low, high = sorted((d.neg.y.max(), d.pos.y.max()))
         cut = high > self._STEEP * low
         top, word = (self._STEEP * low, " (top cut off)") if cut else (1.05 * high, "")
-        canvas.frame(ax, "score", f"density of each class{word}", xlim=(0, 1), ylim=(0, top))
-        canvas.legend(ax, "above", columns=3)
+        ax.set(xlim=(0, 1), ylim=(0, top))
+        canvas.frame(ax, "score", f"density of each class{word}", "above", 3)
         return self
 
 
@@ -256,6 +264,5 @@ class SensitivityDisplay(_MidpointedDisplay):
             label=f"smAUC used: {number(used)}",
         )  # fmt: skip
         self.rules_ = self._rules(ax) if rules else {}
-        canvas.frame(ax, "midpoint", "area under smROC", xlim=(0, 1))
-        canvas.legend(ax, "above", columns=3)
+        canvas.frame(ax, "midpoint", "area under smROC", "above", 3, xlim=(0, 1))
         return self
