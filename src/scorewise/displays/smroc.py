@@ -224,9 +224,10 @@ class MidpointDisplay(_MidpointedDisplay):
         """Draw the densities with the midpoint, their `overlap`, and what other `rules` would give."""
         (ax,) = self._axes(ax, (6.4, 4.4))
         d = Density.of(self.tally, bandwidth="silverman")
-        below, above = (self._named(text) for text in canvas.class_names(self.tally))
-        (self.negatives_,) = ax.plot(d.neg.x, d.neg.y, "--", color=VERMILION, lw=1.8, label=below)
-        (self.positives_,) = ax.plot(d.pos.x, d.pos.y, "-", color=BLUE, lw=1.8, label=above)
+        self.negatives_, self.positives_ = (
+            ax.plot(one.x, one.y, **canvas.look(k), lw=1.8, label=self._named(name))[0]
+            for k, (one, name) in enumerate(zip(d, canvas.class_names(self.tally), strict=True))
+        )
         self.overlap_ = None
         if overlap:
             lower, label = np.minimum(d.neg.y, d.pos.y), f"overlap {100 * d.overlap:.0f} %"
