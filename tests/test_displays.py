@@ -199,6 +199,13 @@ def test_midpoint_is_where_it_is():
     assert not displays.MidpointDisplay(t).plot(rules=False, overlap=False).rules_
 
 
+def test_a_class_has_one_colour_in_all_displays():
+    d = displays.MidpointDisplay.from_predictions(*rows())
+    both = displays.DensityDisplay.from_predictions(*rows()).lines_.values()
+    assert [line.get_color() for line in both] == [BLUE, VERMILION]
+    assert [d.negatives_.get_color(), d.positives_.get_color()] == [BLUE, VERMILION]
+
+
 def test_densities_of_classes_and_of_samples():
     y, s = rows()
     d = displays.DensityDisplay.from_predictions(y, s, name="mine", bandwidth="silverman")

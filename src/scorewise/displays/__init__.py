@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from scorewise.displays.agreement import AgreementDisplay
 from scorewise.displays.answers import AnswersDisplay
-from scorewise.displays.coefficients import CoefficientsDisplay
-from scorewise.displays.confidence import ConfidenceDisplay
-from scorewise.displays.confusion import ConfusionDisplay
-from scorewise.displays.density import DensityDisplay
-from scorewise.displays.drift import DriftDisplay
-from scorewise.displays.hull import HullDisplay
-from scorewise.displays.midpoint import MidpointDisplay
-from scorewise.displays.pairs import PairsDisplay
-from scorewise.displays.posterior import PosteriorDisplay
-from scorewise.displays.recalibration import RecalibrationDisplay
-from scorewise.displays.reliability import ReliabilityDisplay
-from scorewise.displays.risk_coverage import RiskCoverageDisplay
-from scorewise.displays.roc import RocDisplay
-from scorewise.displays.sensitivity import SensitivityDisplay
-from scorewise.displays.smroc import SmRocDisplay
+from scorewise.displays.classes import ConfusionDisplay, RiskCoverageDisplay
+from scorewise.displays.models import ConfidenceDisplay, PosteriorDisplay
+from scorewise.displays.raters import AgreementDisplay, CoefficientsDisplay, PairsDisplay
+from scorewise.displays.reliability import RecalibrationDisplay, ReliabilityDisplay
+from scorewise.displays.roc import HullDisplay, RocDisplay
+from scorewise.displays.samples import DensityDisplay, DriftDisplay
+from scorewise.displays.smroc import MidpointDisplay, SensitivityDisplay, SmRocDisplay
 
 __all__ = [
     "AgreementDisplay",

@@ -1,14 +1,21 @@
-"""What all displays share: where they draw, and in which colours, dashes and words."""
+"""What all displays share: their base classes, and the look of axes, curves, bands and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from math import isfinite
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal, Self, TypeAlias, get_args
 
+import numpy as np
+
+from scorewise.arrays import Floats
+from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.tallies import Tally
+from scorewise.tallies.smroc import Rule
 
 # Okabe and Ito (2008): told apart by colour-blind readers
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -17,21 +24,77 @@ COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 # and by those who print in grey
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2)))
 CURVE, CHANCE = "scorewise curve", "scorewise chance"  # how a plot knows what is on it already
-_WIDE = 48  # letters of a line in a legend
+ROC_AXES = ("false positive rate", "true positive rate")
+SMROC_AXES = ("share of all runs", "share of all climbs")
+UNIT = (-0.02, 1.02)  # an axis from 0 to 1 with a margin
+EQUAL: dict[str, Any] = {"aspect": "equal", "adjustable": "box"}  # axes of one scale
+_LEGEND_WIDTH = 48  # characters of a line
+_NUMBERED = 20  # rows of a table up to which the numbers are written into the cells
+
+BandName: TypeAlias = Literal["pointwise", "simultaneous"]
+AnyMidpoint: TypeAlias = Rule | float | Tally
+Sides: TypeAlias = tuple[float, float]
 
 
-def panels(ax: Any, wanted: int, size: tuple[float, float], rows: int = 1) -> list[Any]:
-    """The axes to draw on: those given, one or several of the `wanted`, or those of a new figure."""
-    if ax is None:
-        _, made = _pyplot().subplots(
-            rows, wanted // rows, figsize=size, squeeze=False, layout="constrained"
-        )
-        return list(made.flat)
-    several = ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Sequence) else (ax,)
-    given = list(several)
-    if not 1 <= len(given) <= wanted:
-        raise BadInput(f"{len(given)} axes were given for {wanted} panels; pass 1 to {wanted}")
-    return given
+class Display:
+    """A picture: once drawn, `figure_` is the figure, `axes_` its panels and `ax_` the first of them."""
+
+    figure_: Any
+    axes_: list[Any]
+    ax_: Any
+    name: str | None = None
+    plot: Any  # each draws with options of its own
+
+    @classmethod
+    def _plotted(cls, *data: Any, ax: Any = None, **options: Any) -> Self:
+        """Make a display of data and plot it; options that the class does not take go to `plot`."""
+        drawn: Self = cls(*data, **taken(cls, options)).plot(ax=ax, **options)
+        return drawn
+
+    def _axes(self, ax: Any, size: Sides, wanted: int = 1, rows: int = 1) -> Any:
+        """The axes to draw on: one or several of the `wanted` that are passed, or new ones."""
+        if ax is None:
+            shape, look = (rows, wanted // rows), {"squeeze": False, "layout": "constrained"}
+            ax = _pyplot().subplots(*shape, figsize=size, **look)[1]
+        axes = list(ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Sequence) else (ax,))
+        if not 1 <= len(axes) <= wanted:
+            raise BadInput(f"{len(axes)} axes were given for {wanted} panels; pass 1 to {wanted}")
+        self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
+        return axes
+
+    def _panels(self, ax: Any, size: Sides, *draw: Callable[[Any], None], rows: int = 1) -> Self:
+        """Draw each panel on its axes; where fewer axes are passed, only the first panels."""
+        for one, panel in zip(self._axes(ax, size, len(draw), rows), draw, strict=False):
+            panel(one)
+        return self
+
+    def _named(self, text: str) -> str:
+        """Text of the legend, which begins with the name of the display if it has one."""
+        return f"{self.name}: {text}" if self.name else text
+
+
+class PredictionDisplay(Display):
+    """A picture of labels and scores: `from_predictions(y, s)` or `from_tally(t)` draws it."""
+
+    @classmethod
+    def from_predictions(cls, y: Any, s: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw labels `y` and scores `s`; the options are those of `Tally.of` and of `from_tally`."""
+        return cls.from_tally(Tally.of(y, s, **taken(Tally.of, options)), ax=ax, **options)
+
+    @classmethod
+    def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a tally; the options are those of the class, such as `name=`, and of `plot`."""
+        return cls._plotted(t, ax=ax, **options)
+
+
+def taken(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the options those that a function or class has parameters for.
+
+    >>> options = {"seed": 1, "color": "k"}
+    >>> taken(lambda level=0.95, seed=0: None, options), options
+    ({'seed': 1}, {'color': 'k'})
+    """
+    return {name: options.pop(name) for name in signature(function).parameters if name in options}
 
 
 def _pyplot() -> Any:
@@ -42,52 +105,129 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def ink(ax: Any) -> Any:
-    """The colour in which the user's style writes."""
-    return ax.xaxis.label.get_color()
+# Curves, bands and tables
+
+
+def look(n: int) -> dict[str, Any]:
+    """Colour and dash of the n-th curve of a plot."""
+    return {"color": COLOURS[n % len(COLOURS)], "ls": DASHES[n % len(DASHES)]}
+
+
+def styled(look: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
+    """A look, and over it the user's, whichever of matplotlib's names either goes by."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    full: dict[str, Any] = normalize_kwargs(look, Line2D) | normalize_kwargs(line, Line2D)
+    return full
+
+
+def curve(
+    ax: Any, x: Any, y: Any, label: str | None, line: dict[str, Any] | None = None, **own: Any
+) -> Any:
+    """Draw the next curve of the axes; over its `own` look goes the `line` of the user."""
+    first = look(len(drawn(ax, CURVE))) | {"gid": CURVE, "lw": 1.8, "label": label}
+    return ax.plot(x, y, **styled(first | own, line or {}))[0]
+
+
+def drawn(ax: Any, gid: str) -> list[Any]:
+    """The lines on the axes that are marked as CURVE or as CHANCE."""
+    return [line for line in ax.get_lines() if line.get_gid() == gid]
+
+
+def dotted(ax: Any, x: Any, y: Any, label: str | None, **own: Any) -> Any:
+    """A dotted grey line to compare with."""
+    return ax.plot(x, y, ":", color=GREY, lw=1, label=label, **own)[0]
+
+
+def shade(
+    ax: Any, x: Any, low: Any, high: Any, colour: Any, label: str | None = None, **own: Any
+) -> Any:
+    """A band between two curves."""
+    return ax.fill_between(x, low, high, color=colour, alpha=0.18, lw=0, label=label, **own)
+
+
+def curve_band(
+    ax: Any, find: Callable[..., Any], which: BandName, colour: Any, sides: Sides = (1.0, 1.0)
+) -> Any:
+    """Shade the band that `find(simultaneous=...)` finds, scaled to a rectangle of these sides."""
+    one_of("band", which, get_args(BandName))
+    b = find(simultaneous=which == "simultaneous")
+    label = f"{percent(b.level)} band, {which}"
+    return shade(ax, b.x * sides[0], b.low * sides[1], b.high * sides[1], colour, label)
+
+
+def intervals(estimates: Iterable[Estimate]) -> Floats:
+    """Lower ends, values and upper ends of estimates, one row each."""
+    ends = [(e.low, e.value, e.high) for e in estimates]
+    return np.array(ends, np.float64).reshape(-1, 3).T
+
+
+def table(
+    ax: Any,
+    shares: Floats,
+    texts: Sequence[Sequence[str]],
+    columns: Sequence[str],
+    rows: Sequence[str],
+    *,
+    cmap: str,
+    dark: float,
+) -> tuple[Any, list[Any]]:
+    """Cells shaded by shares, white on those above `dark` their texts, unless cells are many.
+
+    Returns the image and the texts drawn.
+    """
+    image = ax.imshow(np.ma.masked_invalid(shares), vmin=0, vmax=1, cmap=cmap)
+    at = range(len(rows))
+    ax.set_xticks(at, columns, rotation=90 if max(map(len, columns)) > 3 else 0)
+    ax.set_yticks(at, rows)
+    if len(rows) > _NUMBERED:
+        return image, []
+    look = {"ha": "center", "va": "center", "fontsize": "small"}
+    return image, [
+        ax.text(
+            j, i, texts[i][j], **look, color="white" if x > dark else GREY if x != x else ink(ax)
+        )
+        for (i, j), x in np.ndenumerate(shares)
+        if texts[i][j]
+    ]
+
+
+# Axes and legends
+
+
+def frame(ax: Any, x: str, y: str, where: str | None = None, columns: int = 1, **own: Any) -> None:
+    """Name the axes, over a light grid, with a small legend in a corner or "above" the axes.
+
+    The legend holds everything on the axes that has a name; chance comes last. Further properties, such
+    as limits, go to `ax.set`.
+    """
+    ax.set(xlabel=literal(x), ylabel=literal(y), **own)
+    ax.grid(True, alpha=0.3, lw=0.6)
+    ax.set_axisbelow(True)
+    if where is None:
+        return
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    entries.sort(key=lambda entry: entry[1] == "chance")
+    place: dict[str, Any] = {"loc": where, "framealpha": 0.85}
+    if where == "above":
+        place |= {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
+    labels = [literal(fill(label, _LEGEND_WIDTH)) for _, label in entries]
+    ax.legend([handle for handle, _ in entries], labels, fontsize="small", ncols=columns, **place)
 
 
 def unit_square(
-    ax: Any, x: str, y: str, width: float = 1.0, height: float = 1.0, *, chance: bool = True
+    ax: Any, words: tuple[str, str], where: str, sides: Sides = (1.0, 1.0), *, chance: bool = True
 ) -> None:
     """A square from (0, 0) to (1, 1), or another rectangle, with its diagonal, which may be chance."""
-    over_grid(ax, x, y)
-    ax.set_aspect("equal", adjustable="box")
-    if not _drawn(ax, CHANCE):
+    if not drawn(ax, CHANCE):
         far = [x if isfinite(x) else 0.0 for x in ax.dataLim.max]  # infinite where nothing is drawn
-        right, top = max(width, far[0]), max(height, far[1])
-        ax.set_xlim(-0.02 * right, 1.02 * right)
-        ax.set_ylim(-0.02 * top, 1.02 * top)
+        right, top = max(sides[0], far[0]), max(sides[1], far[1])
+        ax.set(xlim=(-0.02 * right, 1.02 * right), ylim=(-0.02 * top, 1.02 * top))
         # a name that begins with _ has no place in the legend
         label = "chance" if chance else "_diagonal"
-        ax.plot([0, width], [0, height], ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label=label)
-
-
-def over_grid(ax: Any, x: str, y: str) -> None:
-    """Axes in words, over a light grid."""
-    ax.set_xlabel(literal(x))
-    ax.set_ylabel(literal(y))
-    ax.grid(True, alpha=0.3, lw=0.6)
-    ax.set_axisbelow(True)
-
-
-def legend(ax: Any, where: str, columns: int = 1) -> Any:
-    """A small legend of everything on the axes that has a name; chance comes last.
-
-    Where is a corner, or "above" the axes, there in columns.
-    """
-    handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: labels[i] == "chance")
-    place: dict[str, Any] = {"loc": where}
-    if where == "above":
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
-    return ax.legend(
-        [handles[i] for i in order],
-        [literal(fill(labels[i], _WIDE)) for i in order],
-        fontsize="small",
-        ncols=columns,
-        **{"framealpha": 0.85} | place,
-    )
+        dotted(ax, [0, sides[0]], [0, sides[1]], label, zorder=1, gid=CHANCE)
+    frame(ax, *words, where, **EQUAL)
 
 
 def free_corner(area: float) -> str:
@@ -95,28 +235,9 @@ def free_corner(area: float) -> str:
     return "upper left" if area < 0.5 else "lower right"
 
 
-def next_look(ax: Any) -> dict[str, Any]:
-    """Colour and dash of the next curve on the axes."""
-    n = len(_drawn(ax, CURVE))
-    return {"color": COLOURS[n % len(COLOURS)], "ls": DASHES[n % len(DASHES)], "gid": CURVE}
-
-
-def styled(look: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """A look, and over it what the user gives, whichever of matplotlib's names either goes by."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    full: dict[str, Any] = normalize_kwargs(look, Line2D) | normalize_kwargs(given, Line2D)
-    return full
-
-
-def _drawn(ax: Any, gid: str) -> list[Any]:
-    return [line for line in ax.get_lines() if line.get_gid() == gid]
-
-
-def named(name: str | None, text: str) -> str:
-    """What a legend says of one of several."""
-    return f"{name}: {text}" if name else text
+def ink(ax: Any) -> Any:
+    """The colour in which the user's style writes."""
+    return ax.xaxis.label.get_color()
 
 
 def literal(text: str) -> str:
@@ -128,21 +249,20 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def area_text(title: str, area: Estimate) -> str:
-    """An area with its interval, short enough for a legend.
-
-    >>> area_text("smAUC", Estimate(0.8433, 0.379, 0.979))
-    'smAUC 0.843 [0.379, 0.979]'
-    >>> area_text("smAUC", Estimate.undefined("no positives"))
-    'smAUC undefined: no positives'
-    """
-    return f"{title} {area}"
-
-
 def percent(level: float) -> str:
-    """A level as it is said.
+    """A confidence level as a percentage.
 
     >>> percent(0.95), percent(0.999)
     ('95 %', '99.9 %')
     """
     return f"{100 * level:.6g} %"
+
+
+def class_names(t: Tally) -> list[str]:
+    """Negatives and positives, with their labels where these are known.
+
+    >>> class_names(Tally.of(["no", "yes"], [0.2, 0.7], positive="yes"))
+    ['negatives (no)', 'positives (yes)']
+    """
+    labels = {"negatives": t.origin.negative, "positives": t.origin.positive}
+    return [f"{word} ({label})" if label else word for word, label in labels.items()]

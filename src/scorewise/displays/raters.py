@@ -1,78 +1,283 @@
-"""Decisions and scores of several raters, read for drawing."""
+"""Raters: whether they really disagree, coefficients of agreement, and each two of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+import scorewise.measures  # noqa: F401 - fills the register
+from scorewise.arrays import Bools, Floats
 from scorewise.columns import Kind, Place, take
 from scorewise.columns.labels import read_labels
+from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
+from scorewise.displays import canvas
+from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
+from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput
-from scorewise.tallies import Tally
+from scorewise.estimate import Estimate
+from scorewise.inference.agreement_weights import Weights
+from scorewise.inference.bands import BANDS
+from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.registry import RATER_MEASURES
+from scorewise.tallies import Ratings, Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import why_not_unit
+from scorewise.tallies.smroc import HAIR, why_not_unit
 
-HAIR = 1e-12  # 0.6 - 0.5 is a hair below 0.1, 0.7 - 0.6 a hair above
-AGREE, APPARENT, REAL, HIDDEN = range(4)
+# whether decisions are the same, whether scores are near, what it is called, colour, marker, size
+OPINIONS = (
+    (True, True, "agree", BLUE, "o", 14),
+    (True, False, "same decision, scores apart", GREEN, "^", 22),
+    (False, True, "only look like disagreement", ORANGE, "s", 26),
+    (False, False, "really disagree", VERMILION, "x", 34),
+)
+SHADES = ("#FFFFFF", "#F2F2F2", "#E6E6E6", "#DADADA", "#CECECE", "#C2C2C2")
+OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
+OF_MORE = "fleiss_kappa", "conger_kappa", *OF_TWO[2:]
+MOST_RATERS = 60
 
 
 class Rater(NamedTuple):
-    """What one rater says of each row, and its tally: scores against its decisions, or the labels."""
+    """Decisions and scores of one rater, and the tally of the scores against decisions or labels."""
 
-    decisions: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    decisions: Bools
+    scores: Floats
     tally: Tally
 
 
-def read_raters(
-    said: Mapping[str, tuple[Any, Any]], y: Any, positive: Any, kind: Kind | None
+class AgreementDisplay(canvas.Display):
+    """The smROC curve of each rater, and the scores of two of them against each other.
+
+    `raters` is `{name: (decisions, scores)}`, with scores in [0, 1]; a curve sets the scores against
+    the rater's own decisions, or against the labels `y`. Two raters agree on a row when their scores
+    lie within the `tolerance`. After `plot`: `lines_` and `points_`, each by name.
+    """
+
+    def __init__(
+        self,
+        raters: Mapping[str, tuple[Any, Any]],
+        *,
+        tolerance: float = 0.1,
+        y: Any = None,
+        positive: Any = None,
+        kind: Kind | None = None,
+        midpoint: AnyMidpoint = "mean",
+    ) -> None:
+        if not 0 <= tolerance <= 1:
+            raise BadInput(f"tolerance={tolerance!r} is not a number in [0, 1]")
+        self.raters = _read_raters(raters, y, positive, kind)
+        self.tolerance, self.midpoint, self.labelled = tolerance, midpoint, y is not None
+
+    @classmethod
+    def from_raters(
+        cls, raters: Mapping[str, tuple[Any, Any]], *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw raters; the options are those of the class, and `pair=` as of `plot`."""
+        return cls._plotted(raters, ax=ax, **options)
+
+    def plot(self, ax: Any = None, *, pair: tuple[str, str] | None = None) -> Self:
+        """Draw all curves, and the scores of a `pair` of raters (the first two unless named).
+
+        On one given `ax` only the curves.
+        """
+        first, second = pair or tuple(self.raters)[:2]
+        for name in (first, second):
+            if name not in self.raters:
+                known = ", ".join(self.raters)
+                raise BadInput(f"no rater is named {name!r}; there are {known}")
+        self.points_: dict[str, Any] = {}
+        return self._panels(ax, (10.8, 6.2), self._curves, partial(self._scores, first, second))
+
+    def _curves(self, ax: Any) -> None:
+        lines = plain_curves(
+            ax, [(rater.tally, name, {}) for name, rater in self.raters.items()], self.midpoint
+        )
+        self.lines_ = dict(zip(self.raters, lines, strict=True))
+
+    def _scores(self, first: str, second: str, ax: Any) -> None:
+        a, b = self.raters[first], self.raters[second]
+        same = a.decisions == b.decisions
+        near = np.abs(a.scores - b.scores) <= self.tolerance + HAIR  # 0.7 - 0.6 is above 0.1
+        ends, label = np.array([0.0, 1.0]), f"scores within {self.tolerance:g}"
+        canvas.shade(ax, ends, ends - self.tolerance, ends + self.tolerance, GREY, label)
+        few = len(same) <= 2000
+        for alike, close, label, colour, marker, size in OPINIONS:
+            which = (same == alike) & (near == close)
+            if which.any():
+                self.points_[label] = ax.scatter(
+                    a.scores[which], b.scores[which], s=size if few else size / 4, c=colour,
+                    marker=marker, alpha=0.8 if few else 0.3, linewidths=1.2 if marker == "x" else 0,
+                    label=f"{label} ({np.count_nonzero(which):,})", rasterized=not few,
+                )  # fmt: skip
+        ax.set(xlim=UNIT, ylim=UNIT, **canvas.EQUAL)
+        canvas.frame(ax, f"score of {first}", f"score of {second}", "above", 2)
+
+
+def _read_raters(
+    raters: Mapping[str, tuple[Any, Any]], y: Any, positive: Any, kind: Kind | None
 ) -> dict[str, Rater]:
-    """Check what each rater decides and scores; a word means the same whoever says it."""
-    if len(said) < 2:
-        raise BadInput(f"{len(said)} raters were given; agreement needs two or more")
-    words = {f"decision of {name}": list(pair[0]) for name, pair in said.items()}
+    """Check decisions and scores; a word means the same whoever uses it."""
+    if len(raters) < 2:
+        raise BadInput(f"{len(raters)} raters were given; agreement needs two or more")
+    words = {f"decision of {name}": list(pair[0]) for name, pair in raters.items()}
     words |= {} if y is None else {"label": list(y)}
     masks = _masks(words, positive)
     made = {}
-    for name, (_, scores) in said.items():
-        decided = masks[f"decision of {name}"]
-        rows = take(
-            masks.get("label", decided), {f"score of {name}": scores}, positive=True, kind=kind,
-            label_name=f"decision of {name}",
-        )  # fmt: skip
-        t = Tally.of_rows(rows, f"score of {name}")
+    for name, (_, scores) in raters.items():
+        decision, score = f"decision of {name}", f"score of {name}"
+        labels = masks.get("label", masks[decision])
+        rows = take(labels, {score: scores}, positive=True, kind=kind, label_name=decision)
+        t = Tally.of_rows(rows, score)
         if why := why_not_unit(t):
-            raise BadInput(f"score of {name}: {why}")
-        made[name] = Rater(decided, unit(rows.scores[f"score of {name}"], t.kind), t)
+            raise BadInput(f"{score}: {why}")
+        made[name] = Rater(masks[decision], unit(rows.scores[score], t.kind), t)
     return made
 
 
-def _masks(words: dict[str, list[Any]], positive: Any) -> dict[str, NDArray[np.bool_]]:
-    (first, column), *others = words.items()
-    for name, other in others:
-        if len(other) != len(column):
-            raise BadInput(
-                f"{first} has {len(column):,} rows and {name} has {len(other):,}; "
-                f"they have to match row by row"
-            )
-    for name, values in words.items():
-        gone = vector(values, name).missing()
-        if gone is not None:
+def _masks(words: dict[str, list[Any]], positive: Any) -> dict[str, Bools]:
+    columns = [(name, vector(values, name)) for name, values in words.items()]
+    same_length(columns)
+    for name, column in columns:
+        if (gone := column.missing()) is not None:
             raise BadInput(f"{name} is missing {Place().rows(gone)}; drop the row for all raters")
     stacked = [value for values in words.values() for value in values]
     read, _ = read_labels(vector(stacked, "decision"), "decision", positive)
     return dict(zip(words, read.reshape(len(words), -1), strict=True))
 
 
-def opinions(a: Rater, b: Rater, tolerance: float) -> NDArray[np.int64]:
-    """What two raters make of each row: AGREE, APPARENT or REAL disagreement, or HIDDEN.
+class CoefficientsDisplay(canvas.Display):
+    """A dot with its interval for each coefficient, over the bands from none to almost perfect.
 
-    Apparent is other decisions on scores within the tolerance, hidden is one decision on scores apart.
+    `estimates` are by the name to write. After `plot`: `dots_` and `lines_` by name, and `bands_`.
     """
-    near = np.abs(a.scores - b.scores) <= tolerance + HAIR
-    same = a.decisions == b.decisions
-    return np.where(same, np.where(near, AGREE, HIDDEN), np.where(near, APPARENT, REAL))
+
+    def __init__(self, estimates: Mapping[str, Estimate]) -> None:
+        if not estimates:
+            raise BadInput("no coefficients to draw")
+        self.estimates = dict(estimates)
+
+    @classmethod
+    def from_ratings(
+        cls, r: Ratings, *, names: Sequence[str] | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw measures of agreement, all usual ones unless named.
+
+        The options are those of the measures, such as weights= and level=.
+        """
+        if names is None:
+            names = OF_TWO if r.raters is not None and len(r.raters) == 2 else OF_MORE
+        unknown = [name for name in names if name not in RATER_MEASURES]
+        if unknown:
+            known = ", ".join(sorted(RATER_MEASURES))
+            raise BadInput(f"no measure of raters is named {unknown[0]!r}; there are {known}")
+        of = [RATER_MEASURES[name] for name in names]
+        return cls({m.title: m(r, **options) for m in of}).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw all of them, the first at the top."""
+        many = len(self.estimates)
+        (ax,) = self._axes(ax, (7.6, 1.5 + 0.42 * many))
+        values = list(self.estimates.values())
+        ends = [x for e in values for x in (e.value, e.low) if np.isfinite(x)]
+        left = max(-1.0, min([-0.12, *(x - 0.05 for x in ends)]))
+        self._shade(ax, left)
+        self.dots_: dict[str, Any] = {}
+        self.lines_: dict[str, Any] = {}
+        for y, (name, e) in enumerate(self.estimates.items()):
+            self._row(ax, y, name, e)
+        ax.set(xlim=(left, 1.02), ylim=(many - 0.4, -0.6))
+        ax.set_yticks(range(many), [canvas.literal(name) for name in self.estimates])
+        ax.set_xticks(np.round(np.arange(np.ceil(left / 0.2) * 0.2, 1.01, 0.2), 1))
+        levels = " and ".join(canvas.percent(x) for x in sorted({e.level for e in values}))
+        ax.set_xlabel(f"agreement, with {levels} intervals")
+        return self
+
+    def _shade(self, ax: Any, left: float) -> None:
+        self.bands_, low = {}, left
+        look = {"va": "bottom", "ha": "center", "fontsize": "small", "color": canvas.ink(ax)}
+        for (name, edge), shade in zip(BANDS.items(), SHADES, strict=True):
+            high = float(edge)
+            # at 1 the axis ends a little later
+            end = high if high < 1 else 1.02
+            self.bands_[name] = ax.axvspan(low, end, color=shade, lw=0, zorder=0)
+            middle, text = (low + min(end, 1.0)) / 2, name.replace(" ", "\n")
+            ax.text(middle, 1.01, text, transform=ax.get_xaxis_transform(), **look)
+            low = high
+
+    def _row(self, ax: Any, y: int, name: str, e: Estimate) -> None:
+        if not e.defined:
+            text = canvas.literal(f"undefined: {e.why}")
+            self.dots_[name] = ax.text(0.01, y, text, va="center", fontsize="small", color=GREY)
+            return
+        if np.isfinite(e.low) and np.isfinite(e.high):
+            (self.lines_[name],) = ax.plot([e.low, e.high], [y, y], color=BLUE, lw=2.4, zorder=3)
+        (self.dots_[name],) = ax.plot(
+            [e.value], [y], "o", color=BLUE, ms=8, mec="white", mew=1.2, zorder=4
+        )
+
+
+class PairsDisplay(canvas.Display):
+    """A cell for each two raters, darker where they agree more; raters who agree most come first.
+
+    `values` is a table with a row and a column for each name, NaN where two raters share no item. Grey
+    cells have no value. After `plot`: `image_`, `texts_`, the numbers, which are absent where raters are
+    many, and `order_`, the names from the top.
+    """
+
+    def __init__(self, names: Sequence[str], values: Any, title: str = "Cohen's kappa") -> None:
+        self.names, self.title = list(names), title
+        self.values = np.array(values, np.float64)
+        many = len(self.names)
+        if self.values.shape != (many, many):
+            raise BadInput(f"{many} raters need a table of that many rows and columns; this has shape "
+                f"{self.values.shape}")  # fmt: skip
+        if not 2 <= many <= MOST_RATERS:
+            raise BadInput(f"there are {many} raters; 2 to {MOST_RATERS} can be drawn")
+        np.fill_diagonal(self.values, np.nan)
+
+    @classmethod
+    def from_ratings(cls, r: Ratings, *, weights: Weights = None, ax: Any = None) -> Self:
+        """Draw Cohen's kappa of each two raters; weights as of `measures.cohen_kappa`."""
+        if r.raters is None:
+            raise BadInput("no pairs to draw: it is not known which rater said what")
+        many = len(r.raters)
+        values = np.full((many, many), np.nan)
+        for i, k in combinations(range(many) if many <= MOST_RATERS else (), 2):
+            e = cohen_kappa(r.only([i, k]), weights=weights)
+            values[i, k] = values[k, i] = e.value
+        return cls(r.raters, values).plot(ax=ax)
+
+    def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
+        """Draw the table."""
+        known = np.isfinite(self.values)
+        means = np.where(known, self.values, 0.0).sum(1) / np.maximum(known.sum(1), 1)
+        means[~known.any(1)] = np.nan
+        order = np.lexsort((np.arange(len(means)), np.nan_to_num(-means, nan=np.inf)))
+        self.order_ = [self.names[i] for i in order]
+        values = self.values[np.ix_(order, order)]
+        side = min(2.8 + 0.5 * len(order), 13.0)
+        (ax,) = self._axes(ax, (side + 1.2, side))
+        ax.set_facecolor("#E5E5E5")
+        texts = [["" if i == j else _short(x) for j, x in enumerate(row)]
+                 for i, row in enumerate(values)]  # fmt: skip
+        names = [canvas.literal(name) for name in self.order_]
+        rows = [f"{n} ({_short(means[i])})" for n, i in zip(names, order, strict=True)]
+        self.image_, self.texts_ = canvas.table(ax, values, texts, names, rows, cmap=cmap, dark=0.6)
+        ax.set_ylabel("rater (mean with the others)")
+        bar = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, extend="min")
+        bar.set_label(canvas.literal(self.title))
+        return self
+
+
+def _short(x: float) -> str:
+    """Two decimals, or a dash.
+
+    >>> _short(-0.001), _short(float("nan"))
+    ('0.00', '—')
+    """
+    # + 0.0 folds -0.0 into 0.0
+    return f"{round(x, 2) + 0.0:.2f}" if np.isfinite(x) else "—"

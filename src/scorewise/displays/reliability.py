@@ -1,7 +1,8 @@
-"""The reliability curve, drawn: what happened against what was said, over the scores themselves."""
+"""Calibration: the reliability curve, and what recalibration makes of it, for two classes or more."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -9,36 +10,24 @@ import numpy as np
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Parts, decompose
 from scorewise.curves.reliability import Bands, Reliability, reliability
-from scorewise.displays.canvas import (
-    CHANCE,
-    GREY,
-    legend,
-    named,
-    next_look,
-    over_grid,
-    panels,
-    percent,
-    styled,
-)
-from scorewise.displays.display import PredictionDisplay
+from scorewise.displays import canvas
+from scorewise.displays.canvas import BLUE, CHANCE, GREY, UNIT, VERMILION
+from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import add_runs, first_of_runs
 
 Axis = Literal["linear", "logit"]
-BINS = 40
+HISTOGRAM_BINS, BINS = 40, 15
 PARTS = "parts"
 
 
-class ReliabilityDisplay(PredictionDisplay):
+class ReliabilityDisplay(canvas.PredictionDisplay):
     """The reliability curve of a tally with its band, the parts of its Brier score, and a histogram.
 
     After `plot`: `line_`, `band_` (None if not asked for), `text_` and, on a second panel, `histogram_`.
     """
-
-    line_: Any
-    band_: Any
-    text_: Any
-    histogram_: Any
 
     def __init__(
         self,
@@ -56,23 +45,6 @@ class ReliabilityDisplay(PredictionDisplay):
         )
         self.parts: Parts = decompose(t)
 
-    @classmethod
-    def from_tally(
-        cls,
-        t: Tally,
-        *,
-        name: str | None = None,
-        level: float = 0.95,
-        bands: Bands = "consistency",
-        simultaneous: bool = False,
-        seed: int = 0,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw a tally; the options are those of `plot`."""
-        made = cls(t, name, level=level, bands=bands, simultaneous=simultaneous, seed=seed)
-        return made.plot(ax=ax, **options)
-
     def plot(
         self, ax: Any = None, *, axis: Axis = "linear", band: bool = True, **line: Any
     ) -> Self:
@@ -82,70 +54,153 @@ class ReliabilityDisplay(PredictionDisplay):
         matplotlib's `plot`, such as `color="k"`.
         """
         one_of("axis", axis, get_args(Axis))
-        axes = panels(ax, 2, (5.2, 6.4), rows=2)
+        above, *below = self._axes(ax, (5.2, 6.4), 2, rows=2)
         if ax is None:
-            axes[0].get_gridspec().set_height_ratios([5, 1])
-        self._curve(axes[0], axis, band, line)
-        self.histogram_ = self._histogram(axes[1], axis) if len(axes) > 1 else None
-        if len(axes) > 1:
-            axes[1].set_xlim(axes[0].get_xlim())
-        return self._drew(axes)
+            above.get_gridspec().set_height_ratios([5, 1])
+        self._curve(above, axis, band, line)
+        self.histogram_ = self._histogram(below[0], axis) if below else None
+        if below:
+            below[0].set_xlim(above.get_xlim())
+        return self
 
     def _curve(self, ax: Any, axis: Axis, band: bool, line: dict[str, Any]) -> None:
         c = self.curve
-        look = next_look(ax) | {"lw": 1.8, "label": named(self.name, "isotonic fit")}
-        (self.line_,) = ax.plot(c.x, c.y, **styled(look, line))
-        self.band_ = self._band(ax) if band else None
-        if not any(drawn.get_gid() == CHANCE for drawn in ax.get_lines()):
+        self.line_ = canvas.curve(ax, c.x, c.y, self._named("isotonic fit"), line)
+        colour, self.band_ = self.line_.get_color(), None
+        if band:
+            kind = f"{c.bands}, {'simultaneous' if c.simultaneous else 'pointwise'}"
+            label = f"{canvas.percent(c.level)} band, {kind}"
+            self.band_ = canvas.shade(ax, c.x, c.low, c.high, colour, label)
+        if not canvas.drawn(ax, CHANCE):
             ends = [0, 1] if axis == "linear" else [1e-6, 1 - 1e-6]
-            ax.plot(ends, ends, ":", color=GREY, lw=1, zorder=1, gid=CHANCE, label="calibrated")
+            canvas.dotted(ax, ends, ends, "calibrated", zorder=1, gid=CHANCE)
         # of several curves on one axes each has its own place for its parts
         below = 0.03 + 0.16 * sum(text.get_gid() == PARTS for text in ax.texts)
-        self.text_ = ax.text(
-            0.97, below, self._parts(), transform=ax.transAxes, ha="right", va="bottom", gid=PARTS,
-            fontsize="small", linespacing=1.4, color=self.line_.get_color() if below > 0.1 else None,
-        )  # fmt: skip
-        over_grid(ax, "probability", "share of positives")
-        self._scale(ax, axis)
-        legend(ax, "upper left")
-
-    def _band(self, ax: Any) -> Any:
-        c = self.curve
-        kind = f"{c.bands}, {'simultaneous' if c.simultaneous else 'pointwise'}"
-        label = f"{percent(c.level)} band, {kind}"
-        colour = self.line_.get_color()
-        return ax.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, lw=0, label=label)
-
-    def _parts(self) -> str:
         parts = {"MCB": self.parts.mcb, "DSC": self.parts.dsc, "UNC": self.parts.unc}
-        return "\n".join(f"{name} {number(x, 4)}" for name, x in parts.items())
+        self.text_ = ax.text(
+            0.97, below, "\n".join(f"{name} {number(x, 4)}" for name, x in parts.items()), gid=PARTS,
+            transform=ax.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4,
+            color=colour if below > 0.1 else None,
+        )  # fmt: skip
+        self._scale(ax, axis)
+        canvas.frame(ax, "probability", "share of positives", "upper left")
 
     def _scale(self, ax: Any, axis: Axis) -> None:
         if axis == "linear":
-            ax.set_xlim(-0.02, 1.02)
-            ax.set_ylim(-0.02, 1.02)
+            ax.set(xlim=UNIT, ylim=UNIT)
             return
         inside = self.curve.x[(self.curve.x > 0) & (self.curve.x < 1)]
         least = min(inside.min(), 1 - inside.max(), 0.1) / 2 if len(inside) else 1e-3
-        ends = max(float(least), 1e-6)
+        end = max(float(least), 1e-6)
         ax.set_xscale("logit", nonpositive="clip")
         ax.set_yscale("logit", nonpositive="clip")
-        ax.set_xlim(ends, 1 - ends)
-        ax.set_ylim(ends, 1 - ends)
+        ax.set(xlim=(end, 1 - end), ylim=(end, 1 - end))
 
     def _histogram(self, ax: Any, axis: Axis) -> Any:
         c = self.curve
-        edges = np.linspace(0, 1, BINS + 1)
+        edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
         if axis == "logit":
             low = max(float(np.min(np.minimum(c.x, 1 - c.x))), 1e-6) / 1.01
             reach = np.log(1 - low) - np.log(low)
-            edges = 1 / (1 + np.exp(-np.linspace(-reach, reach, BINS + 1)))
+            edges = 1 / (1 + np.exp(-np.linspace(-reach, reach, HISTOGRAM_BINS + 1)))
         at = np.clip(c.x, edges[0], edges[-1])
         drawn = ax.hist(at, bins=edges, weights=c.mass, color=GREY, alpha=0.7)
-        over_grid(ax, "probability", "weight" if self.tally.weighted else "rows")
-        if axis == "logit":
-            ax.set_xscale("logit")
-            ax.set_xlim(edges[0], edges[-1])
-        else:
-            ax.set_xlim(-0.02, 1.02)
+        canvas.frame(ax, "probability", "weight" if self.tally.weighted else "rows", xscale=axis)
         return drawn[2]
+
+
+class _BeforeAndAfter(canvas.Display):
+    """How often what was predicted came true, in bins of equal mass, before and after a map."""
+
+    bins: int
+
+    def _compare(self, ax: Any, before: Any, after: Any, mass: Any, x: str, y: str) -> None:
+        """Draw pairs of probabilities and the mass that came true; `before` may be None."""
+        self.before_ = before and self._points(ax, before, mass, "before", VERMILION, "s")
+        self.after_ = self._points(ax, after, mass, "after", BLUE, "o")
+        canvas.dotted(ax, [0, 1], [0, 1], "calibrated")
+        canvas.frame(ax, x, y, "upper left", **canvas.EQUAL)
+
+    def _points(self, ax: Any, pair: Any, mass: Any, label: str, colour: str, mark: str) -> Any:
+        order = np.argsort(pair[0], kind="stable")  # a map need not rise
+        p, true, mass = pair[0][order], pair[1][order], mass[order]
+        group = ((mass.cumsum() - mass / 2) * (self.bins / mass.sum())).astype(int)
+        # ties stay together, in the bin of the first of them
+        first = first_of_runs(p)
+        start = first[first_of_runs(group[first])]
+        total = add_runs(mass, start)
+        x, y = add_runs(mass * p, start) / total, add_runs(true, start) / total
+        return ax.plot(x, y, mark, ls="-", lw=1, ms=5, color=colour, label=label)[0]
+
+
+class RecalibrationDisplay(_BeforeAndAfter):
+    """The map over the scores, and the share of positives in bins of equal mass, before and after.
+
+    Scores of any scale have no "before". After `plot`: `map_`, `before_` (None for such scores) and
+    `after_`.
+    """
+
+    def __init__(
+        self, t: Tally, mapped: Callable[[Any], Any], *, name: str | None = None, bins: int = BINS
+    ) -> None:
+        if why := t.why_not_ranked:
+            raise BadInput(f"no reliability: {why}")
+        self.tally, self.mapped, self.name, self.bins = t, mapped, name, bins
+
+    @classmethod
+    def from_recalibrator(
+        cls, r: Any, *, ax: Any = None, bins: int = BINS
+    ) -> Self | ClassRecalibrationDisplay:
+        """Draw a fitted `Recalibrator` on the rows that it was fitted to."""
+        if hasattr(r.map_, "classes"):
+            t = r.rows_
+            q = r.map_.of_table(t)
+            return ClassRecalibrationDisplay(t.p, q, t.y, t.w, bins=bins).plot(ax=ax)
+        return cls(r.tally_, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the map and the reliability, on two panels or on as many as are given."""
+        return self._panels(ax, (10.8, 5.2), self._map, self._reliability)
+
+    def _map(self, ax: Any) -> None:
+        t = self.tally
+        low, high = t.ends
+        if t.kind == "probability":
+            low, high = 0.0, 1.0
+            canvas.dotted(ax, [0, 1], [0, 1], "unchanged")
+        x = np.linspace(low, high, 1001)
+        (self.map_,) = ax.plot(x, self.mapped(x), color=BLUE, lw=1.8, label=self.name or "map")
+        canvas.frame(ax, t.kind, "probability after", "upper left")
+
+    def _reliability(self, ax: Any) -> None:
+        t = self.tally
+        before = None if t.kind == "score" else (unit(t.score, t.kind), t.pos)
+        words = ("mean probability in the bin", "share of positives")
+        self._compare(ax, before, (self.mapped(t.score), t.pos), t.neg + t.pos, *words)
+
+
+class ClassRecalibrationDisplay(_BeforeAndAfter):
+    """The share of right decisions over the highest probability, and how that is spread.
+
+    `p` and `q` are the probabilities before and after, `y` the place of the true class, `w` the weights.
+    After `plot`: `before_` and `after_`.
+    """
+
+    def __init__(self, p: Any, q: Any, y: Any, w: Any, *, bins: int = BINS) -> None:
+        self.p, self.q, self.y, self.w, self.bins = p, q, y, w, bins
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the reliability and the spread, on two panels or on as many as are given."""
+        return self._panels(ax, (10.8, 5.2), self._reliability, self._spread)
+
+    def _reliability(self, ax: Any) -> None:
+        before, after = ((p.max(1), self.w * (p.argmax(1) == self.y)) for p in (self.p, self.q))
+        words = ("mean confidence in the bin", "share that is right")
+        self._compare(ax, before, after, self.w, *words)
+
+    def _spread(self, ax: Any) -> None:
+        edges = np.linspace(0, 1, self.bins + 1)
+        for values, label, colour in ((self.p, "before", VERMILION), (self.q, "after", BLUE)):
+            share = np.histogram(values.max(1), edges, weights=self.w)[0] / self.w.sum()
+            ax.stairs(share, edges, color=colour, lw=1.8, label=label)
+        canvas.frame(ax, "confidence", "share of rows", "upper left")

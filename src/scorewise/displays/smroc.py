@@ -1,43 +1,28 @@
-"""The score-weighted ROC curve, drawn: which of its segments come from appropriate scores."""
+"""The score-weighted ROC curve: the curve with its segments, its midpoint, and what others would give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from collections.abc import Iterable
+from functools import cached_property, partial
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from scorewise.curves import roc as roc_of
-from scorewise.curves.smroc import Segments, SmoothRoc, chance_roc, segments, smooth_roc
-from scorewise.curves.thresholds import Band, band, smooth_steps
-from scorewise.displays.bands import BandName, draw_band
-from scorewise.displays.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    SKY,
-    VERMILION,
-    area_text,
-    free_corner,
-    ink,
-    legend,
-    named,
-    next_look,
-    panels,
-    styled,
-    unit_square,
-)
-from scorewise.displays.display import PredictionDisplay
+from scorewise.curves.density import Density
+from scorewise.curves.smroc import Segments, chance_roc, segments, sensitivity, smooth_roc
+from scorewise.curves.thresholds import band, smooth_steps
+from scorewise.displays import canvas
+from scorewise.displays.canvas import BLUE, GREY, ORANGE, VERMILION, AnyMidpoint, BandName, Sides
+from scorewise.displays.roc import RocDisplay, hull_gap
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, number
+from scorewise.estimate import number
 from scorewise.measures import auroc, smauc
 from scorewise.tallies import Tally
-from scorewise.tallies.smroc import Midpoint, Rule, why_not_unit
+from scorewise.tallies.smroc import Rule, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 
-MOST = 400  # segments that can be told apart
+MOST_SEGMENTS = 400  # that can be told apart
 
 # share of appropriate scores from which on, what it is called, colour, width and dash
 ONE_CELL = (
@@ -47,57 +32,28 @@ ONE_CELL = (
 )
 MANY_CELLS = (
     (0.95, "95 % or more appropriate", BLUE, 1.5, "-"),
-    (0.8, "80 to 95 %", SKY, 2.8, "-"),
+    (0.8, "80 to 95 %", canvas.SKY, 2.8, "-"),
     (0.5, "50 to 80 %", ORANGE, 4.4, "-"),
     (0.0, "below 50 %", VERMILION, 6.0, (0, (1, 0.6))),
 )
 
 
-@dataclass(frozen=True)
 class Smooth:
     """A score-weighted ROC curve, as far as it is drawn."""
 
-    tally: Tally
-    found: Midpoint
-    area: Estimate
-    curve: SmoothRoc
-    level: float = 0.95
-    seed: int = 0
-
-    @classmethod
-    def of(
-        cls,
-        t: Tally,
-        midpoint: Rule | float | Tally = "mean",
-        *,
-        level: float = 0.95,
-        seed: int = 0,
-    ) -> Smooth:
-        """The curve of a tally whose scores have a place on [0, 1]."""
+    def __init__(
+        self, t: Tally, midpoint: AnyMidpoint = "mean", *, level: float = 0.95, seed: int = 0
+    ) -> None:
         if why := t.why_not_ranked or why_not_unit(t):
             raise BadInput(f"no smROC curve: {why}")
-        found = find_midpoint(t, midpoint)
-        area = smauc(t, midpoint=midpoint, level=level, seed=seed)
-        return cls(t, found, area, smooth_roc(t, found.value), level, seed)
-
-    @property
-    def midpoint(self) -> float:
-        """Where a score turns from low to high."""
-        return self.found.value
-
-    def band(self, *, simultaneous: bool = False) -> Band:
-        """A band that holds each point, or the whole curve, with the level's confidence."""
-        return band(
-            self.tally,
-            self.curve,
-            smooth_steps(self.found),
-            level=self.level,
-            simultaneous=simultaneous,
-            seed=self.seed,
-        )
+        at = find_midpoint(t, midpoint)
+        self.tally, self.midpoint = t, at.value
+        self.area = smauc(t, midpoint=midpoint, level=level, seed=seed)
+        self.curve = smooth_roc(t, at.value)
+        self.band = partial(band, t, self.curve, smooth_steps(at), level=level, seed=seed)
 
 
-class SmRocDisplay(PredictionDisplay):
+class SmRocDisplay(canvas.PredictionDisplay):
     """The score-weighted ROC curve of `sw.smroc(...)`, or of anything that has what it has.
 
     That is `tally`, `midpoint`, `area` and `curve`, and `band()` where bands are asked for. After
@@ -105,35 +61,19 @@ class SmRocDisplay(PredictionDisplay):
     curve of the same scores at random.
     """
 
-    line_: Any
-    segments_: list[Any]
-    hull_: Any
-    band_: Any
-    roc_: Any
-    chance_: Any
-
     def __init__(self, curve: Any, name: str | None = None) -> None:
         self.shown, self.name = curve, name
 
     @classmethod
-    def from_tally(
-        cls,
-        t: Tally,
-        *,
-        midpoint: Rule | float | Tally = "mean",
-        name: str | None = None,
-        level: float = 0.95,
-        seed: int = 0,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw a tally; the options are those of `plot`."""
-        return cls(Smooth.of(t, midpoint, level=level, seed=seed), name).plot(ax=ax, **options)
+    def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a tally; the options are `midpoint=`, `level=`, `seed=`, `name=` and those of `plot`."""
+        curve = Smooth(t, **canvas.taken(Smooth, options))
+        return cls._plotted(curve, ax=ax, **options)
 
     @cached_property
     def parts(self) -> Segments:
         """The segments of the curve, one for each cell or, of many, one for several."""
-        return segments(self.shown.tally, self.shown.curve, self.shown.midpoint, MOST)
+        return segments(self.shown.tally, self.shown.curve, self.shown.midpoint, MOST_SEGMENTS)
 
     def plot(
         self,
@@ -152,30 +92,30 @@ class SmRocDisplay(PredictionDisplay):
         the same rows. `rectangle` leaves the curves unscaled. `segments=False` draws a plain line, for
         several curves on one plot. `line` goes to matplotlib's `plot`.
         """
-        (ax,) = panels(ax, 1, (5.6, 5.6))
-        curve = self.shown.curve
+        (ax,) = self._axes(ax, (5.6, 5.6))
+        curve, t = self.shown.curve, self.shown.tally
         sides = (curve.width, curve.height) if rectangle else (1.0, 1.0)
-        drawn = curve.rectangle() if rectangle else curve
-        look = {"color": ink(ax), "lw": 0.8} if segments else {"lw": 1.8}
-        label = named(self.name, area_text("smAUC", self.shown.area))
-        look = styled(next_look(ax) | look | {"label": label}, line)
-        (self.line_,) = ax.plot(drawn.x, drawn.y, **look)
+        c = curve.rectangle() if rectangle else curve
+        look = {"color": canvas.ink(ax), "lw": 0.8} if segments else {}
+        label = self._named(f"smAUC {self.shown.area}")
+        self.line_ = canvas.curve(ax, c.x, c.y, label, line, **look)
         self.segments_ = self._segments(ax, sides) if segments else []
         self.hull_ = self._hull(ax, sides) if hull else None
-        self.roc_ = self._roc(ax, rectangle) if roc else None
+        rows = (t.negatives, t.positives) if rectangle else (1.0, 1.0)
+        self.roc_ = self._roc(ax, rows) if roc else None
         colour = BLUE if segments else self.line_.get_color()
-        self.band_ = draw_band(ax, self.shown.band, band, colour, sides) if band else None
-        words = (
-            ("all runs", "all climbs")
-            if rectangle
-            else ("share of all runs", "share of all climbs")
-        )
+        self.band_ = canvas.curve_band(ax, self.shown.band, band, colour, sides) if band else None
         self.chance_ = self._chance(ax, sides) if segments else None
-        unit_square(ax, *words, *sides, chance=False)
-        legend(ax, free_corner(self.shown.area.value))
-        return self._drew([ax])
+        words = ("all runs", "all climbs") if rectangle else canvas.SMROC_AXES
+        corner = canvas.free_corner(self.shown.area.value)
+        canvas.unit_square(ax, words, corner, sides, chance=False)
+        return self
 
-    def _segments(self, ax: Any, sides: tuple[float, float]) -> list[Any]:
+    def _scaled(self, ax: Any, curve: Any, sides: Any, label: str, **look: Any) -> Any:
+        x, y = curve.x * sides[0], curve.y * sides[1]
+        return ax.plot(x, y, label=self._named(label), **look)[0]
+
+    def _segments(self, ax: Any, sides: Sides) -> list[Any]:
         from matplotlib.collections import LineCollection
 
         parts = self.parts
@@ -194,36 +134,136 @@ class SmRocDisplay(PredictionDisplay):
                 made.append(ax.add_collection(drawn))
         return made
 
-    def _hull(self, ax: Any, sides: tuple[float, float]) -> Any:
+    def _hull(self, ax: Any, sides: Sides) -> Any:
         top = self.shown.curve.hull()
-        gap = max(0.0, float(np.trapezoid(top.y, top.x)) - self.shown.curve.area)
-        label = named(self.name, f"convex hull, gap {number(gap)}")
-        (made,) = ax.plot(
-            top.x * sides[0], top.y * sides[1], "--", color=GREEN, lw=1.4, label=label, zorder=2.5
-        )
-        return made
+        label = f"convex hull, gap {number(hull_gap(self.shown.curve, top))}"
+        return self._scaled(ax, top, sides, label, ls="--", color=canvas.GREEN, lw=1.4, zorder=2.5)
 
-    def _chance(self, ax: Any, sides: tuple[float, float]) -> Any:
+    def _chance(self, ax: Any, sides: Sides) -> Any:
         """What the same scores would give at random, which is no diagonal."""
         baseline = self.shown.area.baseline
         if baseline is None:
             return None
         curve = chance_roc(self.shown.tally, self.shown.midpoint)
-        label = named(self.name, f"same scores at random: {number(baseline)}")
-        (made,) = ax.plot(
-            curve.x * sides[0], curve.y * sides[1], ls=(0, (1, 2)), color=GREY, lw=1.4,
-            label=label, zorder=1.5,
-        )  # fmt: skip
+        label = f"same scores at random: {number(baseline)}"
+        look = {"ls": (0, (1, 2)), "color": GREY, "lw": 1.4, "zorder": 1.5}
+        return self._scaled(ax, curve, sides, label, **look)
+
+    def _roc(self, ax: Any, sides: Sides) -> Any:
+        t = self.shown.tally
+        label = f"ROC of the same rows: AUROC {auroc(t, level=self.shown.area.level)}"
+        look = {"ls": canvas.DASHES[3], "color": canvas.ink(ax), "lw": 1.1, "zorder": 2}
+        return self._scaled(ax, roc_of(t), sides, label, **look)
+
+
+def plain_curves(
+    ax: Any,
+    tallies: Iterable[tuple[Tally, str, dict[str, Any]]],
+    midpoint: AnyMidpoint,
+    *,
+    level: float = 0.95,
+    smooth: bool = True,
+) -> list[Any]:
+    """Lines of the smROC or ROC curves of tallies with names and looks; empty without a curve."""
+    lines = []
+    for t, name, look in tallies:
+        if why := t.why_not_ranked:
+            line = canvas.curve(ax, [], [], f"{name}: no curve, {why}", look)
+        elif smooth:
+            curve = Smooth(t, midpoint, level=level)
+            line = SmRocDisplay(curve, name).plot(ax=ax, segments=False, **look).line_
+        else:
+            line = RocDisplay(t, name, level=level).plot(ax=ax, **look).line_
+        lines.append(line)
+    words = canvas.SMROC_AXES if smooth else canvas.ROC_AXES
+    canvas.unit_square(ax, words, "lower right", chance=not smooth)
+    return lines
+
+
+class _MidpointedDisplay(canvas.PredictionDisplay):
+    """A picture over [0, 1] with the midpoint as a line, and others as small marks."""
+
+    def __init__(self, t: Tally, midpoint: AnyMidpoint = "mean", name: str | None = None) -> None:
+        if why := t.why_not_ranked or why_not_unit(t):
+            raise BadInput(f"no midpoint: {why}")
+        self.tally, self.name = t, name
+        self.found = find_midpoint(t, midpoint)
+
+    def _midpoint(self, ax: Any) -> Any:
+        """An upright line at the midpoint."""
+        label = f"midpoint {number(self.found.value)} ({self.found.rule})"
+        return ax.axvline(self.found.value, color=canvas.ink(ax), lw=1.4, label=label, zorder=4)
+
+    def _rules(self, ax: Any) -> dict[str, Any]:
+        """By its name, a short line with a marker where each other rule would put the midpoint."""
+        made: dict[str, Any] = {}
+        for rule in get_args(Rule):
+            if rule == self.found.rule:
+                continue
+            try:
+                value = find_midpoint(self.tally, rule).value
+            except BadInput:  # the densities do not cross
+                continue
+            (made[rule],) = ax.plot(
+                [value, value], [0, 0.06], marker="os^D"[len(made)], markevery=[1], ms=5, lw=0.9,
+                zorder=5, color=canvas.ink(ax), mfc=ax.get_facecolor(),
+                transform=ax.get_xaxis_transform(), label=f"{rule} {number(value)}",
+            )  # fmt: skip
         return made
 
-    def _roc(self, ax: Any, rectangle: bool) -> Any:
-        t = self.shown.tally
-        curve = roc_of(t)
-        sides = (t.negatives, t.positives) if rectangle else (1.0, 1.0)
-        area = auroc(t, level=self.shown.area.level)
-        label = named(self.name, area_text("ROC of the same rows: AUROC", area))
-        (made,) = ax.plot(
-            curve.x * sides[0], curve.y * sides[1], ls=(0, (6, 1.5, 1, 1.5)), color=ink(ax),
-            lw=1.1, label=label, zorder=2,
+
+class MidpointDisplay(_MidpointedDisplay):
+    """The densities of the scores of both classes, where they overlap, and the midpoint.
+
+    After `plot`: `negatives_`, `positives_`, `overlap_`, `midpoint_`, and `rules_` by their names.
+    """
+
+    _STEEP = 6  # how many times a class may peak above the other before its top is cut off
+
+    def plot(self, ax: Any = None, *, overlap: bool = True, rules: bool = True) -> Self:
+        """Draw the densities with the midpoint, their `overlap`, and what other `rules` would give."""
+        (ax,) = self._axes(ax, (6.4, 4.4))
+        d = Density.of(self.tally, bandwidth="silverman")
+        self.negatives_, self.positives_ = (
+            ax.plot(one.x, one.y, **canvas.look(k), lw=1.8, label=self._named(name))[0]
+            for k, (one, name) in enumerate(zip(d, canvas.class_names(self.tally), strict=True))
+        )
+        self.overlap_ = None
+        if overlap:
+            lower, label = np.minimum(d.neg.y, d.pos.y), f"overlap {100 * d.overlap:.0f} %"
+            look = {"facecolor": GREY, "alpha": 0.35, "lw": 0}
+            self.overlap_ = ax.fill_between(d.neg.x, 0, lower, **look, label=label)
+        self.midpoint_ = self._midpoint(ax)
+        self.rules_ = self._rules(ax) if rules else {}
+        low, high = sorted((d.neg.y.max(), d.pos.y.max()))
+        cut = high > self._STEEP * low
+        top, word = (self._STEEP * low, " (top cut off)") if cut else (1.05 * high, "")
+        ax.set(xlim=(0, 1), ylim=(0, top))
+        canvas.frame(ax, "score", f"density of each class{word}", "above", 3)
+        return self
+
+
+class SensitivityDisplay(_MidpointedDisplay):
+    """The area under the score-weighted ROC curve against its midpoint, with the midpoint used.
+
+    After `plot`: `line_`, `midpoint_`, `point_`, and `rules_` by their names.
+    """
+
+    def plot(self, ax: Any = None, *, rules: bool = True, **line: Any) -> Self:
+        """Draw the area with the midpoint, and what other `rules` would give."""
+        (ax,) = self._axes(ax, (6.4, 4.4))
+        # an area holds from the midpoint before, which is left out, up to its own
+        areas = sensitivity(self.tally)
+        x = np.concatenate(([0.0], areas.midpoint[:-1], [1.0]))
+        y = np.concatenate((areas.area[:1], areas.area))
+        look = {"color": BLUE, "lw": 1.6, "label": self._named("smAUC for each midpoint")}
+        (self.line_,) = ax.plot(x, y, drawstyle="steps-pre", **canvas.styled(look, line))
+        self.midpoint_ = self._midpoint(ax)
+        used = areas.at(self.found.value)
+        (self.point_,) = ax.plot(
+            self.found.value, used, "o", color=self.line_.get_color(), ms=7, zorder=6,
+            label=f"smAUC used: {number(used)}",
         )  # fmt: skip
-        return made
+        self.rules_ = self._rules(ax) if rules else {}
+        canvas.frame(ax, "midpoint", "area under smROC", "above", 3, xlim=(0, 1))
+        return self
