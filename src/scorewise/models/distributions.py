@@ -1,4 +1,4 @@
-"""One model on rows from where it learned and on rows from elsewhere: how sure it is, and of what."""
+"""Models on rows from where they learned, on rows from elsewhere and on points at a distance."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from scorewise.arrays import Floats
@@ -19,13 +20,14 @@ from scorewise.measures.classes.calibration import ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
-from scorewise.models.input import is_finite
-from scorewise.models.neighbourhood import at_radius
+from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
 from scorewise.tallies import ClassTally, Tally
 from scorewise.views.documents import documented, estimate_of, finite
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
 
+RADII = (1, 2, 3, 4, 5)
+SURE = 0.1  # above the largest class share, out of distribution
 # name -> title, and whether it is of the rows in or out of distribution
 SHOWN = {
     "accuracy": ("Accuracy", "in"),
@@ -38,6 +40,55 @@ SHOWN = {
     "aurc_novelty": ("AURC, rejecting by novelty", "out"),
     "aurc_confidence": ("AURC, rejecting by confidence", "out"),
 }
+
+
+def in_and_out(
+    model: Any,
+    X: Any,  # noqa: N803
+    y: Any,
+    X_out: Any = None,  # noqa: N803
+    *,
+    radii: Sequence[float] = RADII,
+    points: int = 500,
+    clip: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> InAndOut:
+    """How right and sure a fitted classifier is in distribution, and how sure out of it.
+
+    `model` is one, or a mapping from names to several. `X` and `y` are rows like those that it learned
+    from, but not the same; `X_out` rows of another kind, which have no label. At each of the `radii`,
+    `points` points lie in random directions from the centre (`at_radius`). Log loss is infinite where
+    something happened that had probability 0, unless `clip=1e-15` (or another) holds it away from 0.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> r = in_and_out(model, X[1::2], y[1::2], X[:, ::-1])
+    >>> r.accuracy, r.confidence_out
+    (0.960 [0.889, 0.986], 0.967 [0.955, 0.979])
+    """
+    models = dict(model) if isinstance(model, Mapping) else {"model": model}
+    if not models:
+        raise BadInput(
+            "there is no model; give a fitted classifier, or a mapping from names to some"
+        )
+    for name, one in models.items():
+        check_model(str(name), one)
+    if len({str(name) for name in models}) < len(models):
+        raise BadInput("two models have the same name; names that look alike are the same")
+    if not (is_number(level) and 0 < level < 1):
+        raise BadInput(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    if clip is not None and not (is_number(clip) and 0 < clip < 0.5):
+        raise BadInput(f"clip is {clip!r}; it must lie between 0 and 0.5, such as 1e-15")
+    if not isinstance(radii, Iterable):
+        raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
+    at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
+    sets = Sets(X, y, X_out, at, level, seed, clip)
+    return InAndOut(
+        {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
+    )
 
 
 class Sets(NamedTuple):
@@ -60,7 +111,8 @@ class FarAndNear(Mapping[str, Estimate]):
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
         self.classes = list(model.classes_)
         self.tally = ClassTally.of(sets.y, p, classes=self.classes)
-        self._right = _right(sets.y, self.classes, p)
+        rows = take_classes(sets.y, p, classes=self.classes)  # however labels are spelled
+        self._right = rows.scores.argmax(axis=1) == rows.y
         self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
         self.novelty_by, (self._odd, self._odd_out) = _oddness(model, sets.X, sets.out)
         self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
@@ -150,12 +202,6 @@ def _minus(x: Floats | None) -> Floats | None:
     return None if x is None else -x
 
 
-def _right(y: Any, classes: list[Any], p: Floats) -> Any:
-    """Which rows are called what they are, however their labels are spelled."""
-    rows = take_classes(y, p, classes=classes)
-    return rows.scores.argmax(axis=1) == rows.y
-
-
 def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
     """The highest posterior of each row; none where there are no rows."""
     return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
@@ -184,62 +230,6 @@ def check_model(name: str, model: Any) -> None:
             raise BadInput(
                 f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
             )
-
-
-# Models judged together on rows from where they learned and on rows from elsewhere.
-
-
-RADII = (1, 2, 3, 4, 5)
-SURE = 0.1  # above the largest class share, out of distribution
-
-
-def in_and_out(
-    model: Any,
-    X: Any,  # noqa: N803
-    y: Any,
-    X_out: Any = None,  # noqa: N803
-    *,
-    radii: Sequence[float] = RADII,
-    points: int = 500,
-    clip: float | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> InAndOut:
-    """How right and sure a fitted classifier is in distribution, and how sure out of it.
-
-    `model` is one, or a mapping from names to several. `X` and `y` are rows like those that it learned
-    from, but not the same; `X_out` rows of another kind, which have no label. At each of the `radii`,
-    `points` points lie in random directions from the centre (`at_radius`). Log loss is infinite where
-    something happened that had probability 0, unless `clip=1e-15` (or another) holds it away from 0.
-
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
-    >>> r = in_and_out(model, X[1::2], y[1::2], X[:, ::-1])
-    >>> r.accuracy, r.confidence_out
-    (0.960 [0.889, 0.986], 0.967 [0.955, 0.979])
-    """
-    models = dict(model) if isinstance(model, Mapping) else {"model": model}
-    if not models:
-        raise BadInput(
-            "there is no model; give a fitted classifier, or a mapping from names to some"
-        )
-    for name, one in models.items():
-        check_model(str(name), one)
-    if len({str(name) for name in models}) < len(models):
-        raise BadInput("two models have the same name; names that look alike are the same")
-    if not (is_finite(level) and 0 < level < 1):
-        raise BadInput(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    if clip is not None and not (is_finite(clip) and 0 < clip < 0.5):
-        raise BadInput(f"clip is {clip!r}; it must lie between 0 and 0.5, such as 1e-15")
-    if not isinstance(radii, Iterable):
-        raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
-    at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
-    sets = Sets(X, y, X_out, at, level, seed, clip)
-    return InAndOut(
-        {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
-    )
 
 
 class InAndOut(Mapping[str, FarAndNear], Shown):
@@ -345,3 +335,69 @@ def _hints(name: str, one: FarAndNear) -> Iterator[str]:
                 f"'{name}' is {found.value:.2f} sure {place} on average, where the share of the "
                 f"commonest class is {share:.2f}"
             )
+
+
+def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803
+    """`n` points in random directions from the centre of the rows, at `radius` times their reach.
+
+    Columns are measured in their standard deviations, so that no unit counts more than another; the
+    reach is the largest distance of a row from the mean of all, its gaps left out. Constant columns
+    stay as they are. Of a frame comes a frame, in which words are those of rows drawn at random.
+
+    >>> X = np.array([[0.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
+    >>> at_radius(X, 2, n=2).round(1)
+    array([[ 5.9, -0.5],
+           [ 7.6, 24.6]])
+    """
+    check_number("radius", radius, 0, such_as=5, whole=False)
+    check_number("n", n, 1, such_as=500)
+    random = np.random.default_rng(random_state)
+    frame = as_frame(X)
+    if frame is None:
+        check_numeric(X, "and an array must hold numbers; pass words in a frame")
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim < 2 or not rows.size:
+            raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
+        points = _around(rows.reshape(len(rows), -1), radius, n, random)
+        return points.reshape(n, *rows.shape[1:])
+    columns = list(frame.iter_columns())
+    numeric = [column.dtype.is_numeric() for column in columns]
+    if not any(numeric):
+        raise BadInput("X has no column of numbers; give some")
+    told = [c.cast(nw.Float64).to_numpy() for c, own in zip(columns, numeric, strict=True) if own]
+    moved = iter(_around(np.column_stack(told).astype(float), radius, n, random).T)
+    drawn = random.integers(len(frame), size=n).tolist()
+    made = {}
+    for at, (column, own) in enumerate(zip(columns, numeric, strict=True)):
+        values, kind = (
+            (next(moved), nw.Float64()) if own else (column[drawn].to_list(), column.dtype)
+        )
+        made[str(at)] = nw.new_series(str(at), values, kind, backend=frame.implementation)
+    found = nw.from_dict(made)
+    if frame.implementation.is_pandas_like():  # where names need not be words
+        native = found.to_native()
+        native.columns = frame.to_native().columns
+        return native
+    return found.rename(dict(zip(found.columns, frame.columns, strict=True))).to_native()
+
+
+def _around(flat: Floats, radius: float, n: int, random: np.random.Generator) -> Floats:
+    """Points around the centre of rows, of which some values may be missing."""
+    if endless := int(np.isinf(flat).any(axis=1).sum()):
+        raise BadInput(f"X is infinite in {endless:,} rows; leave them out")
+    known = ~np.isnan(flat)
+    count = np.maximum(known.sum(axis=0), 1)
+    low = np.where(known, flat, np.inf).min(axis=0)
+    varies = low < np.where(known, flat, -np.inf).max(axis=0)
+    low = np.where(np.isinf(low), 0.0, low)  # of a column without any value
+    centre = low + np.where(known, flat - low, 0).sum(axis=0) / count  # exact where it is constant
+    away = np.where(known, flat - centre, 0)
+    most = np.abs(away).max(axis=0)
+    size = np.where(most > 0, most, 1.0)  # what is squared stays near 1
+    spread = np.where(varies, np.sqrt(((away / size) ** 2).sum(axis=0) / count) * size, 0.0)
+    unit = np.where(spread > 0, spread, 1.0)
+    reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()
+    directions = random.normal(size=(n, flat.shape[1])) * (spread > 0)
+    length = np.sqrt((directions**2).sum(axis=1, keepdims=True))
+    directions /= np.where(length > 0, length, 1.0)
+    return np.asarray(centre + radius * reach * directions * spread)
