@@ -114,7 +114,7 @@ class FarAndNear(Mapping[str, Estimate]):
         rows = take_classes(sets.y, p, classes=self.classes)  # however labels are spelled
         self._right = rows.scores.argmax(axis=1) == rows.y
         self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
-        self.novelty_by, (self._odd, self._odd_out) = _oddness(model, sets.X, sets.out)
+        self.novelty_by, self._familiar = _familiar(model, sets.X, sets.out)
         self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
 
     @cached_property
@@ -126,7 +126,7 @@ class FarAndNear(Mapping[str, Estimate]):
     @cached_property
     def by_novelty(self) -> Tally | None:
         """All rows, least novel surest: right, or wrong, as all rows out of distribution are."""
-        return None if self._odd is None else self._kept(-self._odd, -self._odd_out)
+        return None if self._familiar is None else self._kept(*self._familiar)
 
     @cached_property
     def by_confidence(self) -> Tally | None:
@@ -153,15 +153,15 @@ class FarAndNear(Mapping[str, Estimate]):
             "ece": ece(self.tally, level=level, seed=self._seed),
             "confidence_in": self._mean(self._sure),
             "confidence_out": self._mean(self._sure_out),
-            "auroc_novelty": self._told(self._odd, self._odd_out),
-            "auroc_confidence": self._told(-self._sure, _minus(self._sure_out)),
+            "auroc_novelty": self._told(self._familiar),
+            "auroc_confidence": self._told((self._sure, self._sure_out)),
             "aurc_novelty": self._area(self.by_novelty),
             "aurc_confidence": self._area(self.by_confidence),
         }
 
     def _mean(self, sure: Floats | None) -> Estimate:
         if sure is None:
-            return Estimate.undefined("no rows out of distribution", self._level)
+            return self._undefined()
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
         mean = mean_score(t, level=self._level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
@@ -169,37 +169,26 @@ class FarAndNear(Mapping[str, Estimate]):
             mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
         )
 
-    def _told(self, inside: Floats | None, out: Floats | None) -> Estimate:
-        """How well a number tells rows out of distribution from rows in it."""
-        if why := self._lacking(inside):
-            return Estimate.undefined(why, self._level)
-        return auroc(_tally(inside, out), level=self._level)
-
-    def _area(self, t: Tally | None) -> Estimate:
-        if t is None:
-            return Estimate.undefined(self._lacking(self._odd), self._level)
-        return aurc(t, level=self._level)
-
-    def _lacking(self, odd: Floats | None) -> str:
-        if self._sure_out is None:
-            return "no rows out of distribution"
-        return "the model has no score_samples or novelty" if odd is None else ""
-
-    def _kept(self, sure: Floats, sure_out: Floats | None) -> Tally:
-        assert sure_out is not None
-        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)])
-        return Tally.of(
-            right.astype(int), np.concatenate([sure, sure_out]), positive=1, kind="score"
+    def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
+        """How well a number tells rows out of distribution, where it is low, from rows in it."""
+        if sure is None or self._sure_out is None:
+            return self._undefined()
+        y = np.repeat([0, 1], [len(part) for part in sure])
+        return auroc(
+            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._level
         )
 
+    def _area(self, t: Tally | None) -> Estimate:
+        return self._undefined() if t is None else aurc(t, level=self._level)
 
-def _tally(inside: Any, out: Any) -> Tally:
-    y = np.repeat([0, 1], [len(inside), len(out)])
-    return Tally.of(y, np.concatenate([inside, out]), positive=1, kind="score")
+    def _undefined(self) -> Estimate:
+        out = self._sure_out is not None
+        why = "the model has no score_samples or novelty" if out else "no rows out of distribution"
+        return Estimate.undefined(why, self._level)
 
-
-def _minus(x: Floats | None) -> Floats | None:
-    return None if x is None else -x
+    def _kept(self, sure: Floats, sure_out: Floats) -> Tally:
+        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)]).astype(int)
+        return Tally.of(right, np.concatenate([sure, sure_out]), positive=1, kind="score")
 
 
 def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
@@ -207,16 +196,19 @@ def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
     return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
 
 
-def _oddness(model: Any, X: Any, out: Any) -> tuple[str | None, tuple[Any, Any]]:  # noqa: N803
-    """How novel rows are: minus the log density, which has fewer ties than its novelty; and its name."""
-    if out is None:
-        return None, (None, None)
+def _familiar(model: Any, *sets: Any) -> tuple[str | None, tuple[Any, ...] | None]:
+    """What tells how familiar rows are, and how familiar each set is.
+
+    The log density has fewer ties than minus the novelty, and goes first.
+    """
+    if sets[-1] is None:
+        return None, None
     if hasattr(model, "score_samples"):
-        odd, out_odd = (np.nan_to_num(-np.asarray(model.score_samples(x), float)) for x in (X, out))
-        return "score_samples", (odd, out_odd)
+        found = [np.nan_to_num(np.asarray(model.score_samples(x), float)) for x in sets]
+        return "score_samples", tuple(found)
     if hasattr(model, "novelty"):
-        return "novelty", (np.asarray(model.novelty(X)), np.asarray(model.novelty(out)))
-    return None, (None, None)
+        return "novelty", tuple(-np.asarray(model.novelty(x)) for x in sets)
+    return None, None
 
 
 def check_model(name: str, model: Any) -> None:
@@ -354,7 +346,7 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
     random = np.random.default_rng(random_state)
     frame = as_frame(X)
     if frame is None:
-        check_numeric(X, "and an array must hold numbers; pass words in a frame")
+        check_numeric(X, "an array must hold numbers; pass words in a frame")
         rows = np.asarray(X, dtype=float)
         if rows.ndim < 2 or not rows.size:
             raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")

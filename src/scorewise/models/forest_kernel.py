@@ -66,21 +66,12 @@ class Leaves:
         step = max(1, _ENTRIES // max(len(y), 1))
         parts = []
         for at in range(0, len(trees), step):
-            some = range(len(trees))[at : at + step]
-            held = np.concatenate([inside(tree) for tree in some])
-            parts.append(
-                _members([trees[t] for t in some], leaves[:, some], y, held, most, lot, rng)
-            )
+            some = slice(at, at + step)
+            weight = np.concatenate([inside(tree) for tree in range(len(trees))[some]])
+            parts.append(_members(trees[some], leaves[:, some], y, weight, most, lot, rng))
         ends = np.concatenate([tree.children_left == -1 for tree in trees])
         numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
         return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
-
-    def reached(self, forest: Any, x: Floats) -> Int32s:
-        """The row of `members` that each row of x reaches in each tree (trees by rows)."""
-        found = _by_tree(forest, x)
-        for at, start in enumerate(self.offsets):
-            found[at] = self.numbers[start:][found[at]]
-        return found
 
     def weights(self, leaves: Int32s, use: Bools | None = None) -> Any:
         """The weight w(x, i) of each training row i for rows x that fall into these leaves.
@@ -88,10 +79,7 @@ class Leaves:
         `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
         Each row of weights sums to 1 (to 0 where no tree may speak).
         """
-        return self.weights_of(self.numbers[leaves + self.offsets], use)
-
-    def weights_of(self, own: Int32s, use: Bools | None = None) -> Any:
-        """The same for rows that reach these rows of `members`."""
+        own = self.numbers[leaves + self.offsets]
         rows, trees = own.shape
         if use is None:
             counts, columns = np.full(rows, trees), own.ravel()
@@ -105,16 +93,11 @@ class Leaves:
 
 def leaves_of(forest: Any, x: Floats) -> Int32s:
     """The leaf of each row in each tree (rows by trees)."""
-    return np.ascontiguousarray(_by_tree(forest, x).T)
-
-
-def _by_tree(forest: Any, x: Floats) -> Int32s:
-    """The leaf of each row in each tree (trees by rows)."""
     seen = as_trees_see(x)
     found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
     for at, tree in enumerate(forest.estimators_):
         found[at] = tree.tree_.apply(seen)
-    return found
+    return np.ascontiguousarray(found.T)
 
 
 def together(forest: Any, x: Floats) -> Ints:

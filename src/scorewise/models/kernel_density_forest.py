@@ -114,16 +114,10 @@ class KernelDensityForest(KernelDensityClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.forest = forest
-        self.n_estimators = n_estimators
-        self.exponent = exponent
-        self.smoothing = smoothing
-        self.temperature = temperature
-        self.neighbours = neighbours
-        self.members = members
-        self.nominal = nominal
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.forest, self.n_estimators, self.nominal = forest, n_estimators, nominal
+        self.exponent, self.smoothing, self.temperature = exponent, smoothing, temperature
+        self.neighbours, self.members = neighbours, members
+        self.n_jobs, self.random_state = n_jobs, random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the forest, unless it is, then its kernel."""
@@ -169,11 +163,11 @@ class KernelDensityForest(KernelDensityClassifier):
         """The same for a block of rows."""
         order = together(self.forest_, x)
         x = x[order]
-        own = self._leaves.reached(self.forest_, x)
+        leaves = leaves_of(self.forest_, x)
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
         for at in range(0, len(x), _PART):
             part = slice(at, at + _PART)
-            w = self._leaves.weights_of(np.ascontiguousarray(own[:, part].T))
+            w = self._leaves.weights(leaves[part])
             sums = class_sums(w, self._classes, self.exponent_)
             sharpness = 1 / self.temperature_
             inside[order[part]] = smoothed(sums, self.prior_, self.smoothing_, sharpness)
@@ -184,9 +178,7 @@ class KernelDensityForest(KernelDensityClassifier):
         """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
         missing = takes_missing(self._unfitted())
         if self.encoding_ is None:
-            way_out = (
-                "and the forest was fitted to numbers; pass the columns that it had in fitting"
-            )
+            way_out = "the forest was fitted to numbers; pass the columns that it had in fitting"
             finite = "allow-nan" if missing else True
             x = numeric_rows(self, *given, finite=finite, way_out=way_out)
             return x if len(given) > 1 else (x, np.zeros(len(x), bool))
@@ -210,9 +202,9 @@ class KernelDensityForest(KernelDensityClassifier):
         return list(Parallel(self.n_jobs, require="sharedmem")(delayed(work)(p) for p in parts))
 
     def _unfitted(self) -> Any:
-        return (
-            RandomForestClassifier(self.n_estimators) if self.forest is None else clone(self.forest)
-        )
+        if self.forest is None:
+            return RandomForestClassifier(self.n_estimators)
+        return clone(self.forest)
 
     def _grown(self, x: Floats, labels: Any, weight: Any, seed: int) -> Any:
         forest = self._unfitted()

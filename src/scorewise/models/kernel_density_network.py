@@ -127,7 +127,7 @@ class KernelDensityNetwork(KernelDensityClassifier):
     def _rows(self, *given: Any, images: bool) -> Any:
         """Finite rows, and labels when fitting; images may have more dimensions."""
         way_out = (
-            "and a network takes numbers alone; encode words, as with "
+            "a network takes numbers alone; encode words, as with "
             "sklearn.preprocessing.OneHotEncoder, or use a KernelDensityForest"
         )
         found = numeric_rows(self, *given, finite=False, way_out=way_out, allow_nd=images)

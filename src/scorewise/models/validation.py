@@ -122,7 +122,7 @@ def check_numeric(x: Any, way_out: str) -> None:
         check_no_dates(values, name)
         for value in values:
             if isinstance(value, str | bytes) and not _is_number(value):
-                raise BadInput(f"{name} holds {value!r}, {way_out}")
+                raise BadInput(f"{name} holds {value!r}, and {way_out}")
 
 
 def check_no_dates(values: list[Any], name: str) -> None:
