@@ -23,9 +23,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
 
 import scorewise as sw
-from scorewise.models.input import takes_missing
-from scorewise.models.leaves import leaves_of
-from scorewise.models.posterior import class_sums, some
+from scorewise.models.forest_kernel import bags, class_sums, leaves_of, out_of_bag
+from scorewise.models.kernel_density import stratified_sample
+from scorewise.models.kernel_density_forest import takes_missing
 
 PLAIN = {"exponent": 1.0, "smoothing": 0.0, "temperature": 1.0}
 
@@ -89,8 +89,6 @@ def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
     x, y = _data()
     forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(x, y)
     model = sw.models.KernelDensityForest(forest, members=4, random_state=0, **PLAIN).fit(x, y)
-    from scorewise.models.leaves import bags, out_of_bag
-
     found = leaves_of(forest, x)
     inside = bags(forest, len(y), None)
     unseen = out_of_bag(
@@ -197,13 +195,13 @@ def test_a_rare_class_is_expected_as_often_as_it_comes():
 
 def test_rows_to_tune_on_stand_for_all():
     y = np.repeat(["a", "b", "c"], [5000, 3, 800])
-    rows, stand_for = some(y, 1000, np.random.default_rng(0))
+    rows, stand_for = stratified_sample(y, 1000, np.random.default_rng(0))
     assert len(rows) == 1000
     assert np.array_equal(np.unique(rows), rows)
     for name, count in (("a", 5000), ("b", 3), ("c", 800)):
         assert stand_for[y[rows] == name].sum() == pytest.approx(count)
     assert (y[rows] == "b").sum() == 3
-    every, ones = some(y, 10_000, np.random.default_rng(0))
+    every, ones = stratified_sample(y, 10_000, np.random.default_rng(0))
     assert len(every) == len(y)
     assert (ones == 1).all()
 
@@ -305,10 +303,10 @@ def test_values_that_trees_cannot_hold_are_refused():
 
 
 def test_models_say_what_they_need(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scorewise.models.trees", None)
+    monkeypatch.setitem(sys.modules, "scorewise.models.kernel_density_forest", None)
     with pytest.raises(ModuleNotFoundError):
         _ = sw.models.KernelDensityForest
-    monkeypatch.delitem(sys.modules, "scorewise.models.trees")
+    monkeypatch.delitem(sys.modules, "scorewise.models.kernel_density_forest")
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     with pytest.raises(sw.BadInput, match=r"pip install 'scorewise\[sklearn\]'"):
         _ = sw.models.KernelDensityForest

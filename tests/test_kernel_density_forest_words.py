@@ -88,7 +88,7 @@ def test_other_columns_than_the_fitted_forest_had_are_refused():
 
 def test_gaps_are_refused_where_the_forest_takes_none(monkeypatch):
     numbers, words, y = mixed()
-    from scorewise.models import trees as kernel_density_forest
+    from scorewise.models import kernel_density_forest
 
     monkeypatch.setattr(kernel_density_forest, "takes_missing", lambda forest: False)
     model = sw.models.KernelDensityForest(ExtraTreesClassifier(5))

@@ -14,9 +14,9 @@ from sklearn.utils.validation import has_fit_parameter
 import scorewise as sw
 from network_cases import clouds, one_thread, quietly, small  # noqa: F401
 from scorewise.models import KernelDensityNetwork, at_radius, kernel_density_network
-from scorewise.models.neighbourhood import background
-from scorewise.models.networks import fitted
-from scorewise.models.patterns import EXPONENTS
+from scorewise.models.kernel_density import background
+from scorewise.models.network_kernel import EXPONENTS
+from scorewise.models.relu_networks import ReluNetwork
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_ten_classes_are_calibrated_and_as_accurate(digits):
     network = quietly(MLPClassifier((64, 64), max_iter=300, random_state=0), model._scaled(X), y)
     network = sw.ClassTally.of(yt, network.predict_proba(model._scaled(Xt)))
     measures = sw.measures.classes
-    assert measures.calibration_top.ece(tally).value < 0.03
+    assert measures.calibration.ece(tally).value < 0.03
     assert measures.probability.log_loss(tally).value < measures.probability.log_loss(network).value
     accuracies = [measures.decisions.accuracy(t).value for t in (tally, network)]
     assert accuracies[0] > accuracies[1] - 0.005 > 0.93
@@ -150,12 +150,11 @@ def test_networks_start_from_seeds_of_their_own(blobs):
 
 def test_each_network_knows_the_rows_it_was_not_fitted_to(blobs, monkeypatch):
     X, y = blobs
-    learned = []
+    learned, fitted = [], ReluNetwork.fitted
     monkeypatch.setattr(
-        "scorewise.models.kernel_density_network.fitted",
-        lambda network, X, y, weight, seed: (
-            learned.append(X) or fitted(network, X, y, weight, seed)
-        ),
+        ReluNetwork,
+        "fitted",
+        lambda network, X, *more: learned.append(X) or fitted(network, X, *more),
     )
     model = quietly(KernelDensityNetwork(small(), scale=False, folds=3, random_state=0), X, y)
     near = model.committee_.near

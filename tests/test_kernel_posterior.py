@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import log_loss
 
-from scorewise.models.neighbourhood import Neighbourhood, background, far, nearest, score
-from scorewise.models.posterior import class_sums, indicator, mixed, prior_of, smoothed, tune
+from scorewise.models import KernelDensityForest
+from scorewise.models.forest_kernel import class_sums, indicator, smoothed, tune
+from scorewise.models.kernel_density import Neighbourhood, background, far, mixed, nearest, score
 
 
 @pytest.mark.parametrize("exponent", [0.25, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.5])
@@ -148,13 +150,13 @@ def test_neighbours_without_weight_have_no_part_in_the_gap():
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
-    from scorewise.models import neighbourhood
+    from scorewise.models import kernel_density
 
     rng = np.random.default_rng(0)
     near = Neighbourhood.of(rng.normal(size=(30, 4)))
     asked = rng.normal(size=(9, 4)), rng.integers(0, 30, (9, 5)), rng.random((9, 5))
     whole = near.nearness(*asked)
-    monkeypatch.setattr(neighbourhood, "_NUMBERS", 45)
+    monkeypatch.setattr(kernel_density, "_NUMBERS", 45)
     np.testing.assert_array_equal(near.nearness(*asked), whole)
 
 
@@ -179,6 +181,9 @@ def test_one_far_feature_makes_a_row_new_whatever_the_density():
 
 
 def test_the_prior_counts_weights():
-    prior = prior_of(np.array([0, 0, 1]), np.array([1.0, 2.0, 1.0]), 3)
+    x, y = np.random.default_rng(0).normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
+    weight = np.where(np.arange(90) % 3, 1.0, 2.0)  # the rows of a class weigh 40
+    forest = ExtraTreesClassifier(5, class_weight={0: 3, 1: 1, 2: 0})
+    prior = KernelDensityForest(forest, random_state=0).fit(x, y, sample_weight=weight).prior_
     np.testing.assert_allclose(prior, [0.75, 0.25, 0], atol=1e-9)
     assert prior[2] > 0

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from network_cases import one_thread, quietly, small  # noqa: F401
-from scorewise.models.networks import mlp_pass, see
-from scorewise.models.patterns import Comparison, KnownRows, Patterns, largest, likenesses
-from scorewise.models.posterior import splits
+from scorewise.models.kernel_density import stratified_folds
+from scorewise.models.network_kernel import KnownRows, Patterns, largest, likenesses
+from scorewise.models.relu_networks import ReluNetwork
 
 
 def looped(network, x):
@@ -25,7 +25,7 @@ def looped(network, x):
 def test_patterns_equal_a_plain_forward_pass():
     X, y = load_iris(return_X_y=True)
     network = quietly(small((7, 70)), X, y)
-    seen = see(mlp_pass(network), X[:20], None, None)
+    seen = ReluNetwork(network).see(X[:20])
     for row in range(20):
         on = looped(network, X[row])
         for words, want in zip(seen.patterns.layers, on, strict=True):
@@ -40,10 +40,9 @@ def test_patterns_equal_a_plain_forward_pass():
 def test_hamming_equals_a_loop(width, rows, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.random((rows, width)) < 0.5, rng.random((4, width)) < 0.3
-    packed = Patterns.of([a]), Patterns.of([b])
-    found = Comparison(rows, packed[1]).differing(packed[0].layers[0], packed[1].layers[0])
+    found = (1 - Patterns.of([a]).likeness(Patterns.of([b]))) * (width + 0.5)
     want = [[sum(u != v for u, v in zip(x, z, strict=True)) for z in b] for x in a]
-    assert found.tolist() == want
+    np.testing.assert_allclose(found, want, atol=1e-3)
 
 
 def test_likeness_is_the_product_over_layers():
@@ -67,7 +66,7 @@ def test_rows_with_nothing_in_common_are_a_little_alike():
 def test_blocks_of_any_size_give_the_same(monkeypatch, cells):
     rng = np.random.default_rng(0)
     a, b = (Patterns.of([rng.random((n, 20)) < 0.5, rng.random((n, 70)) < 0.5]) for n in (11, 7))
-    monkeypatch.setattr("scorewise.models.patterns.CELLS", cells)
+    monkeypatch.setattr("scorewise.models.network_kernel.CELLS", cells)
     parts = [(rows, part.copy()) for rows, part in likenesses(a, b)]
     assert [row for rows, _ in parts for row in range(11)[rows]] == list(range(11))
     assert (np.concatenate([part for _, part in parts]) == a.likeness(b)).all()
@@ -109,7 +108,7 @@ def test_kernel_sums_equal_a_loop(left_out):
     X, y = load_iris(return_X_y=True)
     network = quietly(small(), X, y)
     X, y = X[::4], y[::4]
-    patterns = see(mlp_pass(network), X, None, None).patterns
+    patterns = ReluNetwork(network).see(X).patterns
     weight = np.random.default_rng(0).random(len(y)) + 0.5
     w = alike(network, X)
     if left_out:
@@ -131,7 +130,7 @@ def test_kernel_sums_equal_a_loop(left_out):
 def test_folds_hold_rows_out_once_and_leave_some_of_each_class(codes, folds):
     codes = np.array(codes)
     seen = []
-    for inside, held in splits(codes, folds, np.random.default_rng(0)):
+    for inside, held in stratified_folds(codes, folds, np.random.default_rng(0)):
         assert sorted([*inside, *held]) == list(range(len(codes)))
         assert set(codes[inside]) == set(codes)
         assert len(held) <= -(-len(codes) // folds)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from scorewise.models.patterns import Pool, tune_pool
+from scorewise.models.network_kernel import Pool, tune_pool
 
 
 def test_a_pool_is_found_that_made_the_labels():

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
-    from scorewise.models.distributions import InAndOut, in_and_out
+    from scorewise.models.distributions import InAndOut, at_radius, in_and_out
+    from scorewise.models.kernel_density_forest import KernelDensityForest
     from scorewise.models.kernel_density_network import KernelDensityNetwork
     from scorewise.models.naive_bayes import NaiveBayes
-    from scorewise.models.neighbourhood import at_radius
-    from scorewise.models.trees import KernelDensityForest, ProbabilityTree
+    from scorewise.models.probability_tree import ProbabilityTree
 
 __all__ = [
     "InAndOut",
@@ -30,11 +30,11 @@ __all__ = [
 # imported when first asked for: each needs scikit-learn
 _HOMES = {
     "InAndOut": "distributions",
-    "KernelDensityForest": "trees",
+    "KernelDensityForest": "kernel_density_forest",
     "KernelDensityNetwork": "kernel_density_network",
     "NaiveBayes": "naive_bayes",
-    "ProbabilityTree": "trees",
-    "at_radius": "neighbourhood",
+    "ProbabilityTree": "probability_tree",
+    "at_radius": "distributions",
     "in_and_out": "distributions",
 }
 

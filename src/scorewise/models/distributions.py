@@ -1,4 +1,4 @@
-"""One model on rows from where it learned and on rows from elsewhere: how sure it is, and of what."""
+"""Models on rows from where they learned, on rows from elsewhere and on points at a distance."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from scorewise.arrays import Floats
@@ -19,13 +20,14 @@ from scorewise.measures.classes.calibration import ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
-from scorewise.models.input import is_finite
-from scorewise.models.neighbourhood import at_radius
+from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
 from scorewise.show.documents import documented, estimate_of, finite
 from scorewise.show.shown import Shown
 from scorewise.show.words import Document
 from scorewise.tallies import ClassTally, Tally
 
+RADII = (1, 2, 3, 4, 5)
+SURE = 0.1  # above the largest class share, out of distribution
 # name -> title, and whether it is of the rows in or out of distribution
 SHOWN = {
     "accuracy": ("Accuracy", "in"),
@@ -38,159 +40,6 @@ SHOWN = {
     "aurc_novelty": ("AURC, rejecting by novelty", "out"),
     "aurc_confidence": ("AURC, rejecting by confidence", "out"),
 }
-
-
-class Sets(NamedTuple):
-    """Rows in distribution with their labels, rows out of it, and points at radii of the data."""
-
-    X: Any
-    y: Any
-    out: Any
-    at: dict[float, Floats]
-    level: float
-    seed: int
-    clip: float | None
-
-
-class FarAndNear(Mapping[str, Estimate]):
-    """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
-
-    def __init__(self, model: Any, sets: Sets) -> None:
-        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
-        p = np.asarray(model.predict_proba(sets.X), dtype=float)
-        self.classes = list(model.classes_)
-        self.tally = ClassTally.of(sets.y, p, classes=self.classes)
-        self._right = _right(sets.y, self.classes, p)
-        self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
-        self.novelty_by, (self._odd, self._odd_out) = _oddness(model, sets.X, sets.out)
-        self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
-
-    @cached_property
-    def largest_share(self) -> float:
-        """The share of the commonest class in distribution: a confidence that knows nothing."""
-        counts = self.tally.confusion.weight.sum(axis=1)
-        return float(counts.max() / counts.sum())
-
-    @cached_property
-    def by_novelty(self) -> Tally | None:
-        """All rows, least novel surest: right, or wrong, as all rows out of distribution are."""
-        return None if self._odd is None else self._kept(-self._odd, -self._odd_out)
-
-    @cached_property
-    def by_confidence(self) -> Tally | None:
-        """The same, the highest posterior surest."""
-        return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
-
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in SHOWN:
-            raise KeyError(f"no measure {name}; there are {', '.join(SHOWN)}")
-        return self._estimates[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(SHOWN)
-
-    def __len__(self) -> int:
-        return len(SHOWN)
-
-    @cached_property
-    def _estimates(self) -> dict[str, Estimate]:
-        level = self._level
-        return {
-            "accuracy": accuracy(self.tally, level=level),
-            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
-            "ece": ece(self.tally, level=level, seed=self._seed),
-            "confidence_in": self._mean(self._sure),
-            "confidence_out": self._mean(self._sure_out),
-            "auroc_novelty": self._told(self._odd, self._odd_out),
-            "auroc_confidence": self._told(-self._sure, _minus(self._sure_out)),
-            "aurc_novelty": self._area(self.by_novelty),
-            "aurc_confidence": self._area(self.by_confidence),
-        }
-
-    def _mean(self, sure: Floats | None) -> Estimate:
-        if sure is None:
-            return Estimate.undefined("no rows out of distribution", self._level)
-        t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
-        mean = mean_score(t, level=self._level)
-        low, high = max(mean.low, 0.0), min(mean.high, 1.0)
-        return Estimate(
-            mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
-        )
-
-    def _told(self, inside: Floats | None, out: Floats | None) -> Estimate:
-        """How well a number tells rows out of distribution from rows in it."""
-        if why := self._lacking(inside):
-            return Estimate.undefined(why, self._level)
-        return auroc(_tally(inside, out), level=self._level)
-
-    def _area(self, t: Tally | None) -> Estimate:
-        if t is None:
-            return Estimate.undefined(self._lacking(self._odd), self._level)
-        return aurc(t, level=self._level)
-
-    def _lacking(self, odd: Floats | None) -> str:
-        if self._sure_out is None:
-            return "no rows out of distribution"
-        return "the model has no score_samples or novelty" if odd is None else ""
-
-    def _kept(self, sure: Floats, sure_out: Floats | None) -> Tally:
-        assert sure_out is not None
-        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)])
-        return Tally.of(
-            right.astype(int), np.concatenate([sure, sure_out]), positive=1, kind="score"
-        )
-
-
-def _tally(inside: Any, out: Any) -> Tally:
-    y = np.repeat([0, 1], [len(inside), len(out)])
-    return Tally.of(y, np.concatenate([inside, out]), positive=1, kind="score")
-
-
-def _minus(x: Floats | None) -> Floats | None:
-    return None if x is None else -x
-
-
-def _right(y: Any, classes: list[Any], p: Floats) -> Any:
-    """Which rows are called what they are, however their labels are spelled."""
-    rows = take_classes(y, p, classes=classes)
-    return rows.scores.argmax(axis=1) == rows.y
-
-
-def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
-    """The highest posterior of each row; none where there are no rows."""
-    return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
-
-
-def _oddness(model: Any, X: Any, out: Any) -> tuple[str | None, tuple[Any, Any]]:  # noqa: N803
-    """How novel rows are: minus the log density, which has fewer ties than its novelty; and its name."""
-    if out is None:
-        return None, (None, None)
-    if hasattr(model, "score_samples"):
-        odd, out_odd = (np.nan_to_num(-np.asarray(model.score_samples(x), float)) for x in (X, out))
-        return "score_samples", (odd, out_odd)
-    if hasattr(model, "novelty"):
-        return "novelty", (np.asarray(model.novelty(X)), np.asarray(model.novelty(out)))
-    return None, (None, None)
-
-
-def check_model(name: str, model: Any) -> None:
-    """Refuse what gives no posteriors of named classes."""
-    lacking = {
-        "predict_proba": "give a classifier that has chances for its classes",
-        "classes_": "fit it first",
-    }
-    for part, way_out in lacking.items():
-        if not hasattr(model, part):
-            raise BadInput(
-                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
-            )
-
-
-# Models judged together on rows from where they learned and on rows from elsewhere.
-
-
-RADII = (1, 2, 3, 4, 5)
-SURE = 0.1  # above the largest class share, out of distribution
 
 
 def in_and_out(
@@ -229,9 +78,9 @@ def in_and_out(
         check_model(str(name), one)
     if len({str(name) for name in models}) < len(models):
         raise BadInput("two models have the same name; names that look alike are the same")
-    if not (is_finite(level) and 0 < level < 1):
+    if not (is_number(level) and 0 < level < 1):
         raise BadInput(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    if clip is not None and not (is_finite(clip) and 0 < clip < 0.5):
+    if clip is not None and not (is_number(clip) and 0 < clip < 0.5):
         raise BadInput(f"clip is {clip!r}; it must lie between 0 and 0.5, such as 1e-15")
     if not isinstance(radii, Iterable):
         raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
@@ -240,6 +89,139 @@ def in_and_out(
     return InAndOut(
         {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
     )
+
+
+class Sets(NamedTuple):
+    """Rows in distribution with their labels, rows out of it, and points at radii of the data."""
+
+    X: Any
+    y: Any
+    out: Any
+    at: dict[float, Floats]
+    level: float
+    seed: int
+    clip: float | None
+
+
+class FarAndNear(Mapping[str, Estimate]):
+    """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
+
+    def __init__(self, model: Any, sets: Sets) -> None:
+        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
+        p = np.asarray(model.predict_proba(sets.X), dtype=float)
+        self.classes = list(model.classes_)
+        self.tally = ClassTally.of(sets.y, p, classes=self.classes)
+        rows = take_classes(sets.y, p, classes=self.classes)  # however labels are spelled
+        self._right = rows.scores.argmax(axis=1) == rows.y
+        self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
+        self.novelty_by, self._familiar = _familiar(model, sets.X, sets.out)
+        self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
+
+    @cached_property
+    def largest_share(self) -> float:
+        """The share of the commonest class in distribution: a confidence that knows nothing."""
+        counts = self.tally.confusion.weight.sum(axis=1)
+        return float(counts.max() / counts.sum())
+
+    @cached_property
+    def by_novelty(self) -> Tally | None:
+        """All rows, least novel surest: right, or wrong, as all rows out of distribution are."""
+        return None if self._familiar is None else self._kept(*self._familiar)
+
+    @cached_property
+    def by_confidence(self) -> Tally | None:
+        """The same, the highest posterior surest."""
+        return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in SHOWN:
+            raise KeyError(f"no measure {name}; there are {', '.join(SHOWN)}")
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SHOWN)
+
+    def __len__(self) -> int:
+        return len(SHOWN)
+
+    @cached_property
+    def _estimates(self) -> dict[str, Estimate]:
+        level = self._level
+        return {
+            "accuracy": accuracy(self.tally, level=level),
+            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
+            "ece": ece(self.tally, level=level, seed=self._seed),
+            "confidence_in": self._mean(self._sure),
+            "confidence_out": self._mean(self._sure_out),
+            "auroc_novelty": self._told(self._familiar),
+            "auroc_confidence": self._told((self._sure, self._sure_out)),
+            "aurc_novelty": self._area(self.by_novelty),
+            "aurc_confidence": self._area(self.by_confidence),
+        }
+
+    def _mean(self, sure: Floats | None) -> Estimate:
+        if sure is None:
+            return self._undefined()
+        t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
+        mean = mean_score(t, level=self._level)
+        low, high = max(mean.low, 0.0), min(mean.high, 1.0)
+        return Estimate(
+            mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
+        )
+
+    def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
+        """How well a number tells rows out of distribution, where it is low, from rows in it."""
+        if sure is None or self._sure_out is None:
+            return self._undefined()
+        y = np.repeat([0, 1], [len(part) for part in sure])
+        return auroc(
+            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._level
+        )
+
+    def _area(self, t: Tally | None) -> Estimate:
+        return self._undefined() if t is None else aurc(t, level=self._level)
+
+    def _undefined(self) -> Estimate:
+        out = self._sure_out is not None
+        why = "the model has no score_samples or novelty" if out else "no rows out of distribution"
+        return Estimate.undefined(why, self._level)
+
+    def _kept(self, sure: Floats, sure_out: Floats) -> Tally:
+        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)]).astype(int)
+        return Tally.of(right, np.concatenate([sure, sure_out]), positive=1, kind="score")
+
+
+def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
+    """The highest posterior of each row; none where there are no rows."""
+    return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
+
+
+def _familiar(model: Any, *sets: Any) -> tuple[str | None, tuple[Any, ...] | None]:
+    """What tells how familiar rows are, and how familiar each set is.
+
+    The log density has fewer ties than minus the novelty, and goes first.
+    """
+    if sets[-1] is None:
+        return None, None
+    if hasattr(model, "score_samples"):
+        found = [np.nan_to_num(np.asarray(model.score_samples(x), float)) for x in sets]
+        return "score_samples", tuple(found)
+    if hasattr(model, "novelty"):
+        return "novelty", tuple(-np.asarray(model.novelty(x)) for x in sets)
+    return None, None
+
+
+def check_model(name: str, model: Any) -> None:
+    """Refuse what gives no posteriors of named classes."""
+    lacking = {
+        "predict_proba": "give a classifier that has chances for its classes",
+        "classes_": "fit it first",
+    }
+    for part, way_out in lacking.items():
+        if not hasattr(model, part):
+            raise BadInput(
+                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
+            )
 
 
 class InAndOut(Mapping[str, FarAndNear], Shown):
@@ -345,3 +327,69 @@ def _hints(name: str, one: FarAndNear) -> Iterator[str]:
                 f"'{name}' is {found.value:.2f} sure {place} on average, where the share of the "
                 f"commonest class is {share:.2f}"
             )
+
+
+def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803
+    """`n` points in random directions from the centre of the rows, at `radius` times their reach.
+
+    Columns are measured in their standard deviations, so that no unit counts more than another; the
+    reach is the largest distance of a row from the mean of all, its gaps left out. Constant columns
+    stay as they are. Of a frame comes a frame, in which words are those of rows drawn at random.
+
+    >>> X = np.array([[0.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
+    >>> at_radius(X, 2, n=2).round(1)
+    array([[ 5.9, -0.5],
+           [ 7.6, 24.6]])
+    """
+    check_number("radius", radius, 0, such_as=5, whole=False)
+    check_number("n", n, 1, such_as=500)
+    random = np.random.default_rng(random_state)
+    frame = as_frame(X)
+    if frame is None:
+        check_numeric(X, "an array must hold numbers; pass words in a frame")
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim < 2 or not rows.size:
+            raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
+        points = _around(rows.reshape(len(rows), -1), radius, n, random)
+        return points.reshape(n, *rows.shape[1:])
+    columns = list(frame.iter_columns())
+    numeric = [column.dtype.is_numeric() for column in columns]
+    if not any(numeric):
+        raise BadInput("X has no column of numbers; give some")
+    told = [c.cast(nw.Float64).to_numpy() for c, own in zip(columns, numeric, strict=True) if own]
+    moved = iter(_around(np.column_stack(told).astype(float), radius, n, random).T)
+    drawn = random.integers(len(frame), size=n).tolist()
+    made = {}
+    for at, (column, own) in enumerate(zip(columns, numeric, strict=True)):
+        values, kind = (
+            (next(moved), nw.Float64()) if own else (column[drawn].to_list(), column.dtype)
+        )
+        made[str(at)] = nw.new_series(str(at), values, kind, backend=frame.implementation)
+    found = nw.from_dict(made)
+    if frame.implementation.is_pandas_like():  # where names need not be words
+        native = found.to_native()
+        native.columns = frame.to_native().columns
+        return native
+    return found.rename(dict(zip(found.columns, frame.columns, strict=True))).to_native()
+
+
+def _around(flat: Floats, radius: float, n: int, random: np.random.Generator) -> Floats:
+    """Points around the centre of rows, of which some values may be missing."""
+    if endless := int(np.isinf(flat).any(axis=1).sum()):
+        raise BadInput(f"X is infinite in {endless:,} rows; leave them out")
+    known = ~np.isnan(flat)
+    count = np.maximum(known.sum(axis=0), 1)
+    low = np.where(known, flat, np.inf).min(axis=0)
+    varies = low < np.where(known, flat, -np.inf).max(axis=0)
+    low = np.where(np.isinf(low), 0.0, low)  # of a column without any value
+    centre = low + np.where(known, flat - low, 0).sum(axis=0) / count  # exact where it is constant
+    away = np.where(known, flat - centre, 0)
+    most = np.abs(away).max(axis=0)
+    size = np.where(most > 0, most, 1.0)  # what is squared stays near 1
+    spread = np.where(varies, np.sqrt(((away / size) ** 2).sum(axis=0) / count) * size, 0.0)
+    unit = np.where(spread > 0, spread, 1.0)
+    reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()
+    directions = random.normal(size=(n, flat.shape[1])) * (spread > 0)
+    length = np.sqrt((directions**2).sum(axis=1, keepdims=True))
+    directions /= np.where(length > 0, length, 1.0)
+    return np.asarray(centre + radius * reach * directions * spread)

@@ -1,20 +1,21 @@
-"""Features of several kinds: numbers with gaps, and nominal ones as codes of their levels."""
+"""Features of several kinds as models use them: numbers with gaps, and nominal ones by their levels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Coded, Vector, vector
+from scorewise.columns.vectors import Coded, Vector
 from scorewise.errors import BadInput
+from scorewise.models.validation import check_no_dates, is_number
 
 MISSING, UNSEEN = -1, -2
+_NEW = 0.005  # of the rows: with more levels than that met only once, new ones are to be expected
 
 
 class Features(NamedTuple):
@@ -31,6 +32,7 @@ class Layout:
     Columns of text, of categories and of booleans are nominal, and those that `nominal` names or counts
     from 0. Levels are the values that occur.
 
+    >>> from scorewise.columns.vectors import vector
     >>> layout = Layout.learn([("age", vector([40, None], "age")), ("sex", vector(["m", "f"], "sex"))])
     >>> layout.levels
     (None, ('f', 'm'))
@@ -51,8 +53,9 @@ class Layout:
         """The layout of these columns; levels are those of the rows that are used."""
         names = tuple(name for name, _ in columns)
         for name, column in columns:
-            _no_dates(column, name)
-        asked = _asked(names, nominal)
+            if isinstance(column, Coded):
+                check_no_dates(column.values, name)
+        asked = _places(names, nominal)
         levels = tuple(
             _levels(column, used) if i in asked or _is_nominal(column) else None
             for i, (_, column) in enumerate(columns)
@@ -71,37 +74,94 @@ class Layout:
         )
 
 
-def _asked(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
+@dataclass(frozen=True)
+class Encoding:
+    """Numbers as they are, then a column of 0 and 1 for each level of each nominal feature.
+
+    A missing nominal value is a level of its own if there were any in learning. A level that was
+    not met has `unseen` in all columns of its feature.
+
+    >>> from scorewise.columns.vectors import vector
+    >>> hue, age = vector(["red", "blue", "red"], "hue"), vector([3, 4, None], "age")
+    >>> encoding = Encoding.learn([("hue", hue), ("age", age)])
+    >>> encoding.names
+    ['age', 'hue=blue', 'hue=red']
+    >>> encoding.read([("hue", vector(["green", "red"], "hue")), ("age", vector([5, 6], "age"))])
+    (array([[ 5., nan, nan], [ 6.,  0.,  1.]]), array([False, False]))
+    """
+
+    layout: Layout
+    gaps: tuple[bool, ...]
+    settled: tuple[bool, ...]
+    unseen: float = np.nan
+
+    @classmethod
+    def learn(
+        cls,
+        columns: Sequence[tuple[str, Vector]],
+        nominal: Sequence[Any] | None = None,
+        used: Bools | None = None,
+        *,
+        unseen: float = np.nan,
+    ) -> Self:
+        """From the rows that are used: those are nominal that hold text, and those that are named."""
+        layout = Layout.learn(columns, nominal, used)
+        codes = layout.read(columns).codes
+        codes = codes if used is None else codes[used]
+        gaps = (codes == MISSING).any(axis=0)
+        once = [(np.bincount(column[column >= 0]) == 1).sum() for column in codes.T]
+        settled = tuple(bool(count <= _NEW * len(codes)) for count in once)
+        return cls(layout, tuple(gaps.tolist()), settled, unseen)
+
+    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Bools]:
+        """Rows as a matrix, and which have a level not met, of a feature where that is no rule."""
+        rows = self.layout.read(columns)
+        parts = [rows.numbers]
+        for column, (_, levels), gaps in zip(rows.codes.T, self._nominal, self.gaps, strict=True):
+            code = np.where(column == MISSING, len(levels), column) if gaps else column
+            part = (code[:, None] == np.arange(len(levels) + gaps)).astype(float)
+            part[code < 0] = self.unseen
+            parts.append(part)
+        new = rows.codes[:, list(self.settled)] == UNSEEN
+        return np.concatenate(parts, axis=1), np.asarray(new.any(axis=1))
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each column of the matrix."""
+        layout = self.layout
+        names = [n for n, levels in zip(layout.names, layout.levels, strict=True) if levels is None]
+        for (name, levels), gaps in zip(self._nominal, self.gaps, strict=True):
+            names += [f"{name}={level}" for level in levels] + [f"{name} missing"] * gaps
+        return names
+
+    @property
+    def _nominal(self) -> list[tuple[str, tuple[Any, ...]]]:
+        """Names and levels of the nominal features."""
+        pairs = zip(self.layout.names, self.layout.levels, strict=True)
+        return [(name, levels) for name, levels in pairs if levels is not None]
+
+
+def _places(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
     """The places of the columns that are asked for by name or place."""
     if nominal is None:
         return set()
     flat = getattr(nominal, "ndim", 1) == 1
     if isinstance(nominal, str) or not hasattr(nominal, "__len__") or not flat:
         raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
-    places = set()
     for asked in nominal:
         if isinstance(asked, str):
             if asked not in names:
                 raise BadInput(
                     f"nominal column {asked!r} is not there; there are {', '.join(names)}"
                 )
-            places.add(names.index(asked))
-        elif isinstance(asked, bool) or not isinstance(asked, int | np.integer):
+        elif not is_number(asked, whole=True):
             raise BadInput(
                 f"nominal holds {asked!r}; pass the names of columns or their places, whole numbers "
                 "from 0 (those of a mask are numpy.flatnonzero(mask))"
             )
-        elif 0 <= asked < len(names):
-            places.add(int(asked))
-        else:
+        elif not 0 <= asked < len(names):
             raise BadInput(f"nominal column {asked} is not there; there are {len(names)}, from 0")
-    return places
-
-
-def _no_dates(column: Vector, name: str) -> None:
-    dates = (date, time, timedelta, np.datetime64, np.timedelta64)
-    if isinstance(column, Coded) and any(isinstance(v, dates) for v in column.values):
-        raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
+    return {names.index(asked) if isinstance(asked, str) else int(asked) for asked in nominal}
 
 
 def _is_nominal(column: Vector) -> bool:
@@ -111,19 +171,14 @@ def _is_nominal(column: Vector) -> bool:
     return column.values.dtype.kind == "b"
 
 
-def _gaps(column: Vector) -> Bools:
-    gone = column.missing()
-    return np.zeros(len(column), np.bool_) if gone is None else gone
-
-
 def _values(column: Vector) -> tuple[list[Any], Ints]:
     """The values that occur, and which of them each row has; `MISSING` where none."""
     if isinstance(column, Coded):
         return list(column.values), np.maximum(column.codes, MISSING).astype(np.int64)
-    gone = _gaps(column)
-    found, at = np.unique(column.values[~gone], return_inverse=True)
+    gone = column.missing()
+    there = np.ones(len(column), np.bool_) if gone is None else ~gone
     codes = np.full(len(column), MISSING)
-    codes[~gone] = at
+    found, codes[there] = np.unique(column.values[there], return_inverse=True)
     return found.tolist(), codes
 
 
@@ -161,93 +216,3 @@ def _numbers(column: Vector, name: str) -> Floats:
             f"{name} is infinite {Place().rows(endless)}; make it missing or a finite number"
         )
     return values
-
-
-def columns_of(x: Any) -> list[tuple[str, Vector]]:
-    """The columns of a frame of any library, or of an array of two dimensions, with their names."""
-    import narwhals as nw
-
-    frame = nw.from_native(x, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return [(str(c.name), vector(c.to_native(), str(c.name))) for c in frame.iter_columns()]
-    return [(f"column {i}", vector(x[:, i], f"column {i}")) for i in range(x.shape[1])]
-
-
-# Features of several kinds as one matrix of numbers, which trees and densities can use.
-
-
-_NEW = 0.005  # of the rows: so many levels that were met once let expect new ones
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """Numbers as they are, then a column of 0 and 1 for each level of each nominal feature.
-
-    A missing nominal value is a level of its own if there were any in learning. A level that was
-    not met has `unseen` in all columns of its feature.
-
-    >>> from scorewise.columns.vectors import vector
-    >>> hue, age = vector(["red", "blue", "red"], "hue"), vector([3, 4, None], "age")
-    >>> encoding = Encoding.learn([("hue", hue), ("age", age)])
-    >>> encoding.names
-    ['age', 'hue=blue', 'hue=red']
-    >>> encoding.encode([("hue", vector(["green", "red"], "hue")), ("age", vector([5, 6], "age"))])
-    array([[ 5., nan, nan],
-           [ 6.,  0.,  1.]])
-    """
-
-    layout: Layout
-    gaps: tuple[bool, ...]
-    settled: tuple[bool, ...]
-    unseen: float = np.nan
-
-    @classmethod
-    def learn(
-        cls,
-        columns: Sequence[tuple[str, Vector]],
-        nominal: Sequence[Any] | None = None,
-        used: Bools | None = None,
-        *,
-        unseen: float = np.nan,
-    ) -> Self:
-        """From the rows that are used: those are nominal that hold text, and those that are named."""
-        layout = Layout.learn(columns, nominal, used)
-        codes = layout.read(columns).codes
-        codes = codes if used is None else codes[used]
-        gaps = (codes == MISSING).any(axis=0)
-        settled = tuple(_singles(column) <= _NEW * len(column) for column in codes.T)
-        return cls(layout, tuple(gaps.tolist()), settled, unseen)
-
-    def encode(self, columns: Sequence[tuple[str, Vector]]) -> Floats:
-        """Other rows in the same way."""
-        return self.read(columns)[0]
-
-    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Bools]:
-        """And which have a level that was not met, of a feature where new levels are not the rule."""
-        rows = self.layout.read(columns)
-        parts = [rows.numbers]
-        for column, levels, gaps in zip(rows.codes.T, self._levels(), self.gaps, strict=True):
-            code = np.where(column == MISSING, len(levels), column) if gaps else column
-            part = (code[:, None] == np.arange(len(levels) + gaps)).astype(float)
-            part[code < 0] = self.unseen
-            parts.append(part)
-        new = rows.codes[:, list(self.settled)] == UNSEEN
-        return np.concatenate(parts, axis=1), np.asarray(new.any(axis=1))
-
-    @property
-    def names(self) -> list[str]:
-        """The name of each column of the matrix."""
-        pairs = list(zip(self.layout.names, self.layout.levels, strict=True))
-        nominal = [(name, levels) for name, levels in pairs if levels is not None]
-        names = [name for name, levels in pairs if levels is None]
-        for (name, levels), gaps in zip(nominal, self.gaps, strict=True):
-            names += [f"{name}={level}" for level in levels] + [f"{name} missing"] * gaps
-        return names
-
-    def _levels(self) -> list[tuple[Any, ...]]:
-        return [levels for levels in self.layout.levels if levels is not None]
-
-
-def _singles(codes: Ints) -> int:
-    """How many levels were met once."""
-    return int((np.bincount(codes[codes >= 0]) == 1).sum())

@@ -8,19 +8,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.models.features import Layout
-from scorewise.models.input import features, is_finite, labels, weights
+from scorewise.models.validation import Classifier, class_codes, features, is_number, weights
 
 _FAR = 1e100  # squares of more standard deviations than that are no floats
 _WIDEST = 1e300  # the largest variance, in which all rows are as likely
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(Classifier):
     """Naive Bayes for numeric and nominal features with missing values.
 
     Each numeric feature has a normal density in each class, each nominal one the shares of its levels,
@@ -52,9 +51,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Learn the shares of classes, the means and variances of numbers and the shares of levels."""
-        self._check()
+        self._check_settings()
         columns = features(self, X, y=y)
-        self.classes_, codes = labels(y, columns)
+        self.classes_, codes = class_codes(y, columns)
         weight = weights(sample_weight, len(codes))
         used = weight > 0
         self.layout_ = Layout.learn(columns, self.nominal, used)
@@ -64,10 +63,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.class_prior_ = self.class_count_ / weight.sum()
         self._normals = _Normals.of(rows.numbers[used], member[used], self.var_smoothing)
         self.theta_, self.var_ = self._normals.in_units()
-        counts = [len(found) for found in self.layout_.levels if found is not None]
+        levels = [found for found in self.layout_.levels if found is not None]
         self.level_log_prob_ = [
-            _shares(column, member, count, self.alpha)
-            for column, count in zip(rows.codes.T, counts, strict=True)
+            _log_shares(column, member, len(found), self.alpha)
+            for column, found in zip(rows.codes.T, levels, strict=True)
         ]
         return self
 
@@ -89,10 +88,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The likeliest class of each row; the first of several."""
-        likeliest = self.predict_log_proba(X).argmax(axis=1)
-        named: NDArray[Any] = self.classes_[likeliest]
-        return named
+        """The likeliest class of each row, told apart where probabilities round to the same."""
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def _weigh(self, x: Any) -> tuple[Floats, Floats]:
         """The log shares of the classes, and the log density of what is known of each row in them."""
@@ -106,39 +104,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             evidence[known] += shares[:, column[known]].T
         return log_prior, evidence
 
-    def _check(self) -> None:
-        if not (is_finite(self.alpha) and self.alpha > 0):
+    def _check_settings(self) -> None:
+        if not (is_number(self.alpha) and self.alpha > 0):
             raise BadInput(f"alpha={self.alpha!r} is not positive and finite; 1 is Laplace's")
         smoothing = self.var_smoothing
-        if smoothing is not None and not (is_finite(smoothing) and smoothing >= 0):
+        if smoothing is not None and not (is_number(smoothing) and smoothing >= 0):
             raise BadInput(
                 f"var_smoothing={smoothing!r} is not a finite number from 0 up; GaussianNB's is 1e-9"
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
-
-    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"allow_nan": True}
-
-
-class _Moments(NamedTuple):
-    weight: Floats
-    mean: Floats
-    var: Floats
-
-
-def _moments(x: Floats, weight: Floats) -> _Moments:
-    """For each column the weight, mean and variance of what is there."""
-    mass = np.where(np.isnan(x), 0.0, weight[:, None])
-    filled = np.nan_to_num(x)
-    total = mass.sum(axis=0)
-    whole = np.where(total > 0, total, 1.0)
-    mean = (mass * filled).sum(axis=0) / whole
-    var = (mass * (filled - mean) ** 2).sum(axis=0) / whole
-    return _Moments(total, mean, var)
+    def _input_tags(self) -> dict[str, bool]:
+        return {"allow_nan": True, "categorical": True, "string": True}
 
 
 class _Normals(NamedTuple):
@@ -156,18 +132,20 @@ class _Normals(NamedTuple):
         """From rows and their weights in each class; variances are kept away from 0."""
         power = np.frexp(np.nan_to_num(np.abs(x)).max(axis=0))[1].astype(np.int64)
         x = np.ldexp(x, -power)
-        overall, gaps = _moments(x, member.sum(axis=1)), _gaps(x)
-        own = [_moments(x, c) for c in member.T]
-        mean = np.array([np.where(c.weight > 0, c.mean, overall.mean) for c in own])
-        var = np.array([np.where(c.weight > 0, c.var, overall.var) for c in own])
+        values = [np.unique(column[~np.isnan(column)]) for column in x.T]
+        gap = np.array([np.ptp(v) / (len(v) - 1) if len(v) > 1 else 0.0 for v in values])
+        _, centre, spread = _moments(x, member.sum(axis=1))
+        own = [_moments(x, weight) for weight in member.T]
+        mean = np.array([np.where(total > 0, mean, centre) for total, mean, _ in own])
+        var = np.array([np.where(total > 0, var, spread) for total, _, var in own])
         if smoothing is None:
-            var = np.maximum(var, (gaps / 6) ** 2)
+            var = np.maximum(var, (gap / 6) ** 2)
         else:
-            var = np.maximum(var + _added(overall.var, power, smoothing), np.finfo(float).tiny)
+            var = np.maximum(var + _added(spread, power, smoothing), np.finfo(float).tiny)
         # a feature with one value has the same density in all classes, which cancels
-        mean = np.where(gaps > 0, mean, overall.mean)
+        mean = np.where(gap > 0, mean, centre)
         one = np.ldexp(1.0, np.clip(-2 * power, -900, 900))
-        return cls(power, mean, np.where(gaps > 0, np.minimum(var, _WIDEST), one))
+        return cls(power, mean, np.where(gap > 0, np.minimum(var, _WIDEST), one))
 
     def in_units(self) -> tuple[Floats, Floats]:
         """Means and variances in the units of the columns, as far as floats go."""
@@ -176,16 +154,24 @@ class _Normals(NamedTuple):
 
     def log_density(self, x: Floats) -> Floats:
         """The sum of the log densities of what is there, rows by classes."""
+        found = []
         with np.errstate(over="ignore"):  # as far as can be
             x = np.ldexp(x, -self.power)
-        by_class = [self._log_density(x, m, v) for m, v in zip(self.mean, self.var, strict=True)]
-        return np.stack(by_class, axis=1)
+            for mean, var in zip(self.mean, self.var, strict=True):
+                away = np.clip((x - mean) / np.sqrt(var), -_FAR, _FAR)
+                log_scale = np.log(2 * np.pi * var) + 2 * np.log(2) * self.power
+                found.append(-0.5 * np.nansum(log_scale + away**2, axis=1))
+        return np.stack(found, axis=1)
 
-    def _log_density(self, x: Floats, mean: Floats, var: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            away = np.clip((x - mean) / np.sqrt(var), -_FAR, _FAR)
-        log_scale = np.log(2 * np.pi * var) + 2 * np.log(2) * self.power
-        return np.asarray(-0.5 * np.nansum(log_scale + away**2, axis=1), np.float64)
+
+def _moments(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """For each column the weight, mean and variance of what is there."""
+    mass = np.where(np.isnan(x), 0.0, weight[:, None])
+    filled = np.nan_to_num(x)
+    total = mass.sum(axis=0)
+    whole = np.where(total > 0, total, 1.0)
+    mean = (mass * filled).sum(axis=0) / whole
+    return total, mean, (mass * (filled - mean) ** 2).sum(axis=0) / whole
 
 
 def _added(var: Floats, power: Ints, smoothing: float) -> Floats:
@@ -197,14 +183,8 @@ def _added(var: Floats, power: Ints, smoothing: float) -> Floats:
     return np.asarray(np.exp2(np.minimum(largest - 2 * power, np.log2(_WIDEST))), np.float64)
 
 
-def _gaps(x: Floats) -> Floats:
-    """The mean gap between neighbouring values of each column; 0 where there are not two."""
-    found = [np.unique(column[~np.isnan(column)]) for column in x.T]
-    return np.array([(v[-1] - v[0]) / (len(v) - 1) if len(v) > 1 else 0.0 for v in found])
-
-
-def _shares(column: Ints, member: Floats, count: int, alpha: float) -> Floats:
+def _log_shares(column: Ints, member: Floats, levels: int, alpha: float) -> Floats:
     """For each class the logarithms of the smoothed shares of the levels."""
     known = column >= 0
-    n = np.array([np.bincount(column[known], c[known], count) for c in member.T]) + alpha
+    n = np.array([np.bincount(column[known], c[known], levels) for c in member.T]) + alpha
     return np.asarray(np.log(n) - np.log(n.sum(axis=1, keepdims=True)), np.float64)

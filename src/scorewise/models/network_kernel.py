@@ -1,21 +1,38 @@
-"""Which units of a ReLU network are on for a row, in bits, and how alike two rows are by them."""
+"""The kernel of a ReLU network: how alike rows are by the units that are on, and the posterior from that.
+
+Each unit of a network is on or off for a row; these bits are the row's pattern.
+
+    around = KnownRows.of(patterns, codes, weight, classes).around(patterns_new, [exponent], 10)
+    pool = tune_pool(log_network, sums, y, prior, weight)     # on rows left out in turn
+    inside = pool.posterior(log_network, around.sums, prior)  # the posterior near the data
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 
-Words = NDArray[np.uint64]
-Singles = NDArray[np.float32]
+Words: TypeAlias = NDArray[np.uint64]
+Singles: TypeAlias = NDArray[np.float32]
+
 CELLS = 1 << 16  # pairs of rows that are compared at once: what the cache holds
+TINY = np.float32(1e-30)
+EXPONENTS = (2.0, 8.0, 32.0, 128.0, 512.0, 2048.0)
+SMOOTHINGS = (0.01, 1.0)
+DOUBTS = (0.001, 0.01, 0.1)
+MOST = 10.0  # of each share of a pool
+BOUNDS = [(0.0, MOST), (0.0, MOST), (-MOST, MOST)]
+ALONE = np.array([1.0, 0.0, 0.0])  # the shares of a network as it is
+TRUST = 1.0  # how firmly the shares are held there: as by one standard deviation each
 
 
 @dataclass(frozen=True)
@@ -32,9 +49,14 @@ class Patterns:
     widths: tuple[int, ...]
 
     @classmethod
-    def of(cls, layers: Sequence[NDArray[np.bool_]]) -> Patterns:
+    def of(cls, layers: Sequence[Bools]) -> Patterns:
         """From one boolean array for each layer, rows by units."""
-        return cls(tuple(_packed(on) for on in layers), tuple(on.shape[1] for on in layers))
+        words = []
+        for on in layers:
+            # the last word is filled with zeros, which differ in no pair
+            filled = np.pad(on, ((0, 0), (0, -on.shape[1] % 64)))
+            words.append(np.ascontiguousarray(np.packbits(filled, axis=1)).view(np.uint64))
+        return cls(tuple(words), tuple(on.shape[1] for on in layers))
 
     def __len__(self) -> int:
         return len(self.layers[0])
@@ -47,43 +69,7 @@ class Patterns:
 
         Each layer counts half a unit more than it has, which never differs, so that no product is 0.
         """
-        return Comparison(len(self), others).likeness(self)
-
-
-class Comparison:
-    """Patterns to compare others with, so many at once, in memory that is used again and again."""
-
-    def __init__(self, rows: int, known: Patterns) -> None:
-        shape = rows, len(known)
-        self._known = known
-        self._words = np.empty(shape, np.uint64)
-        self._bits = np.empty(shape, np.uint8)
-        self._differing = np.empty(shape, np.min_scalar_type(max(known.widths)))
-        self._equal, self._product = np.empty(shape, np.float32), np.empty(shape, np.float32)
-
-    def likeness(self, asked: Patterns) -> Singles:
-        """How alike the rows asked for are to the known ones; the next call overwrites it."""
-        rows = slice(len(asked))
-        equal, product = self._equal[rows], self._product[rows]
-        layers = zip(asked.layers, self._known.layers, self._known.widths, strict=True)
-        for number, (mine, theirs, width) in enumerate(layers):
-            into = equal if number else product
-            np.multiply(self.differing(mine, theirs), np.float32(-1 / (width + 0.5)), out=into)
-            into += np.float32(1)
-            if number:
-                product *= equal
-        return product
-
-    def differing(self, asked: Words, known: Words) -> NDArray[np.unsignedinteger[Any]]:
-        """Count of differing bits for all pairs of rows; the next call overwrites it."""
-        rows = slice(len(asked))
-        words, bits, total = self._words[rows], self._bits[rows], self._differing[rows]
-        for number, (mine, theirs) in enumerate(zip(asked.T, known.T, strict=True)):
-            np.bitwise_xor(mine[:, None], theirs[None, :], out=words)
-            np.bitwise_count(words, out=bits if number else total)
-            if number:
-                total += bits
-        return total
+        return np.concatenate([block.copy() for _, block in likenesses(self, others)])
 
 
 def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Singles]]:
@@ -92,23 +78,31 @@ def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Single
     Each block overwrites the one before.
     """
     step = max(1, min(CELLS // max(len(known), 1), len(asked)))
-    comparison = Comparison(step, known)
+    shape = step, len(known)
+    words, bits = np.empty(shape, np.uint64), np.empty(shape, np.uint8)
+    differing = np.empty(shape, np.min_scalar_type(max(known.widths)))
+    equal, product = np.empty(shape, np.float32), np.empty(shape, np.float32)
     for start in range(0, len(asked), step):
         rows = slice(start, min(start + step, len(asked)))
-        yield rows, comparison.likeness(asked[rows])
+        part, into = asked[rows], product
+        block = slice(len(part))
+        for mine, theirs, width in zip(part.layers, known.layers, known.widths, strict=True):
+            _count(mine, theirs, words[block], bits[block], differing[block])
+            np.multiply(differing[block], np.float32(-1 / (width + 0.5)), out=into[block])
+            into[block] += np.float32(1)
+            if into is equal:
+                product[block] *= equal[block]
+            into = equal
+        yield rows, product[block]
 
 
-def _packed(on: NDArray[np.bool_]) -> Words:
-    """Bits in words; the last word is filled with zeros, which differ in no pair."""
-    lacking = -on.shape[1] % 64
-    filled = np.pad(on, ((0, 0), (0, lacking)))
-    return np.ascontiguousarray(np.packbits(filled, axis=1)).view(np.uint64)
-
-
-# Rows of known class as patterns: what lies near a row by its pattern, class by class.
-
-
-TINY = np.float32(1e-30)
+def _count(mine: Words, theirs: Words, words: Words, bits: Any, total: Any) -> None:
+    """Count of differing bits for all pairs of rows, into `total`."""
+    for number, (a, b) in enumerate(zip(mine.T, theirs.T, strict=True)):
+        np.bitwise_xor(a[:, None], b[None, :], out=words)
+        np.bitwise_count(words, out=bits if number else total)
+        if number:
+            total += bits
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,7 @@ class KnownRows:
     """Patterns of rows of known class, in the order of their classes, with their weights."""
 
     patterns: Patterns
-    weight: NDArray[np.float32]
+    weight: Singles
     starts: Ints
     present: Ints
     classes: int
@@ -160,11 +154,9 @@ class KnownRows:
             places[rows], likeness[rows] = largest(w, count)
             w /= np.maximum(likeness[rows, :1].astype(np.float32), TINY)
             for place, powered in enumerate(_powers(w, exponents)):
-                sums[place, rows, self.present] = self._sums(powered).T
+                by_class = np.add.reduceat(powered * self.weight, self.starts, axis=1)
+                sums[place, rows, self.present] = by_class.T
         return Around(sums, places, likeness)
-
-    def _sums(self, w: Singles) -> Singles:
-        return np.add.reduceat(w * self.weight, self.starts, axis=1)
 
 
 def _powers(w: Singles, exponents: Sequence[float]) -> Iterator[Singles]:
@@ -196,18 +188,6 @@ def largest(values: Singles, count: int) -> tuple[Ints, Singles]:
     return places, found
 
 
-# The posterior near the data: that of networks and that of their patterns, pooled.
-
-
-EXPONENTS = (2.0, 8.0, 32.0, 128.0, 512.0, 2048.0)
-SMOOTHINGS = (0.01, 1.0)
-DOUBTS = (0.001, 0.01, 0.1)
-MOST = 10.0  # of each share of a pool
-BOUNDS = [(0.0, MOST), (0.0, MOST), (-MOST, MOST)]
-ALONE = np.array([1.0, 0.0, 0.0])  # the shares of a network as it is
-TRUST = 1.0  # how firmly the shares are held there: as by one standard deviation each
-
-
 @dataclass(frozen=True)
 class Pool:
     """How network, kernel and prior make a posterior: ∝ p^network (q / prior)^kernel prior^prior.
@@ -228,13 +208,15 @@ class Pool:
     def posterior(self, log_network: Floats, sums: Floats, prior: Floats) -> Floats:
         """The pooled posterior; of several networks (a first axis), the logs are averaged."""
         p, q, base = _logs(log_network, sums, prior, self.smoothing, self.doubt)
-        return np.exp(_normed(_averaged(self.network * p + self.kernel * q) + self.prior * base))
+        logs = self.network * p + self.kernel * q
+        logs = logs if logs.ndim == 2 else logs.mean(axis=0)
+        return np.asarray(np.exp(log_softmax(logs + self.prior * base, axis=1)))
 
 
 def tune_pool(
     log_network: Floats,
     sums: Floats,
-    y: NDArray[np.int64],
+    y: Ints,
     prior: Floats,
     weight: Floats,
     exponents: Sequence[float] = EXPONENTS,
@@ -262,19 +244,17 @@ def _logs(
     return p, np.log((sums + smoothing * prior) / total) - base, np.broadcast_to(base, p.shape[-2:])
 
 
-def _shares(
-    logs: tuple[Floats, Floats, Floats], y: NDArray[np.int64], weight: Floats
-) -> tuple[list[float], float]:
+def _shares(logs: tuple[Floats, ...], y: Ints, weight: Floats) -> tuple[list[float], float]:
     """The best shares of the three, and their loss."""
     rows, total = np.arange(len(y)), weight.sum()
-    said = [r[rows, y] for r in logs]
+    true = [r[rows, y] for r in logs]
 
     def loss(shares: Floats) -> tuple[float, Floats]:
-        log = _normed(sum(s * r for s, r in zip(shares, logs, strict=True)))
+        log = log_softmax(sum(s * r for s, r in zip(shares, logs, strict=True)), axis=1)
         post = np.exp(log)
         slopes = [
             (weight * ((post * r).sum(axis=1) - own)).sum()
-            for r, own in zip(logs, said, strict=True)
+            for r, own in zip(logs, true, strict=True)
         ]
         drawn = TRUST * (shares - ALONE)
         value = -(weight * log[rows, y]).sum() + 0.5 * (drawn * (shares - ALONE)).sum()
@@ -282,13 +262,3 @@ def _shares(
 
     found = minimize(loss, ALONE, jac=True, method="L-BFGS-B", bounds=BOUNDS)
     return found.x.tolist(), float(found.fun)
-
-
-def _averaged(logs: Floats) -> Floats:
-    return logs if logs.ndim == 2 else np.asarray(logs.mean(axis=0))
-
-
-def _normed(logs: Floats) -> Floats:
-    """Logs of shares that add up to 1."""
-    high = logs.max(axis=1, keepdims=True)
-    return np.asarray(logs - high - np.log(np.exp(logs - high).sum(axis=1, keepdims=True)))

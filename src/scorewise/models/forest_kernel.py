@@ -1,0 +1,358 @@
+"""The kernel of a forest: how near training rows are to a row by shared leaves, and their posterior.
+
+w(x, i) >= 0 says how near training row i is to a row x, a sparse matrix with a row for each x.
+
+    w = Leaves.of(forest, ...).weights(leaves_of(forest, X_new))
+    sums = class_sums(w, classes, exponent)            # of w^exponent, for each class
+    tuned = tune({1.0: sums, 2.0: ...}, y, prior)      # on rows that the weights do not know
+    inside = smoothed(sums, prior, tuned.smoothing, tuned.sharpness)  # the posterior near the data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.errors import BadInput
+from scorewise.models.kernel_density import stratified_folds, stratified_sample
+from scorewise.tallies.losses import softmax
+
+Int32s: TypeAlias = NDArray[np.int32]
+Inside: TypeAlias = Callable[[int], Floats]  # what each training row weighs in a tree
+
+MOST = 2000  # training rows on which settings are tuned
+FOLDS = 4
+SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+SHARPEST, FLATTEST = 8.0, 0.125
+_TINY = 1e-300
+_ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
+_LARGE = 16  # times as many members of a class as are kept: all trees keep the same ones then
+_FEW = 8  # classes; more are mostly zeros
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Members of each leaf, weighted so that exponent 1 gives back the forest.
+
+    `members` has a row for each leaf of each tree and a column for each training row. In the
+    leaf l a member of class y has its share of the weight of y there, times the leaf's chance of y.
+    `numbers` has the row of each node, all trees one after the other, which start at `offsets`.
+    """
+
+    members: Any
+    numbers: Int32s
+    offsets: Ints
+
+    @classmethod
+    def of(
+        cls, forest: Any, leaves: Int32s, y: Ints, inside: Inside, most: int, rng: Any
+    ) -> Leaves:
+        """From the leaf of each row in each tree and each row's weight there, `inside(tree)`.
+
+        A leaf keeps at most `most` members of a class, drawn at random, which stand for the rest:
+        so the work for a row does not grow with the training data where leaves are pure and large.
+        Very large leaves of all trees draw alike, which keeps the rows few that have any weight.
+        """
+        lot = rng.random(len(y))
+        trees = [e.tree_ for e in forest.estimators_]
+        offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
+        step = max(1, _ENTRIES // max(len(y), 1))
+        parts = []
+        for at in range(0, len(trees), step):
+            some = slice(at, at + step)
+            weight = np.concatenate([inside(tree) for tree in range(len(trees))[some]])
+            parts.append(_members(trees[some], leaves[:, some], y, weight, most, lot, rng))
+        ends = np.concatenate([tree.children_left == -1 for tree in trees])
+        numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
+        return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
+
+    def weights(self, leaves: Int32s, use: Bools | None = None) -> Any:
+        """The weight w(x, i) of each training row i for rows x that fall into these leaves.
+
+        `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
+        Each row of weights sums to 1 (to 0 where no tree may speak).
+        """
+        own = self.numbers[leaves + self.offsets]
+        rows, trees = own.shape
+        if use is None:
+            counts, columns = np.full(rows, trees), own.ravel()
+        else:
+            counts, columns = use.sum(axis=1), own[use]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        share = np.repeat(1.0 / np.maximum(counts, 1), counts)
+        asked = sparse.csr_array((share, columns, starts), shape=(rows, self.members.shape[0]))
+        return _narrow(asked) @ self.members
+
+
+def leaves_of(forest: Any, x: Floats) -> Int32s:
+    """The leaf of each row in each tree (rows by trees)."""
+    seen = as_trees_see(x)
+    found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
+    for at, tree in enumerate(forest.estimators_):
+        found[at] = tree.tree_.apply(seen)
+    return np.ascontiguousarray(found.T)
+
+
+def together(forest: Any, x: Floats) -> Ints:
+    """The order of rows in which those that share leaves follow one another.
+
+    Trees then take the same turns again and again, and what belongs to a leaf is read once.
+    """
+    seen = as_trees_see(x)
+    return np.lexsort([tree.tree_.apply(seen) for tree in forest.estimators_[:3]])
+
+
+def as_trees_see(x: Floats) -> NDArray[np.float32]:
+    """The rows with the 32 bits that trees compare; refused where these do not hold them."""
+    with np.errstate(over="ignore"):
+        seen = np.ascontiguousarray(x, dtype=np.float32)
+    if beyond := int(np.isinf(seen).any(axis=1).sum()):
+        raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
+    return seen
+
+
+def _members(
+    trees: list[Any], leaves: Int32s, y: Ints, weight: Floats, most: int, lot: Floats, rng: Any
+) -> Any:
+    """Members of the leaves of a few trees."""
+    offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
+    values = np.concatenate([tree.value[:, 0, :] for tree in trees])
+    values = values / values.sum(axis=1, keepdims=True)
+    classes = values.shape[1]
+    held = np.flatnonzero(weight)
+    rows = held % len(y)
+    node = (leaves.T + offsets[:-1, None]).ravel()[held]
+    group = node * classes + y[rows]
+    weight = weight[held]
+    kept = _drawn(group, len(values) * classes, most, lot[rows], rng)
+    node, group, rows, weight = node[kept], group[kept], rows[kept], weight[kept]
+    total = np.bincount(group, weight, len(values) * classes)
+    share = weight * values.ravel()[group] / total[group]
+    ends = np.concatenate([tree.children_left == -1 for tree in trees])
+    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))[ends]
+
+
+def _narrow(matrix: Any) -> Any:
+    """The matrix with places of 32 bits where these suffice: half as much to move."""
+    if max(matrix.nnz, *matrix.shape) < 2**31:
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
+
+
+def _drawn(group: Ints, groups: int, most: int, lot: Floats, rng: Any) -> Bools:
+    """Which entries stay when each group keeps at most `most`, drawn at random; large ones by `lot`."""
+    kept = np.ones(len(group), dtype=bool)
+    count = np.bincount(group, minlength=groups)[group]
+    large = np.flatnonzero(count > most)
+    if not len(large):
+        return kept
+    of = group[large]
+    drawn = np.where(count[large] > _LARGE * most, lot[large], rng.random(len(of)))
+    order = np.argsort(of + drawn)
+    of = of[order]
+    first = np.concatenate([[True], of[1:] != of[:-1]])
+    starts = np.flatnonzero(first)
+    rank = np.arange(len(of)) - np.repeat(starts, np.diff([*starts, len(of)]))
+    kept[large[order[rank >= most]]] = False
+    return kept
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Training rows and the weights that all training rows have for them; `how` says from where.
+
+    Each stands for `stand_for` rows of its class.
+    """
+
+    rows: Ints
+    stand_for: Floats
+    weights: Any
+    how: str
+
+
+def bags(forest: Any, rows: int, weight: Any, counts: Any = True) -> Inside:
+    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight.
+
+    Rows that do not count, since their class weighs nothing, weigh nothing.
+    """
+    given = (np.ones(rows) if weight is None else np.asarray(weight, dtype=float)) * counts
+    if not forest.bootstrap:
+        return lambda tree: given
+    drawn = forest.estimators_samples_
+    # from scikit-learn 1.9 on, weights are the chances of being drawn
+    each = counts * np.ones(rows) if hasattr(forest, "_sample_weight") else given
+    return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
+
+
+def out_of_bag(
+    leaves: Leaves, found: Int32s, y: Any, inside: Inside, counts: Bools, rng: Any
+) -> Unseen | None:
+    """Rows with the weights from the trees that did not draw them; none where all trees drew all."""
+    rows, stand_for = stratified_sample(y, MOST, rng, np.flatnonzero(counts))
+    use = np.column_stack([inside(tree)[rows] == 0 for tree in range(found.shape[1])])
+    told = use.any(axis=1)
+    rows, stand_for, use = rows[told], stand_for[told], use[told]
+    if not len(rows):
+        return None
+    return Unseen(rows, stand_for, leaves.weights(found[rows], use), "out of bag")
+
+
+def held_out(
+    forest: Any, x: Any, y: Any, weight: Any, counts: Bools, most: int, rng: Any
+) -> Unseen | None:
+    """Rows of each of a few folds, with the weights from a smaller forest of the other folds."""
+    parts = []
+    own = np.flatnonzero(counts)
+    for others, held in stratified_folds(np.unique(y[own], return_inverse=True)[1], FOLDS, rng):
+        rest = own[others]
+        asked, stand_for = stratified_sample(y, MOST // FOLDS, rng, own[held])
+        kept = None if weight is None else weight[rest]
+        w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
+        wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(asked), len(y)))
+        parts.append((asked, stand_for, wide))
+    if not parts:
+        return None
+    rows, each, weights = zip(*parts, strict=True)
+    w = sparse.vstack(weights, format="csr")
+    return Unseen(np.concatenate(rows), np.concatenate(each), w, f"{FOLDS} folds")
+
+
+def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int, rng: Any) -> Any:
+    """Weights of the rows `x` for the rows `asked`, from a fifth of the trees."""
+    trees = max(10, len(forest.estimators_) // 5)
+    seed = int(rng.integers(2**31 - 1))
+    small = clone(forest).set_params(n_estimators=trees, random_state=seed, warm_start=False)
+    small.fit(x, y, sample_weight=weight)
+    codes = np.searchsorted(small.classes_, y)
+    inside = bags(small, len(y), weight)
+    leaves = Leaves.of(small, leaves_of(small, x), codes, inside, most, rng)
+    return leaves.weights(leaves_of(small, asked)).tocsr()
+
+
+def indicator(codes: Ints, classes: int) -> Any:
+    """Whether each row is of each class, 0 or 1; sparse where classes are many."""
+    one = sparse.csr_array(
+        (np.ones(len(codes)), (np.arange(len(codes)), codes)), (len(codes), classes)
+    )
+    return one if classes > _FEW else one.toarray()
+
+
+def class_sums(w: Any, classes: Any, exponent: float) -> Floats:
+    """Sum of w^exponent over the training rows of each class, divided by its total.
+
+    `w` is a sparse matrix in rows (CSR) and `classes` a sparse or dense indicator (training rows
+    by classes, its entries their weights). A row without any weight gives zeros.
+    """
+    powered = w
+    if exponent != 1.0:
+        powered = type(w)((_powered(w.data, exponent), w.indices, w.indptr), shape=w.shape)
+    sums = powered @ classes
+    sums = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=float)
+    total = sums.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
+
+
+def _powered(x: Floats, exponent: float) -> Floats:
+    """x^exponent; quarters by square roots, which are quicker."""
+    if exponent * 4 != int(exponent * 4) or exponent > 4:
+        return np.asarray(x**exponent)
+    whole, half, quarter = int(exponent), int(exponent * 2) % 2, int(exponent * 4) % 2
+    factors = [x] * whole
+    if half or quarter:
+        root = np.sqrt(x)
+        factors += [root] * half + ([np.sqrt(root)] if quarter else [])
+    product = factors[0]
+    for factor in factors[1:]:
+        product = product * factor
+    return product
+
+
+def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) -> Floats:
+    """Shares of the classes drawn towards the prior, then made sharper or flatter.
+
+    p = (q + a prior) / (1 + a), then proportional to p^sharpness; smoothing a = 0 and sharpness 1
+    (the inverse of a temperature) change nothing. Rows that know nothing have the prior.
+    """
+    empty = sums.sum(axis=1, keepdims=True) == 0
+    p = np.where(empty, prior, (sums + smoothing * prior) / (1 + smoothing))
+    if sharpness == 1.0:
+        return np.asarray(p)
+    with np.errstate(divide="ignore"):
+        return np.where(empty, prior, softmax(sharpness * np.log(p)))
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Exponent, smoothing and sharpness, and the log loss of each row with them."""
+
+    exponent: float
+    smoothing: float
+    sharpness: float
+    losses: Floats
+    loss: float
+
+
+def tune(
+    sums: Mapping[float, Floats],
+    y: Ints,
+    prior: Floats,
+    weight: Floats | None = None,
+    *,
+    smoothings: Sequence[float] = SMOOTHINGS,
+    sharpness: float | None = None,
+) -> Tuned:
+    """The settings with the least log loss, but no other exponent than it takes.
+
+    `sums` holds `class_sums` for each exponent that is tried, of rows whose class codes are `y`
+    and which had no part in the weights (out of bag, or held out). Each exponent gets its best
+    smoothing, and sharpness unless that is given. Of the exponents whose loss is within a standard
+    error of the least, the one nearest to 1 is taken, which is the forest's own (the rule of one
+    standard error of Breiman et al. 1984, Classification and Regression Trees).
+    """
+    weight = np.ones(len(y)) if weight is None else weight
+    found = []
+    for exponent, q in sums.items():
+        tried, sharp = [], 1.0
+        for smoothing in smoothings:
+            logs = np.log(np.maximum(smoothed(q, prior, smoothing, 1.0), _TINY))
+            logs = np.asfortranarray(logs)  # class by class: sums over a few classes are quicker so
+            sharp = _sharpest(logs, y, weight, sharp) if sharpness is None else sharpness
+            p = softmax(sharp * logs)[np.arange(len(y)), y]
+            losses = -np.log(np.maximum(p, _TINY))
+            loss = float(np.average(losses, weights=weight))
+            tried.append(Tuned(exponent, smoothing, sharp, losses, loss))
+        found.append(min(tried, key=lambda tuned: tuned.loss))
+    least = min(found, key=lambda tuned: tuned.loss)
+    as_good = [tuned for tuned in found if _as_good(tuned.losses - least.losses, weight)]
+    return min(as_good, key=lambda tuned: (abs(np.log(tuned.exponent)), tuned.loss))
+
+
+def _as_good(more: Floats, weight: Floats) -> bool:
+    """Whether losses are more by no more than a standard error."""
+    mean = np.average(more, weights=weight)
+    error = np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum()
+    return bool(mean <= error)
+
+
+def _sharpest(logs: Floats, y: Ints, weight: Floats, sharpness: float) -> float:
+    """The sharpness with the least log loss, convex in it, by Newton's method from the one given."""
+    said = logs[np.arange(len(y)), y]
+    for _ in range(8):
+        p = softmax(sharpness * logs)
+        mean = (p * logs).sum(axis=1)
+        slope = (weight * (mean - said)).sum()
+        curve = (weight * ((p * logs**2).sum(axis=1) - mean**2)).sum()
+        moved = sharpness - slope / max(curve, 1e-9 * weight.sum())
+        moved = np.clip(moved, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
+        if abs(moved - sharpness) < 1e-3 * sharpness:
+            break
+        sharpness = float(moved)
+    return sharpness

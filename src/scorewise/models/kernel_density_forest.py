@@ -1,0 +1,342 @@
+"""A forest whose posterior is calibrated near its training data and falls to the prior far away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import sklearn
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.numbers import Place
+from scorewise.errors import BadInput
+from scorewise.models.features import Encoding
+from scorewise.models.forest_kernel import (
+    MOST,
+    SMOOTHINGS,
+    Inside,
+    Int32s,
+    Leaves,
+    Unseen,
+    as_trees_see,
+    bags,
+    class_sums,
+    held_out,
+    indicator,
+    leaves_of,
+    out_of_bag,
+    smoothed,
+    together,
+    tune,
+)
+from scorewise.models.kernel_density import (
+    KernelDensityClassifier,
+    Neighbourhood,
+    background,
+    nearest,
+    stratified_sample,
+)
+from scorewise.models.validation import (
+    check_number,
+    class_codes,
+    features,
+    has_words,
+    is_fitted,
+    is_number,
+    listed,
+    numeric_rows,
+    weights,
+)
+
+EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+_BLOCK = 16_384  # rows whose leaves are looked for together, at most
+_PART = 2048  # of these, rows that are weighed together
+_STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
+_EXTREME = 1e6  # what a setting and its inverse may be at most
+_SIZE = 100  # powers of 2 beyond which weights are extreme
+_GAPS_STRAY = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 8)
+
+
+class KernelDensityForest(KernelDensityClassifier):
+    """Posterior from the training rows that share leaves with a row, weighted by a kernel around it.
+
+    w(x, i) is the weight of training row i in the forest's answer for x, so that the forest says
+    sum_i w(x, i) [y_i = y]. Here the sum is of w^exponent, drawn towards the prior (`smoothing`) and
+    flattened (`temperature`); the three are chosen by log loss on rows that trees did not see: out
+    of bag, or where trees draw no bootstrap sample, from smaller forests of 4 folds. An exponent
+    other than 1, the forest's, is taken where it lowers the loss by a standard error. Then
+
+        posterior = (1 - novelty) that + novelty prior,   novelty = sigmoid(log b - log density),
+
+    with the density of x amid its nearest training rows under w and a background b below that of
+    almost all training rows; a row far from these in one feature alone is new, too. Without `forest`
+    one of `n_estimators` trees is grown; a fitted one is used as it is and needs its own training
+    rows. Of a leaf at most `members` rows of a class are kept, drawn at random, to stand for the
+    others. Words and categories in frames, and columns that `nominal` names or counts, get a column
+    for each level.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelDensityForest(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.novelty([X[0], 100 * X[0]]).round(2)
+    array([0., 1.])
+    >>> model.predict_proba([100 * X[0]]).round(2)
+    array([[0.33, 0.33, 0.33]])
+    """
+
+    encoding_: Encoding | None
+    forest_: Any
+    exponent_: float
+    smoothing_: float
+    temperature_: float
+    tuned_on_: str
+
+    def __init__(
+        self,
+        forest: Any = None,
+        *,
+        n_estimators: int = 500,
+        exponent: float | Literal["auto"] = "auto",
+        smoothing: float | Literal["auto"] = "auto",
+        temperature: float | Literal["auto"] = "auto",
+        neighbours: int = 10,
+        members: int = 2,
+        nominal: Sequence[str | int] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.forest, self.n_estimators, self.nominal = forest, n_estimators, nominal
+        self.exponent, self.smoothing, self.temperature = exponent, smoothing, temperature
+        self.neighbours, self.members = neighbours, members
+        self.n_jobs, self.random_state = n_jobs, random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Fit the forest, unless it is, then its kernel."""
+        self._check_settings()
+        self.encoding_ = None
+        if self.nominal is not None or has_words(X):
+            self.encoding_ = Encoding.learn(features(self, X, y=y), self.nominal, unseen=0.0)
+        x, labels = self._rows(X, y)
+        check_classification_targets(labels)
+        as_trees_see(x)
+        weight = None if sample_weight is None else _moderate(weights(sample_weight, len(x)))
+        ready = self.forest is not None and is_fitted(self.forest)
+        if weight is not None and not ready:  # rows of no weight might as well be absent
+            x, labels, weight = x[weight > 0], labels[weight > 0], weight[weight > 0]
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if ready:
+            _check_same_training(self.forest, x, self.classes_)
+            self.forest_ = self.forest
+        else:
+            self.forest_ = self._grown(x, labels, weight, seed)
+        found = np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
+        balance = _balanced(self.forest_, labels, weight)
+        inside = bags(self.forest_, len(x), weight, balance > 0)
+        _check_own_rows(self.forest_, x, found, codes, inside)
+        rng = np.random.default_rng(seed)
+        self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
+        self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
+        self._classes = indicator(codes, len(self.classes_))
+        unseen = self._unseen(x, labels, weight, balance > 0, found, inside, rng)
+        self._tune(unseen, x, codes, balance)
+        return self
+
+    def _look(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
+        check_is_fitted(self)
+        x, strange = self._rows(X)
+        parts = self._blocks(self._look_at, x)
+        near = np.concatenate([n for _, n in parts])
+        near[strange] = np.minimum(near[strange], self.background_ - _STRANGE)
+        return np.concatenate([p for p, _ in parts]), near
+
+    def _look_at(self, x: Floats) -> tuple[Floats, Floats]:
+        """The same for a block of rows."""
+        order = together(self.forest_, x)
+        x = x[order]
+        leaves = leaves_of(self.forest_, x)
+        inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
+        for at in range(0, len(x), _PART):
+            part = slice(at, at + _PART)
+            w = self._leaves.weights(leaves[part])
+            sums = class_sums(w, self._classes, self.exponent_)
+            sharpness = 1 / self.temperature_
+            inside[order[part]] = smoothed(sums, self.prior_, self.smoothing_, sharpness)
+            near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
+        return inside, near
+
+    def _rows(self, *given: Any) -> Any:
+        """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
+        missing = takes_missing(self._unfitted())
+        if self.encoding_ is None:
+            way_out = "the forest was fitted to numbers; pass the columns that it had in fitting"
+            finite = "allow-nan" if missing else True
+            x = numeric_rows(self, *given, finite=finite, way_out=way_out)
+            return x if len(given) > 1 else (x, np.zeros(len(x), bool))
+        columns = features(self, given[0], reset=len(given) > 1)
+        x, strange = self.encoding_.read(columns)
+        if not missing and (gone := np.isnan(x)).any():
+            at = gone.any(axis=0).argmax()
+            raise BadInput(
+                f"{self.encoding_.names[at]} is missing {Place().rows(gone[:, at])}, which the forest "
+                "has no use for; fill the gaps, or pass a RandomForestClassifier"
+            )
+        if len(given) == 1:
+            return x, strange
+        classes, codes = class_codes(given[1], columns)
+        return x, classes[codes]
+
+    def _blocks(self, work: Callable[[Floats], Any], x: Floats) -> list[Any]:
+        """The work done on blocks of rows, one for each thread at least."""
+        step = min(_BLOCK, -(-len(x) // effective_n_jobs(self.n_jobs)))
+        parts = (x[at : at + step] for at in range(0, len(x), step))
+        return list(Parallel(self.n_jobs, require="sharedmem")(delayed(work)(p) for p in parts))
+
+    def _unfitted(self) -> Any:
+        if self.forest is None:
+            return RandomForestClassifier(self.n_estimators)
+        return clone(self.forest)
+
+    def _grown(self, x: Floats, labels: Any, weight: Any, seed: int) -> Any:
+        forest = self._unfitted()
+        settings = {"random_state": seed, "n_jobs": self.n_jobs}
+        free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
+        return forest.set_params(**free).fit(x, labels, sample_weight=weight)
+
+    def _unseen(
+        self, x: Floats, labels: Any, weight: Any, counts: Bools, found: Any, inside: Any, rng: Any
+    ) -> Unseen:
+        """Training rows with weights from trees that did not see them, as far as there are any."""
+        if self.forest_.bootstrap:
+            unseen = out_of_bag(self._leaves, found, labels, inside, counts, rng)
+        else:
+            unseen = held_out(self.forest_, x, labels, weight, counts, self.members, rng)
+        if unseen is None:
+            rows, stand_for = stratified_sample(labels, MOST, rng, np.flatnonzero(counts))
+            return Unseen(rows, stand_for, self._leaves.weights(found[rows]), "training rows")
+        return unseen
+
+    def _tune(self, unseen: Unseen, x: Floats, codes: Ints, weight: Floats) -> None:
+        """Choose what was left to choose, and the background."""
+        rows, w, stand_for = unseen.rows, unseen.weights, unseen.stand_for
+        # above 0 also for classes without weight
+        total = np.maximum(np.bincount(codes, weight), 1e-12 * weight.sum())
+        self.prior_ = total / total.sum()
+        exponents = EXPONENTS if self.exponent == "auto" else (float(self.exponent),)
+        tuned = tune(
+            {k: class_sums(w, self._classes, k) for k in exponents},
+            codes[rows],
+            self.prior_,
+            weight[rows] * stand_for,
+            smoothings=SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),),
+            sharpness=None if self.temperature == "auto" else 1 / float(self.temperature),
+        )
+        self.exponent_, self.smoothing_ = tuned.exponent, tuned.smoothing
+        self.temperature_, self.tuned_on_ = 1 / tuned.sharpness, unseen.how
+        near = self._neighbourhood.nearness(x[rows], *nearest(w, self._count))
+        self.background_ = background(near, stand_for)
+
+    def _check_settings(self) -> None:
+        if self.forest is not None:
+            _check_forest(self.forest)
+        for name in ("exponent", "temperature", "smoothing"):
+            value = getattr(self, name)
+            least = 0.0 if name == "smoothing" else 1 / _EXTREME
+            auto = isinstance(value, str) and value == "auto"
+            if not auto and not (is_number(value) and least <= value <= _EXTREME):
+                raise BadInput(
+                    f"{name} is {value!r}; pass a number from {least:g} to {_EXTREME:g}, or 'auto'"
+                )
+        check_number("neighbours", self.neighbours, 1, such_as=10)
+        check_number("members", self.members, 1, such_as=2)
+
+    def _input_tags(self) -> dict[str, bool]:
+        return {"allow_nan": takes_missing(self._unfitted())}
+
+
+def takes_missing(forest: Any) -> bool:
+    """Whether the forest has a use for missing values."""
+    try:
+        from sklearn.utils import get_tags
+    except ImportError:  # scikit-learn 1.5
+        return bool(forest._get_tags()["allow_nan"])
+    return bool(get_tags(forest).input_tags.allow_nan)
+
+
+def _check_forest(forest: Any) -> None:
+    """Refuse what is not a forest of classification trees."""
+    parts = ("bootstrap", "class_weight", "n_estimators", "max_depth")
+    if not (all(hasattr(forest, part) for part in parts) and is_classifier(forest)):
+        raise BadInput(
+            f"forest is {forest!r}; pass a RandomForestClassifier or an ExtraTreesClassifier"
+        )
+    shares = forest.class_weight.values() if isinstance(forest.class_weight, dict) else ()
+    if not all(is_number(share) and share >= 0 for share in shares):
+        raise BadInput(
+            f"the forest's class_weight is {forest.class_weight}; weights are numbers from 0 up"
+        )
+
+
+def _check_same_training(forest: Any, x: Floats, classes: NDArray[Any]) -> None:
+    """Refuse columns, a number of rows or classes other than those that a forest was fitted to."""
+    if (wide := forest.n_features_in_) != x.shape[1]:
+        raise BadInput(
+            f"the forest was fitted on {wide} columns and {x.shape[1]} were given (words make one for "
+            "each level); pass its training rows as it had them"
+        )
+    if (own := getattr(forest, "_n_samples", len(x))) != len(x):
+        raise BadInput(
+            f"the forest was fitted on {own} rows and {len(x)} were given; pass its training rows"
+        )
+    if not np.array_equal(forest.classes_, classes):
+        raise BadInput(
+            f"the forest was fitted to the classes {listed(forest.classes_)}, and the labels are "
+            f"{listed(classes)}; pass the labels that it was fitted to"
+        )
+
+
+def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, inside: Inside) -> None:
+    """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree.
+
+    Before scikit-learn 1.8, rows with gaps may end in other leaves than in training.
+    """
+    gaps = np.asarray(np.isnan(x).any(axis=1)) & _GAPS_STRAY
+    for at in (0, -1):
+        tree, leaf = forest.estimators_[at].tree_, leaves[:, at]
+        own = inside(at % len(forest.estimators_)) > 0
+        held = np.bincount(leaf[own], minlength=tree.node_count)
+        ends = tree.children_left == -1
+        strays = np.abs(held - tree.n_node_samples)[ends].sum() / 2
+        known = (tree.value[leaf[own], 0, codes[own]] > 0) | gaps[own]
+        if strays > gaps[own].sum() or not known.all():
+            raise BadInput(
+                "the forest was fitted on other rows than these, or with other labels; pass its own "
+                "training rows in their order, or an unfitted forest"
+            )
+
+
+def _moderate(weight: Floats) -> Floats:
+    """Weights as they are, unless they are so large or small that trees could not square them.
+
+    Those are divided by a power of 2, which keeps their digits.
+    """
+    size = int(np.frexp(weight.max())[1])
+    return weight if abs(size) < _SIZE else np.asarray(np.ldexp(weight, -size))
+
+
+def _balanced(forest: Any, labels: Any, weight: Any) -> Floats:
+    """Weight of each row, times that of its class in the forest; 1 on average."""
+    given = np.ones(len(labels)) if weight is None else weight
+    if forest.class_weight is not None:
+        wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
+        given = given * compute_sample_weight(wish, labels)
+    return np.asarray(given / given.mean())
