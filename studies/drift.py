@@ -1,31 +1,27 @@
-"""Drift planted in known ways and sizes: how often it is seen, and how often when there is none.
+"""How often drift of known kinds and sizes is seen, and how often there is a false alarm.
 
-`python -m benchmarks.drift [runs]` or `make drift` prints the tables and writes docs/tables/drift.md.
-Reference and current sample are drawn, 1,000 rows each, from a pool of rows: a simulated one of calibrated
-probabilities at prevalence .3, and, where it lies beside the checkout, a real one (sentiment of film
-reviews, 25,000 rows). P-values are of 399 random splits on 256 cells.
+`make study NAME=drift` or `python -m studies drift [RUNS]` writes docs/tables/drift.md. Reference and
+current sample are drawn, 1,000 rows each, from a pool of rows: a simulated one of calibrated probabilities
+at prevalence .3, and, where it lies beside the checkout, a real one (sentiment of film reviews, 25,000
+rows). P-values are of 399 random splits on 256 cells.
 """
 
 from __future__ import annotations
 
-import sys
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rich.progress import track
 
 from scorewise import Tally
 from scorewise.drifting.changes import Settings
 from scorewise.drifting.result import Drift
 from scorewise.drifting.samples import Sample
+from studies import _tools
+from studies._tools import DATA, in_order, options, write
 
 ROWS = 1000
 PARTS = 4
-HOME = Path(__file__).parents[1]
-OUT = HOME / "docs" / "tables" / "drift.md"
-REAL = HOME.parent / "shared" / "data" / "predictions" / "imdb_test_probs.parquet"
+REAL = DATA / "predictions" / "imdb_test_probs.parquet"
 SIZES = {
     "prior": (0.05, 0.1, 0.2),
     "covariate": (0.1, 0.2, 0.4),
@@ -62,13 +58,6 @@ ALONE = {
     "calibration_slope": "slope",
     "calibration_distance": "reliability",
 }
-IN_SHORT = """\
-In short: where the scores themselves move (covariate, calibration), KS alone, without labels and without
-Holm to pay, sees as much as the verdict and more of what is small; so it does of a prior shift where the
-model separates the classes well (film reviews), but less of a small one where it does not (simulated).
-Of wrong labels KS and PSI see nothing, at any size. PSI above .1 or .2 sees only large changes. No
-statistic alone tells the kind; the verdict often misses the kind of a small drift, and takes slight
-overconfidence for scores that have moved."""
 
 
 class Pool(NamedTuple):
@@ -134,30 +123,15 @@ def seen(job: tuple[str, int, int, int]) -> np.ndarray:
     return np.array(rows, float)
 
 
-def simulate(runs: int) -> dict[str, np.ndarray]:
-    """For each pool the shares of runs, settings by columns."""
-    each = -(-runs // PARTS)
-    jobs = [
-        (b, s, each, part) for b in POOLS for s in range(len(SETTINGS)) for part in range(PARTS)
-    ]
-    with ProcessPoolExecutor() as pool:
-        done = list(track(pool.map(seen, jobs), "simulating", len(jobs)))
-    found = iter(done)
-    return {
-        b: np.array([np.vstack([next(found) for _ in range(PARTS)]).mean(0) for _ in SETTINGS])
-        for b in POOLS
-    }
-
-
 HEAD = ("verdict", "right kind", *ALONE.values(), "PSI > .1", "PSI > .2")
 
 
-def table(shares: np.ndarray) -> list[str]:
-    lines = [f"| drift | size | {' | '.join(HEAD)} |", f"|---|---:|{'---:|' * len(HEAD)}"]
-    for (kind, size), row in zip(SETTINGS, shares, strict=True):
-        cells = [f"{100 * x:.0f}" for x in row]
-        lines.append(f"| {kind} | {size:g} | {' | '.join(cells)} |")
-    return lines
+def table(shares: np.ndarray) -> str:
+    lines = [
+        [kind, f"{size:g}", *(f"{100 * x:.0f}" for x in row)]
+        for (kind, size), row in zip(SETTINGS, shares, strict=True)
+    ]
+    return _tools.table(["drift", "size", *HEAD], lines)
 
 
 def compared(shares: np.ndarray, column: str) -> str:
@@ -171,7 +145,13 @@ def compared(shares: np.ndarray, column: str) -> str:
     return f"- {column} alone: " + "; ".join(f"{w}: {', '.join(x) or 'nowhere'}" for w, x in said)
 
 
-def markdown(total: dict[str, np.ndarray], runs: int) -> str:
+def main(args: list[str]) -> None:
+    given = options(__name__, __doc__, 200, "pairs of samples for each drift").parse_args(args)
+    each = -(-given.runs // PARTS)
+    jobs = [(b, s, each, i) for b in POOLS for s in range(len(SETTINGS)) for i in range(PARTS)]
+    found = np.array(in_order(seen, jobs, given.processes, "simulating"))
+    total = found.reshape(len(POOLS), len(SETTINGS), PARTS * each, -1).mean(2)
+    runs = PARTS * each
     error = 100 * 1.96 * np.sqrt(0.05 * 0.95 / runs)
     lines = [
         f"How often, in percent of {runs} runs, drift was seen between two samples of {ROWS:,} rows: by",
@@ -183,22 +163,9 @@ def markdown(total: dict[str, np.ndarray], runs: int) -> str:
         "What was planted:",
         "",
         *(f"- {kind}: {what}" for kind, what in PLANTED.items()),
-        "",
-        IN_SHORT,
     ]
-    for base, shares in total.items():
-        lines += ["", f"### {base.capitalize()}", "", *table(shares), ""]
+    for base, shares in zip(POOLS, total, strict=True):
+        lines += ["", f"### {base.capitalize()}", "", table(shares), ""]
         lines += ["Against the verdict, in percentage points:", ""]
         lines += [compared(shares, column) for column in ("KS", "PSI", "PSI > .1", "PSI > .2")]
-    return "\n".join(lines) + "\n"
-
-
-def main(runs: int) -> None:
-    total = simulate(runs)
-    text = markdown(total, PARTS * -(-runs // PARTS))
-    OUT.write_text(text)
-    print(text)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    write("\n".join(lines) + "\n", given.out / "drift.md")
