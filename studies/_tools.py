@@ -100,10 +100,41 @@ def _follow() -> None:
         Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
+# runs that are kept, so that a study that was stopped goes on
+
+
 def code_time() -> float:
-    """When the code that makes the numbers was last changed; older runs are not resumed."""
+    """When the code that makes the numbers was last changed."""
     files = (f for folder in ("src", "studies") for f in (ROOT / folder).rglob("*.py"))
     return max(f.stat().st_mtime for f in files)
+
+
+def store(path: Path, rows: list[dict[str, Any]], settings: str = "") -> Any:
+    """Keep the rows of a run, which is never left half written."""
+    import polars as pl
+
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    frame.write_parquet(unfinished, metadata={"settings": settings})
+    unfinished.replace(path)
+    return frame
+
+
+def stored(path: Path, settings: str = "") -> Any:
+    """What was kept with the same settings since the code was last changed, or None."""
+    import polars as pl
+
+    if not path.is_file() or path.stat().st_mtime < code_time():
+        return None
+    same = pl.read_parquet_metadata(path).get("settings") == settings
+    return pl.read_parquet(path) if same else None
+
+
+def forget(results: Path) -> None:
+    """Delete all runs that were kept."""
+    for path in results.glob("*.parquet"):
+        path.unlink()
 
 
 # Markdown
@@ -155,3 +186,27 @@ def give_or_take(value: float | None, spread: float | None, digits: int = 3, sig
     """A number with its spread, where there is one."""
     beside = shown(spread, digits)
     return shown(value, digits, sign) + (f" ± {beside}" if beside else "")
+
+
+def p_value(p: float) -> str:
+    """A p-value, or nothing where there is none."""
+    return "< 0.001" if p < 0.001 else shown(p)
+
+
+# figures
+
+
+def panels(rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[Any, Any]:
+    """A figure of several axes."""
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **how)
+
+
+def save(figure: Any, file: Any) -> None:
+    """Write a figure as a PNG file, and let go of it."""
+    from matplotlib import pyplot as plt
+
+    how = {"dpi": 80, "bbox_inches": "tight", "metadata": {"Software": None}}
+    figure.savefig(file, format="png", **how)
+    plt.close(figure)

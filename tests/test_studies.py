@@ -1,5 +1,6 @@
 """Every study is listed, and runs on settings small enough for a test."""
 
+import doctest
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -70,7 +71,7 @@ SMALL = {
     "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
 }
 ON_DATA = ("answers", "judges")
-FOLDERS: tuple[str, ...] = ()  # with tests of their own
+FOLDERS = ("kdg", "smroc")  # with tests of their own
 
 
 def test_every_study_is_listed_with_a_sentence(capsys):
@@ -146,6 +147,34 @@ def test_the_side_of_the_truth_is_counted_with_and_without_a_caution():
     assert seen["inside"].tolist() == [[0, 2, 0], [0, 1, 0]]
     assert seen["above"].tolist() == [[0, 0, 2], [0, 0, 1]]
     assert _coverage.held(seen["inside"]) == 1
+
+
+@pytest.mark.parametrize(("name", "folder"), [("kdg", "CC18"), ("smroc", "UCI")])
+def test_large_studies_whose_data_are_absent_are_left_out(
+    name, folder, tmp_path, monkeypatch, capsys
+):
+    study = import_module(f"studies.{name}")
+    monkeypatch.setattr(study, folder, tmp_path / "absent")
+    study.main(["--results", str(tmp_path)])
+    assert capsys.readouterr().out.startswith(f"left out: this study needs {tmp_path}")
+
+
+MODULES = (
+    "_tools",
+    "_coverage",
+    "_comparisons",
+    "smroc.tables",
+    "kdg.runs",
+    "kdg.scale",
+    "kdg.summary",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    found = doctest.testmod(import_module(f"studies.{name}"))
+    assert found.attempted
+    assert not found.failed
 
 
 def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):

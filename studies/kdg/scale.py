@@ -1,7 +1,4 @@
-"""Time and memory of the kernel density forest beyond its forest's, from 1,000 to 32,000 rows.
-
-`python -m experiments.kdg_study` measures them with the rest of the study.
-"""
+"""Time and memory of the kernel density forest beyond its forest's, from 1,000 to 32,000 rows."""
 
 from __future__ import annotations
 
@@ -17,16 +14,13 @@ from scipy import stats
 from sklearn.datasets import make_classification
 
 import scorewise as sw
-from experiments.kdg_runs import MAKERS, code, store, stored
-from experiments.markdown import shown, table, wrapped
-from experiments.pool import tracked
-from experiments.rivals import forest, timed, warm_up
-from experiments.simulations import SIMULATIONS
+from studies._tools import shown, store, stored, table, tracked, wrapped
+from studies.kdg.rivals import forest, timed, warm_up
+from studies.kdg.sets import SIMULATIONS
 
 SIZES = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 SMALL = (500, 1_000, 2_000)
 NEW = {"twenty features": 10_000}  # rows to predict, where not 2,000
-LIMITS = {"extra_fit": 0.4, "predict": 2.0}
 COLUMNS = {
     "forest_fit": ("forest's fit, s", 2),
     "extra_fit": ("extra fit", 2),
@@ -163,11 +157,9 @@ def slope(r: pl.DataFrame, draw: str, trees: int, column: str) -> Slope:
 
 def run_all(todo: list[Case], results: Path, processes: int | None = None) -> pl.DataFrame:
     """The rows of all cases, those that were stored taken up."""
-    results.mkdir(parents=True, exist_ok=True)
-    mark = code((*MAKERS, "kdg_scale"))
-    left = [case for case in todo if stored(results / case.file, mark) is None]
+    left = [case for case in todo if stored(results / case.file) is None]
     for case, row in tracked(measured, left, processes, "scale"):
-        store(results / case.file, [row], mark)
+        store(results / case.file, [row])
     return pl.concat([pl.read_parquet(results / c.file) for c in todo]).sort("trees", "draw", "n")
 
 
@@ -183,7 +175,7 @@ def markdown(r: pl.DataFrame) -> str:
             ]
             lines.append(["*power of n*", *(str(slope(r, draw, trees, c)) for c in COLUMNS)])
             parts += [f"**{trees} trees, {draw}**"]
-            parts += [table(["rows", *(title for title, _ in COLUMNS.values())], 0, lines)]
+            parts += [table(["rows", *(title for title, _ in COLUMNS.values())], lines, 0)]
     return "\n\n".join(parts) + "\n"
 
 

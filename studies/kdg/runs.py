@@ -7,20 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score
 
 import scorewise as sw
-from experiments.code_mark import code_mark
-from experiments.judging import judged
-from experiments.kdg_sets import Split, split
-from experiments.pool import tracked
-from experiments.preparing import Prepared
-from experiments.rivals import FAMILIES, Rival, forests, networks, timed, warm_up
-from experiments.simulations import hellinger
+from studies._tools import store, stored, tracked
+from studies.kdg.rivals import FAMILIES, Rival, forests, networks, timed, warm_up
+from studies.kdg.sets import Array, Prepared, Split, hellinger, split
 
 RADII = (1, 2, 3, 4, 5)
 TRUTH = "true posterior"  # a rival that nobody can be, on simulations
-USED = ("models", "recalibrating")  # of the library, by the rivals
-MAKERS = ("judging", "kdg_runs", "kdg_sets", "preparing", "rivals", "simulations")
+CLIP = 1e-15  # the least posterior that log loss counts with
+FLOOR = 1e-3  # the least posterior of a class, where log loss is not to rest on a few rows
 
 
 class Job(NamedTuple):
@@ -87,7 +85,6 @@ def _fitted(s: Split, job: Job) -> tuple[Any, Any, dict[str, Rival]]:
 
 def run_all(todo: list[Job], results: Path, processes: int | None = None) -> pl.DataFrame:
     """The rows of all jobs, those that were stored taken up; each job is stored when it is done."""
-    results.mkdir(parents=True, exist_ok=True)
     left = [job for job in todo if stored(results / job.file) is None]
     for job, rows in tracked(run, left, processes, "judging"):
         store(results / job.file, rows)
@@ -96,20 +93,49 @@ def run_all(todo: list[Job], results: Path, processes: int | None = None) -> pl.
     return pl.concat(frames, how="diagonal_relaxed").sort(keys)
 
 
-def code(makers: tuple[str, ...] = MAKERS) -> str:
-    """A mark of all code that makes the numbers."""
-    return code_mark(USED, makers)
+# how good posteriors are
 
 
-def store(path: Path, rows: list[dict[str, Any]], mark: str | None = None) -> None:
-    unfinished = path.with_suffix(".part")
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    frame.write_parquet(unfinished, metadata={"code": mark or code()})
-    unfinished.replace(path)
+def judged(p: Array, y: NDArray[np.int64]) -> dict[str, float]:
+    """Measures of posteriors `p` whose true classes are the columns `y`."""
+    rows = np.arange(len(y))
+    said = p.argmax(axis=1)
+    return {
+        "error": float((said != y).mean()),
+        "kappa": float(cohen_kappa_score(y, said)),
+        "ece": ece(p, y),
+        "ece_chance": ece_by_chance(p),
+        "brier": float(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()),
+        "log_loss": float(-np.log(np.maximum(p[rows, y], CLIP)).mean()),
+        "log_loss_floor": float(-np.log(held(p)[rows, y]).mean()),
+        "zeros": int((p[rows, y] <= CLIP).sum()),
+        "rows": len(y),
+    }
 
 
-def stored(path: Path, mark: str | None = None) -> pl.DataFrame | None:
-    """What an earlier run of the same code has stored."""
-    if not path.is_file() or pl.read_parquet_metadata(path).get("code") != (mark or code()):
-        return None
-    return pl.read_parquet(path)
+def held(p: Array, floor: float = FLOOR) -> Array:
+    """Posteriors held at `floor` or more, and divided by their sum.
+
+    >>> held(np.array([[1.0, 0.0], [0.6, 0.4]]), 0.25).round(3).tolist()
+    [[0.8, 0.2], [0.6, 0.4]]
+    """
+    at_least = np.maximum(p, floor)
+    return np.asarray(at_least / at_least.sum(axis=1, keepdims=True))
+
+
+def ece(p: Array, y: Any, bins: int = 15) -> float:
+    """Gap between confidence and share of hits, over equal-width bins of the confidence."""
+    return _gap(p.max(axis=1), p.argmax(axis=1) == y, bins)
+
+
+def ece_by_chance(p: Array, bins: int = 15, draws: int = 200, seed: int = 0) -> float:
+    """Mean ECE that posteriors would get on so many rows if they were true."""
+    top = p.max(axis=1)
+    hits = np.random.default_rng(seed).random((draws, len(p))) < top
+    return float(np.mean([_gap(top, hit, bins) for hit in hits]))
+
+
+def _gap(top: Array, hit: Any, bins: int) -> float:
+    cell = np.minimum((top * bins).astype(int), bins - 1)
+    gap = np.bincount(cell, top, bins) - np.bincount(cell, hit, bins)
+    return float(np.abs(gap).sum() / len(top))

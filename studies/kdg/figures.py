@@ -1,34 +1,23 @@
-"""The figures of the KDG study, from the numbers that it leaves in tables/kdg_study.csv."""
+"""The figures of the KDG study, from the numbers that it leaves in kdg_study.csv."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from scorewise.displays.canvas import BLUE, GREEN, ORANGE, VERMILION
+from studies._comparisons import Ranking, ranking
+from studies._tools import TABLES, panels
+from studies.kdg.rivals import FAMILIES
+from studies.kdg.runs import RADII
+from studies.kdg.summary import HIGH, ISOTONIC, KERNEL, MEASURES
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-NUMBERS = Path(__file__).parent / "tables" / "kdg_study.csv"
-MEASURES = {
-    "log_loss": "log loss",
-    "log_loss_floor": "log loss held at 0.001",
-    "ece": "ECE",
-    "brier": "Brier",
-    "error": "error",
-    "kappa": "kappa",
-}
-RADII = (1, 2, 3, 4, 5)
-FAMILIES = {
-    "Forest": ("forest", "forest + isotonic", "forest + temperature", "kernel density forest"),
-    "Network": ("network", "network + isotonic", "network + temperature", "kernel density network"),
-}
+NUMBERS = TABLES / "kdg_study.csv"
 NAMES = ("plain", "isotonic", "temperature", "kernel density")
 LOOKS: tuple[dict[str, Any], ...] = (
     {"color": ORANGE, "marker": "s"},
@@ -38,53 +27,36 @@ LOOKS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Drawn(NamedTuple):
-    """A figure as displays hold it."""
-
-    figure_: Any
-
-
-@cache
-def numbers(study: str) -> pl.DataFrame:
+def numbers(study: str, file: Path) -> pl.DataFrame:
     """One row for each set and rival."""
-    return pl.read_csv(NUMBERS, infer_schema_length=None).filter(pl.col("study") == study)
+    return pl.read_csv(file, infer_schema_length=None).filter(pl.col("study") == study)
 
 
-def _wide(study: str, column: str, names: Any) -> np.ndarray:
-    table = numbers(study).pivot("rival", index="set", values=column).sort("set")
+def _wide(file: Path, column: str, names: Any) -> np.ndarray:
+    table = numbers("cc18", file).pivot("rival", index="set", values=column).sort("set")
     return table.select(names).to_numpy()
 
 
 def _reach(spread: Any, count: Any) -> Any:
     """Half of Student's 95 % interval of a mean, none where there is but one number."""
-    from scipy import stats
-
     count = np.asarray(count)
     half = stats.t.ppf(0.975, np.maximum(count - 1, 1)) * np.asarray(spread, float)
     return np.where(count > 1, half / np.sqrt(count), np.nan)
 
 
-def _panels(rows: int, columns: int, size: tuple[float, float], **how: Any) -> tuple[Any, Any]:
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **how)
-
-
-def ranks() -> Drawn:
+def ranks(file: Path = NUMBERS) -> Any:
     """Critical-difference diagrams: a bar joins what is not told apart."""
-    from experiments.ranking import ranking
-
-    figure, axes = _panels(len(MEASURES), 2, (11, 11.4))
+    figure, axes = panels(len(MEASURES), 2, (11, 11.4))
     for line, (measure, title) in zip(axes, MEASURES.items(), strict=True):
         for ax, (family, names) in zip(line, FAMILIES.items(), strict=True):
-            values = _wide("cc18", measure, names)
-            found = ranking(-values if measure == "kappa" else values)
+            values = _wide(file, measure, names)
+            found = ranking(-values if measure in HIGH else values)
             _diagram(ax, found)
-            ax.set_title(f"{family}: {title}", fontsize="medium", loc="left")
-    return Drawn(figure)
+            ax.set_title(f"{family.capitalize()}: {title}", fontsize="medium", loc="left")
+    return figure
 
 
-def _diagram(ax: Any, found: Any) -> None:
+def _diagram(ax: Any, found: Ranking) -> None:
     """One line of ranks, labels below it, the better half of the methods on the left."""
     count = len(found.mean)
     ax.set(xlim=(-0.6, count + 1.6), ylim=(-2.2, 1.15))
@@ -121,31 +93,31 @@ def _diagram(ax: Any, found: Any) -> None:
         )  # fmt: skip
 
 
-def far() -> Drawn:
+def far(file: Path = NUMBERS) -> Any:
     """How far confidence is from the largest prior, far from the data; bars are intervals over sets."""
-    figure, axes = _panels(1, 2, (11, 4.2), sharey=True)
+    figure, axes = panels(1, 2, (11, 4.2), sharey=True)
     for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
         for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
-            values = np.column_stack([_wide("cc18", f"off_{k}", [rival])[:, 0] for k in RADII])
+            values = np.column_stack([_wide(file, f"off_{k}", [rival])[:, 0] for k in RADII])
             spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(RADII), np.nan)
             mean, reach = values.mean(axis=0), _reach(spread, len(values))
             ends = np.minimum(reach, mean), reach  # nothing is less than 0 apart
             at = np.array(RADII) + 0.06 * (i - 1.5)
             ax.errorbar(at, mean, ends, lw=1.2, ms=5, elinewidth=1, label=NAMES[i], **look)
         ax.axhline(0, color="black", lw=0.8)
-        ax.set_title(family, fontsize="medium")
+        ax.set_title(family.capitalize(), fontsize="medium")
         ax.set_xlabel("radii of the data from their centre")
         ax.set_xticks(RADII)
         ax.grid(True, alpha=0.3, lw=0.6)
     axes[0, 0].set_ylabel("|mean confidence - largest prior|")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    return Drawn(figure)
+    return figure
 
 
-def hellinger() -> Drawn:
+def hellinger(file: Path = NUMBERS) -> Any:
     """Distance to the true posterior on each simulation; bars are intervals over seeds."""
-    figure, axes = _panels(1, 2, (11, 4.2), sharex=True, sharey=True)
-    known = numbers("eight").filter(pl.col("hellinger").is_not_null())
+    figure, axes = panels(1, 2, (11, 4.2), sharex=True, sharey=True)
+    known = numbers("eight", file).filter(pl.col("hellinger").is_not_null())
     sets = known["set"].unique().sort().to_list()
     for ax, (family, names) in zip(axes.flat, FAMILIES.items(), strict=True):
         for i, (rival, look) in enumerate(zip(names, LOOKS, strict=True)):
@@ -165,30 +137,28 @@ def hellinger() -> Drawn:
                 **look,
             )
         ax.set_yticks(np.arange(len(sets)), sets)
-        ax.set_title(family, fontsize="medium")
+        ax.set_title(family.capitalize(), fontsize="medium")
         ax.set_xlabel("mean Hellinger distance to the true posterior")
         ax.grid(True, alpha=0.3, lw=0.6)
     axes[0, 0].invert_yaxis()
     axes[0, 0].set_xlim(left=0)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    return Drawn(figure)
+    return figure
 
 
-def differences() -> Drawn:
+def differences(file: Path = NUMBERS) -> Any:
     """Kernel density less isotonic on each set, ordered by the forest's difference of log loss."""
-    figure, axes = _panels(1, 3, (13, 6), sharey=True)
-    sets = np.array(numbers("cc18")["set"].unique().sort().to_list())
-    first = FAMILIES["Forest"]
-    order = np.argsort(np.diff(_wide("cc18", "log_loss", [first[1], first[3]]))[:, 0])
+    figure, axes = panels(1, 3, (13, 6), sharey=True)
+    sets = np.array(numbers("cc18", file)["set"].unique().sort().to_list())
+    first = FAMILIES["forest"]
+    order = np.argsort(np.diff(_wide(file, "log_loss", [first[ISOTONIC], first[KERNEL]]))[:, 0])
     for ax, measure in zip(axes.flat, ("log_loss", "log_loss_floor", "ece"), strict=True):
         for i, (family, names) in enumerate(FAMILIES.items()):
             look = (LOOKS[3], LOOKS[1])[i]
-            d = np.diff(_wide("cc18", measure, [names[1], names[3]]))[:, 0]
+            d = np.diff(_wide(file, measure, [names[ISOTONIC], names[KERNEL]]))[:, 0]
             at = np.arange(len(sets)) + 0.2 * (i - 0.5)
-            ax.plot(d[order], at, ls="", ms=5, label=family.lower(), **look)
-            ax.axvline(
-                d.mean(), color=look["color"], lw=1.2, ls="--", label=f"mean, {family.lower()}"
-            )
+            ax.plot(d[order], at, ls="", ms=5, label=family, **look)
+            ax.axvline(d.mean(), color=look["color"], lw=1.2, ls="--", label=f"mean, {family}")
         ax.axvline(0, color="black", lw=0.8)
         ax.set_yticks(np.arange(len(sets)), sets[order], fontsize="small")
         ax.set_title(MEASURES[measure], fontsize="medium")
@@ -196,10 +166,10 @@ def differences() -> Drawn:
         ax.locator_params(axis="x", nbins=5)
         ax.grid(True, alpha=0.3, lw=0.6)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    return Drawn(figure)
+    return figure
 
 
-FIGURES: dict[str, Callable[[], Drawn]] = {
+FIGURES: dict[str, Callable[..., Any]] = {
     "kdg_study_ranks.png": ranks,
     "kdg_study_far.png": far,
     "kdg_study_hellinger.png": hellinger,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,20 +15,51 @@ import numpy as np
 import polars as pl
 
 import scorewise as sw
-from experiments.code_mark import code_mark
-from experiments.data_sets import DataSet, load
-from experiments.pool import tracked
+from studies._tools import DATA, store, stored, tracked
 
+UCI = DATA / "uci"
 SCHEMES = {"cv": "10-fold cross-validation", "sub": "40 % subsamples"}
 FOLDS, SHARE = 10, 0.4
 MODELS = ("tree", "bayes")
-AREAS = (
-    "auc",
-    "sm_mean",
-    "sm_fixed",
-)  # smAUC with the mean of the scores as midpoint, and with 0.5
-PARTS = ("door", "tallies", "intervals", "measures", "models")  # what a run calls
-MAKERS = ("data_sets", "smroc_runs")
+AREAS = ("auc", "sm_mean", "sm_fixed")  # smAUC with midpoint at the mean of the scores, and at 0.5
+
+
+class DataSet(NamedTuple):
+    """Features of any kind, and whether each row is positive."""
+
+    x: pl.DataFrame
+    y: np.ndarray
+
+
+def names(folder: Path | None) -> list[str]:
+    """The sets of a folder, one parquet file each; without one those of scikit-learn."""
+    if folder is None:
+        return list(_SHIPPED)
+    found = sorted(path.stem for path in folder.glob("*.parquet"))
+    if not found:
+        raise SystemExit(f"there is no data set in {folder}; pass --data DIR, or --small")
+    return found
+
+
+@lru_cache(maxsize=2)
+def load(folder: Path | None, name: str) -> DataSet:
+    """One set: `y` is 1 on positives, `class` its word, all other columns are features."""
+    if folder is None:
+        return _shipped(name)
+    frame = pl.read_parquet(folder / f"{name}.parquet")
+    return DataSet(frame.drop("y", "class", strict=False), frame["y"].to_numpy() == 1)
+
+
+# the class that is taken for positive: in the breast cancer data the malignant tumours
+_SHIPPED = {"breast_cancer": 0, "digits": 8, "iris": 1, "wine": 1}
+
+
+def _shipped(name: str) -> DataSet:
+    from sklearn import datasets
+
+    data = getattr(datasets, f"load_{name}")()
+    columns = [f"x{i}" for i in range(data.data.shape[1])]
+    return DataSet(pl.DataFrame(data.data, schema=columns), data.target == _SHIPPED[name])
 
 
 class Job(NamedTuple):
@@ -90,7 +122,6 @@ def run_all(
     folder: Path | None, sets: list[str], repeats: int, results: Path, processes: int | None = None
 ) -> dict[str, pl.DataFrame]:
     """The runs of all sets, those that were stored taken up; each set is stored when it is complete."""
-    results.mkdir(parents=True, exist_ok=True)
     about = {name: settings(folder, name, repeats) for name in sets}
     paths = {name: results / f"{name}.parquet" for name in sets}
     kept = {name: stored(paths[name], about[name]) for name in sets}
@@ -108,29 +139,13 @@ def run_all(
         parts.setdefault(job.name, []).extend(rows)
         left[job.name] -= 1
         if not left[job.name]:
-            found[job.name] = store(paths[job.name], parts.pop(job.name), about[job.name])
+            keys = ("scheme", "repeat", "run", "model")
+            ordered = sorted(parts.pop(job.name), key=lambda row: [row[key] for key in keys])
+            found[job.name] = store(paths[job.name], ordered, about[job.name])
     return {name: found[name] for name in sets}
 
 
-def settings(folder: Path | None, name: str, repeats: int) -> dict[str, str]:
-    """What runs depend on: the code, the rows, and how often."""
+def settings(folder: Path | None, name: str, repeats: int) -> str:
+    """What runs depend on beside the code: the rows, and how often."""
     rows = "" if folder is None else sha256((folder / f"{name}.parquet").read_bytes()).hexdigest()
-    said = {"code": code_mark(PARTS, MAKERS), "rows": rows[:16], "repeats": repeats}
-    return {"settings": json.dumps(said)}
-
-
-def store(path: Path, rows: list[dict[str, Any]], about: dict[str, str]) -> pl.DataFrame:
-    frame = pl.DataFrame(rows, infer_schema_length=None).sort("scheme", "repeat", "run", "model")
-    unfinished = path.with_suffix(".part")
-    frame.write_parquet(unfinished, metadata=about)
-    unfinished.replace(path)
-    return frame
-
-
-def stored(path: Path, about: dict[str, str]) -> pl.DataFrame | None:
-    """What an earlier run has stored with the same settings."""
-    if not path.is_file():
-        return None
-    if pl.read_parquet_metadata(path).get("settings") != about["settings"]:
-        return None
-    return pl.read_parquet(path)
+    return json.dumps({"rows": rows[:16], "repeats": repeats})

@@ -1,18 +1,76 @@
-"""The three claims about smAUC, each put to the test over all data sets."""
+"""The numbers of the smROC study, and its three claims put to the test over all data sets."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
-from experiments.paired_tests import Correlation, Shift, shift, spearman
-from experiments.smroc_runs import MODELS, SCHEMES
-from experiments.smroc_verdicts import LEVEL
+from scorewise.inference.paired import holm
+from studies._comparisons import Correlation, Shift, corrected_t, shift, spearman
+from studies.smroc.runs import AREAS, MODELS, SCHEMES
 
+LEVEL = 0.05
 MIDPOINTS = {"sm_mean": "mean", "sm_fixed": "0.5"}
+
+
+def summary(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Means and standard deviations over runs, and the tests of the difference in each set.
+
+    Columns are named by what, area and model: `mean_auc_tree`, `sd_sm_mean_bayes`; differences are naive
+    Bayes minus tree: `diff_auc`, `diff_sd_auc`, `t_auc`, `p_auc`, and `holm_auc` adjusted over the sets.
+    """
+    lines = [line for name, frame in found.items() for line in _lines(name, frame)]
+    table = pl.DataFrame(lines, infer_schema_length=None)
+    parts = []
+    for scheme in SCHEMES:
+        part = table.filter(pl.col("scheme") == scheme)
+        adjusted = [pl.Series(f"holm_{a}", holm(part[f"p_{a}"].to_list())) for a in AREAS]
+        parts.append(part.with_columns(adjusted))
+    return pl.concat(parts)
+
+
+def _lines(name: str, frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for scheme in SCHEMES:
+        part = frame.filter(pl.col("scheme") == scheme)
+        by = {m: part.filter(pl.col("model") == m).sort("repeat", "run") for m in MODELS}
+        learned, judged = (_mean(_floats(part, c)) for c in ("learned", "judged"))
+        line: dict[str, Any] = {"set": name, "scheme": scheme, "rows": round(learned + judged)}
+        for model, own in by.items():
+            for what in ("boldness", "brier"):
+                line[f"{what}_{model}"] = _mean(_floats(own, what))
+            for area in AREAS:
+                values = _floats(own, area)
+                chance = 0.5 if area == "auc" else _mean(_floats(own, f"{area}_chance"))
+                line |= {
+                    f"mean_{area}_{model}": _mean(values),
+                    f"sd_{area}_{model}": _sd(values),
+                    f"chance_{area}_{model}": chance,
+                    f"undefined_{area}_{model}": int(np.isnan(values).sum()),
+                }
+        for area in AREAS:
+            d = _floats(by["bayes"], area) - _floats(by["tree"], area)
+            test = corrected_t(d, learned, judged)
+            line |= {f"diff_{area}": test.mean, f"diff_sd_{area}": _sd(d)}
+            line |= {f"t_{area}": test.t, f"p_{area}": test.p}
+        yield line
+
+
+def _floats(frame: pl.DataFrame, column: str) -> np.ndarray:
+    return frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def _mean(x: np.ndarray) -> float:
+    x = x[~np.isnan(x)]
+    return float(x.mean()) if len(x) else float("nan")
+
+
+def _sd(x: np.ndarray) -> float:
+    x = x[~np.isnan(x)]
+    return float(x.std(ddof=1)) if len(x) > 1 else float("nan")
 
 
 class Steadier(NamedTuple):
@@ -33,9 +91,10 @@ class Lower(NamedTuple):
     midpoint: str
     model: str
     gap: Shift
-    exceptions: list[str]
     boldness: Correlation
-    bold: tuple[float, float]  # mean boldness of the exceptions, and of the others; NaN if none
+    bold: tuple[
+        float, float
+    ]  # mean boldness where smAUC is not lower, and where it is; NaN if nowhere
     chance: tuple[float, float]  # and what their scores would get at random
     skill: Shift  # the gap as shares of the way from chance to 1
 
@@ -53,9 +112,9 @@ class Separates(NamedTuple):
     p: float  # McNemar's exact test of one against the other
     opposed: list[str]  # both differ, but not in which model is better
     brier_agrees: (
-        int  # of those that only smAUC separates: the model it prefers has the better Brier score
+        int  # of only_sm: sets in which smAUC prefers the model with the better Brier score
     )
-    bolder: int  # and is the bolder one
+    bolder: int  # and the bolder one
     prefer_bolder: tuple[int, int, int]  # in how many sets smAUC does so, and AUC, of how many
     strength: Shift  # of the absolute t of smAUC minus that of AUC
 
@@ -112,7 +171,6 @@ def _lower(scheme: str, area: str, model: str, part: pl.DataFrame) -> Lower:
         MIDPOINTS[area],
         model,
         shift(sm - auc),
-        part["set"].filter(pl.Series(above)).to_list(),
         spearman(bold, sm - auc),
         sides(bold),
         sides(chance),

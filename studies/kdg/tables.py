@@ -1,19 +1,36 @@
-"""The eight sets of the KDG study as a page part: all rivals, the goals, and each set."""
+"""The tables of the KDG study: eight sets with goals, and the sets of OpenML-CC18."""
 
 from __future__ import annotations
 
 from math import isnan, nan
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from experiments.judging import FLOOR
-from experiments.kdg_runs import TRUTH
-from experiments.kdg_sets import POINTS
-from experiments.kdg_summary import KERNEL, PLAIN, by_set, over_sets, settings
-from experiments.markdown import give_or_take, shown, table, wrapped
-from experiments.rivals import EPOCHS, FAMILIES, HIDDEN, RIVALS
+from studies._tools import give_or_take, p_value, shown, table, wrapped
+from studies.kdg.rivals import EPOCHS, FAMILIES, HIDDEN, RIVALS
+from studies.kdg.runs import FLOOR, RADII, TRUTH
+from studies.kdg.sets import POINTS, ROWS
+from studies.kdg.summary import (
+    FAR,
+    HIGH,
+    ISOTONIC,
+    KERNEL,
+    MEASURES,
+    OFF,
+    PLAIN,
+    by_set,
+    counted,
+    over_seeds,
+    over_sets,
+    ranked,
+    settings,
+    versus,
+    wide,
+)
 
+DETAILS = ("log_loss", "log_loss_floor", "ece", "kappa")
 MINE = FAMILIES["forest"][KERNEL]
 LIMITS = {
     "ece": 0.022,
@@ -58,24 +75,6 @@ class Goal(NamedTuple):
     def digits(self) -> int:
         return 4 if self.limit < 0.2 else 2
 
-    @property
-    def said(self) -> str:
-        """The mean against the goal, and how large chance is."""
-        if isnan(self.found):
-            return f"not known (goal of {self.limit:g})"
-        word = "reached" if self.reached else "**missed**"
-        told = f"{shown(self.found, self.digits)}, goal of {self.limit:g} {word} by the mean"
-        return f"{told}; {self.by_chance}"
-
-    @property
-    def by_chance(self) -> str:
-        """Chance beside the distance to the goal."""
-        if self.chance is None or isnan(self.chance):
-            return "chance is not known from one seed"
-        near = abs(self.found - self.limit) < self.chance
-        parts = ", more than lies between" if near else ""
-        return f"chance (sd over seeds) {shown(self.chance, self.digits)}{parts}"
-
 
 def goals(r: pl.DataFrame) -> list[Goal]:
     """The goals of the kernel density forest."""
@@ -98,23 +97,26 @@ def _worst(r: pl.DataFrame, value: pl.Expr) -> tuple[float | None, float | None]
     return known.row(-1) if known.height else (None, None)
 
 
-def markdown(r: pl.DataFrame, trees: int) -> str:
+def eight(r: pl.DataFrame, trees: int) -> str:
     """The whole file."""
     parts = [
-        wrapped(_how(r, trees)),
-        _means(r),
+        wrapped(_how_eight(r, trees)),
+        _eight_means(r),
         "**Goals of the kernel density forest**",
         _goals(r),
     ]
     parts += [wrapped(_before())]
     if TRUTH in r["rival"]:
-        parts += ["**Simulations only**", _simulations(r), wrapped(_by_chance())]
+        some = r.filter(pl.col("hellinger").is_not_null())
+        parts += ["**Simulations only**", _simulations(some), wrapped(_by_chance())]
+        parts += ["**Hellinger distance, kernel density less others**", _nearer(some)]
+        parts += [wrapped(NEARER)]
     for family, names in FAMILIES.items():
         parts += [f"**Each set: {family}**", _sets(r, names)]
     return "\n\n".join(parts) + "\n"
 
 
-def _how(r: pl.DataFrame, trees: int) -> str:
+def _how_eight(r: pl.DataFrame, trees: int) -> str:
     sets = r["set"].unique(maintain_order=False).sort()
     return (
         f"Means over {len(sets)} sets ({', '.join(sets)}), {settings(r, trees)}, "
@@ -132,7 +134,7 @@ def _how(r: pl.DataFrame, trees: int) -> str:
     )
 
 
-def _means(r: pl.DataFrame) -> str:
+def _eight_means(r: pl.DataFrame) -> str:
     columns = {
         "ece": ("ECE", 4),
         "ece_chance": ("by chance", 4),
@@ -158,7 +160,7 @@ def _means(r: pl.DataFrame) -> str:
         ]
         for rival in RIVALS
     ]
-    return table(["", *(title for title, _ in columns.values())], 1, lines)
+    return table(["", *(title for title, _ in columns.values())], lines)
 
 
 def _goals(r: pl.DataFrame) -> str:
@@ -173,7 +175,7 @@ def _goals(r: pl.DataFrame) -> str:
         ]
         for g in goals(r)
     ]
-    return table(head, 1, lines)
+    return table(head, lines)
 
 
 def _before() -> str:
@@ -187,8 +189,7 @@ def _before() -> str:
     )
 
 
-def _simulations(r: pl.DataFrame) -> str:
-    some = r.filter(pl.col("hellinger").is_not_null())
+def _simulations(some: pl.DataFrame) -> str:
     columns = {"hellinger": "Hellinger", "ece": "ECE", "ece_chance": "by chance"}
     columns |= {
         "brier": "Brier",
@@ -200,7 +201,7 @@ def _simulations(r: pl.DataFrame) -> str:
     lines = [
         [rival, *(give_or_take(*found[c][rival], 4) for c in columns)] for rival in (*RIVALS, TRUTH)
     ]
-    return table(["", *columns.values()], 1, lines)
+    return table(["", *columns.values()], lines)
 
 
 def _by_chance() -> str:
@@ -208,6 +209,24 @@ def _by_chance() -> str:
         "Hellinger: mean distance to the true posterior, 0 to 1. The true posterior has an ECE too, by "
         "chance, and on so few rows nobody can expect less."
     )
+
+
+def _nearer(some: pl.DataFrame) -> str:
+    """Distances to the true posterior compared over seeds, and over simulations."""
+    pairs = [(names[KERNEL], names[i]) for names in FAMILIES.values() for i in (ISOTONIC, PLAIN)]
+    lines = [
+        [*pair, *(counted(how(some, "hellinger", *pair)) for how in (over_seeds, versus))]
+        for pair in pairs
+    ]
+    return table(["", "less", "over seeds", "over simulations"], lines, 2)
+
+
+NEARER = (
+    "Means with Student's 95 % interval, and in brackets on how many simulations the kernel density is "
+    "nearer. With each seed the points to learn from and to judge on are drawn anew, and so are the "
+    "models; the first interval is over seeds, for these simulations, the second over simulations, as "
+    "if they too were drawn."
+)
 
 
 def _sets(r: pl.DataFrame, names: tuple[str, ...]) -> str:
@@ -226,4 +245,113 @@ def _sets(r: pl.DataFrame, names: tuple[str, ...]) -> str:
         cells = [rows[PLAIN]["error"], rows[KERNEL]["error"], *(row["ece"] for row in rows), truth]
         cells += [*(row["hellinger"] for row in rows), rows[KERNEL]["off_5"]]
         lines.append([name, *map(shown, cells)])
-    return table(head, 1, lines)
+    return table(head, lines)
+
+
+# sets of a folder
+
+
+def cc18(r: pl.DataFrame, trees: int, source: str) -> str:
+    """The whole file."""
+    parts = [wrapped(_how_cc18(r, trees, source)), _cc18_means(r)]
+    parts += ["**How far mean confidence is from the largest prior, at 1 to 5 radii**", _far(r)]
+    parts += [
+        wrapped(
+            "Means over sets of the difference on whichever side, so that sets do not cancel one another; "
+            "signed: the mean with its sign, above 0 where a model is too sure."
+        )
+    ]
+    parts += ["**Mean ranks, 1 the best**", _ranks(r), wrapped(_ranks_read(r))]
+    parts += ["**Kernel density less the others, over sets**", _differences(r)]
+    parts += [
+        wrapped(
+            "Means over sets with Student's 95 % interval, and in brackets on how many sets the kernel "
+            "density is the better one. Below 0 is better, for kappa above."
+        )
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def details(r: pl.DataFrame, trees: int, source: str) -> str:
+    """Each set, the best of a family in bold."""
+    sets = r["set"].unique().sort()
+    parts = [wrapped(_how_cc18(r, trees, source))]
+    for measure in DETAILS:
+        lines = [
+            [name, *_best(row[:4], measure), *_best(row[4:], measure)]
+            for name, row in zip(sets, wide(r, measure, RIVALS), strict=True)
+        ]
+        parts += [f"**{MEASURES[measure]}**", table(["set", *RIVALS], lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _how_cc18(r: pl.DataFrame, trees: int, source: str) -> str:
+    return (
+        f"{source}: {r['set'].n_unique()} sets, those with the fewest rows, at most {ROWS:,} rows of each; "
+        f"one half to learn from, the other to judge on; {settings(r, trees)}, "
+        f"networks of two layers of {HIDDEN[0]} units and at most {EPOCHS} epochs. ± is the standard "
+        "deviation over seeds of the mean over sets; halves of different seeds overlap, so it is no error "
+        f"of that mean. Log loss held: of posteriors that are held at {FLOOR:g} or more and divided by "
+        "their sum. Rows with 0: test rows of a set, on average, whose true class has a posterior of 0."
+    )
+
+
+def _cc18_means(r: pl.DataFrame) -> str:
+    columns = {"error": "error", "kappa": "kappa", "ece": "ECE", "ece_chance": "by chance"}
+    columns |= {"log_loss": "log loss", "log_loss_floor": "held", "brier": "Brier"}
+    found = {c: over_sets(r, c) for c in columns}
+    zeros = over_sets(r, "zeros")
+    lines = [
+        [k, *(give_or_take(*found[c][k]) for c in columns), shown(zeros[k][0], 1)] for k in RIVALS
+    ]
+    return table(["", *columns.values(), "rows with 0"], lines)
+
+
+def _far(r: pl.DataFrame) -> str:
+    found = {c: over_sets(r, c) for c in (*OFF, FAR[-1])}
+    lines = []
+    for k in RIVALS:
+        each = wide(r, OFF[-1], [k])[:, 0]
+        most = float(np.nanmax(each)) if np.isfinite(each).any() else None
+        lines.append(
+            [k, *(shown(found[c][k][0]) for c in OFF), shown(most), shown(found[FAR[-1]][k][0])]
+        )
+    last = RADII[-1]
+    return table(["", *map(str, RADII), f"worst set at {last}", f"signed at {last}"], lines)
+
+
+def _ranks(r: pl.DataFrame) -> str:
+    lines = []
+    for family, names in FAMILIES.items():
+        found = [ranked(r, measure, family) for measure in MEASURES]
+        for i, name in enumerate(names):
+            lines.append([name, *(shown(float(x.mean[i]), 2) for x in found)])
+        lines.append([f"*Friedman's p, {family}*", *(p_value(x.p) for x in found)])
+    return table(["", *MEASURES.values()], lines)
+
+
+def _ranks_read(r: pl.DataFrame) -> str:
+    apart = ranked(r, "error", "forest").critical
+    if np.isnan(apart):
+        return "There are no ranks where no set has all numbers."
+    return (
+        f"Ranks within a family. Two mean ranks that are {apart:.2f} apart differ by more than chance at "
+        "5 %, others are not told apart (Nemenyi's test after Friedman's, as Demsar 2006)."
+    )
+
+
+def _differences(r: pl.DataFrame) -> str:
+    lines = []
+    for names in FAMILIES.values():
+        for other in names[:KERNEL]:
+            found = (versus(r, measure, names[KERNEL], other) for measure in MEASURES)
+            lines.append([names[KERNEL], other, *map(counted, found)])
+    return table(["", "less", *MEASURES.values()], lines, 2)
+
+
+def _best(values: np.ndarray, measure: str) -> list[str]:
+    if not np.isfinite(values).all():
+        return [shown(float(v)) for v in values]
+    best = shown(float(values.max() if measure in HIGH else values.min()))
+    cells = [shown(float(v)) for v in values]
+    return [f"**{cell}**" if cell == best else cell for cell in cells]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from scorewise.displays.canvas import BLUE, VERMILION
+from studies._tools import TABLES, panels
 
-NUMBERS = Path(__file__).parent / "tables" / "smroc_study.csv"
+NUMBERS = TABLES / "smroc_study.csv"
 MODELS = {"tree": "Tree", "bayes": "Naive Bayes"}
 RUNS = {"cv": "10-fold cross-validation", "sub": "subsamples of 40 %"}
 LOOKS = {
@@ -20,21 +21,9 @@ LOOKS = {
 }
 
 
-class Drawn(NamedTuple):
-    """A figure as displays hold it."""
-
-    figure_: Any
-
-
 def numbers(scheme: str, file: Path) -> pl.DataFrame:
     """One row for each data set."""
     return pl.read_csv(file, infer_schema_length=None).filter(pl.col("scheme") == scheme)
-
-
-def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
 
 
 def _named(ax: Any, names: pl.Series, title: str, y: str) -> None:
@@ -45,9 +34,9 @@ def _named(ax: Any, names: pl.Series, title: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
-def spread(file: Path = NUMBERS) -> Drawn:
+def spread(file: Path = NUMBERS) -> Any:
     """How AUC and smAUC of the same model vary, sets ordered by AUC's standard deviation."""
-    figure, axes = _panels(2, 2, (11, 8))
+    figure, axes = panels(2, 2, (11, 8))
     for line, scheme in zip(axes, RUNS, strict=True):
         for ax, model in zip(line, MODELS, strict=True):
             table = numbers(scheme, file).sort(f"sd_auc_{model}")
@@ -56,12 +45,12 @@ def spread(file: Path = NUMBERS) -> Drawn:
             _named(ax, table["set"], f"{MODELS[model]}, {RUNS[scheme]}", "standard deviation")
             ax.set_ylim(bottom=0)
     axes[0, 0].legend(loc="upper left")
-    return Drawn(figure)
+    return figure
 
 
-def relative(file: Path = NUMBERS) -> Drawn:
+def relative(file: Path = NUMBERS) -> Any:
     """The same, divided by how far the mean area lies above chance; sets at chance have no such number."""
-    figure, axes = _panels(2, 2, (11, 8))
+    figure, axes = panels(2, 2, (11, 8))
     for line, scheme in zip(axes, RUNS, strict=True):
         for ax, model in zip(line, MODELS, strict=True):
             table = numbers(scheme, file).with_columns(**_relative(model)).sort("auc")
@@ -72,7 +61,7 @@ def relative(file: Path = NUMBERS) -> Drawn:
                 _logarithmic(ax)
             _note(ax, table)
     axes[0, 0].legend(loc="lower right")
-    return Drawn(figure)
+    return figure
 
 
 def _relative(model: str) -> dict[str, pl.Expr]:
@@ -105,9 +94,9 @@ def _note(ax: Any, table: pl.DataFrame) -> None:
         ax.text(0.02, 0.97, words, transform=ax.transAxes, va="top", fontsize="small")
 
 
-def areas(file: Path = NUMBERS) -> Drawn:
+def areas(file: Path = NUMBERS) -> Any:
     """Mean AUC and smAUC of each model, and what its scores would get at random."""
-    figure, axes = _panels(1, 2, (11, 4.8))
+    figure, axes = panels(1, 2, (11, 4.8))
     for ax, model in zip(axes.flat, MODELS, strict=True):
         table = numbers("cv", file).sort(f"mean_auc_{model}")
         for area, look in LOOKS.items():
@@ -116,12 +105,12 @@ def areas(file: Path = NUMBERS) -> Drawn:
             ax.plot(chance, ls=":", lw=1, color=look["color"], label=f"{look['label']} at random")
         _named(ax, table["set"], f"{MODELS[model]}, {RUNS['cv']}", "mean area")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    return Drawn(figure)
+    return figure
 
 
-def difference(file: Path = NUMBERS) -> Drawn:
+def difference(file: Path = NUMBERS) -> Any:
     """Naive Bayes minus tree under both areas, with the standard deviation over runs."""
-    figure, axes = _panels(1, 1, (11, 5))
+    figure, axes = panels(1, 1, (11, 5))
     ax, table = axes[0, 0], numbers("cv", file).sort("diff_auc")
     at = np.arange(len(table))
     for aside, (area, look) in zip((-0.15, 0.15), LOOKS.items(), strict=True):
@@ -132,21 +121,12 @@ def difference(file: Path = NUMBERS) -> Drawn:
     ax.axhline(0, color="black", lw=0.8)
     _named(ax, table["set"], RUNS["cv"], "naive Bayes minus tree")
     ax.legend(loc="upper left", fontsize="small")
-    return Drawn(figure)
+    return figure
 
 
-FIGURES: dict[str, Callable[..., Drawn]] = {
+FIGURES: dict[str, Callable[..., Any]] = {
     "smroc_study_spread.png": spread,
     "smroc_study_relative.png": relative,
     "smroc_study_areas.png": areas,
     "smroc_study_difference.png": difference,
 }
-
-
-def draw(name: str, file: Path, out: Path) -> None:
-    """One figure from the numbers of any study, as a PNG file."""
-    from matplotlib import pyplot as plt
-
-    figure = FIGURES[name](file).figure_
-    figure.savefig(out / name, dpi=80, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)

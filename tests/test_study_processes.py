@@ -1,4 +1,4 @@
-"""Processes of the KDG study end with the command that started them, however it ends."""
+"""Processes of studies end with the command that started them, however it ends."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ pytest.importorskip("rich")
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments.pool import done  # noqa: E402
+from studies._tools import done  # noqa: E402
 
 LONG = """
 import os, sys, time
 from pathlib import Path
-from experiments.pool import done
+from studies._tools import done
 
 def work(i):
     (Path(sys.argv[1]) / str(os.getpid())).touch()
