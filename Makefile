@@ -5,8 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check fuzz bench study coverage class-coverage agreement-coverage labels
-.PHONY: drift recalibration calibration class-calibration judges answers networks study-smroc study-kdg docs oldest clean
+.PHONY: demo test lint types check fuzz bench study docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
@@ -32,46 +31,6 @@ fuzz: .venv/tested
 
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
-
-coverage: .venv/tested
-	$(BIN)/python -m benchmarks.coverage
-
-class-coverage: .venv/tested
-	$(BIN)/python -m benchmarks.class_coverage
-
-agreement-coverage: .venv/tested
-	$(BIN)/python -m benchmarks.agreement_coverage
-
-labels: .venv/tested
-	$(BIN)/python -m benchmarks.labels
-
-drift: .venv/tested
-	$(BIN)/python -m benchmarks.drift
-
-recalibration: .venv/tested
-	$(BIN)/python -m benchmarks.recalibration
-	$(BIN)/python -m benchmarks.recalibration_of_few
-
-calibration: .venv/tested
-	$(BIN)/python -m benchmarks.calibration
-
-class-calibration: .venv/tested
-	$(BIN)/python -m benchmarks.class_calibration
-
-judges: .venv/tested
-	$(BIN)/python -m benchmarks.judges
-
-answers: .venv/tested
-	$(BIN)/python -m benchmarks.answers
-
-networks: .venv/tested
-	$(BIN)/python -m benchmarks.networks
-
-study-smroc: .venv/tested
-	$(BIN)/python -m experiments.smroc_study
-
-study-kdg: .venv/tested
-	$(BIN)/python -m experiments.kdg_study
 
 # what is simulated or measured on data: `make study` lists, `make study NAME=coverage` runs one
 study: .venv/tested

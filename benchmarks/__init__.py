@@ -1,1 +1,1 @@
-"""Speed and memory against peers, and coverage of the intervals. Not part of the test suite."""
+"""Speed and memory against peers; what is simulated or measured on data is in `studies`."""

@@ -1,6 +1,6 @@
 """What a kernel density network costs to fit and to predict with, against its network.
 
-`python -m benchmarks.networks` or `make networks` prints the table and writes docs/tables/networks.md.
+`python -m benchmarks.networks` prints the table and writes docs/tables/networks.md.
 Seconds of processor time to fit and to predict 2,000 rows of 20 columns, and the most memory that
 is held meanwhile; networks of 64 and 64 units, the best of five runs.
 """

@@ -1,12 +1,33 @@
-"""The drawings of the documentation, as SVG: readable in light and in dark, with a description."""
+"""The pictures of the documentation, in two tables: drawings as SVG, and figures of matplotlib.
+
+Drawings are readable in light and in dark, and have a description; figures are drawn as users would draw
+them, those of studies from the numbers that they leave in docs/tables.
+"""
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+import scorewise as sw
 from scorewise import Confusion, Tally, curves, measures
+from scorewise.cli.demo_data import screening_csv
+from scorewise.show.picture import svg
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from studies._tools import save
+from studies.kdg.figures import FIGURES as KDG
+from studies.smroc.figures import FIGURES as SMROC
 
 STYLE = """\
 svg { color-scheme: light dark }
@@ -62,7 +83,76 @@ def _arrow(x: float, y: float, length: float) -> str:
     )
 
 
-# one for each drawing
+# what is shown
+
+
+@cache
+def evaluation() -> sw.Evaluation:
+    """The evaluation of the demonstration's data."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "screening.csv"
+        data.write_text(screening_csv())
+        t = sw.tally(data, label="outcome", score="risk", positive="ill")
+    return sw.evaluate(t, threshold=0.2)
+
+
+@cache
+def tumours(features: tuple[int, ...] = (1, 4)) -> tuple[Any, Any]:
+    """Labels and out-of-fold scores of logistic regression on the breast cancer data of scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+    return y, cross_val_predict(model, data.data[:, list(features)], y, method="predict_proba")[
+        :, 1
+    ]
+
+
+def two_models() -> dict[str, Tally]:
+    """The tumours by two features, and by all."""
+    features = {"two features": (1, 4), "all features": tuple(range(30))}
+    return {name: Tally.of(*tumours(columns)) for name, columns in features.items()}
+
+
+@cache
+def digits() -> tuple[Any, Any]:
+    """Labels and out-of-fold probabilities of naive Bayes on the digits of scikit-learn."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.naive_bayes import GaussianNB
+
+    data = load_digits()
+    model = GaussianNB(var_smoothing=0.01)
+    return data.target, cross_val_predict(model, data.data, data.target, method="predict_proba")
+
+
+@cache
+def readers() -> sw.Ratings:
+    """Three models as readers of digits, each taught with other examples, with gaps."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    said = {}
+    for name, rows, model in (
+        ("ann", slice(0, 400), KNeighborsClassifier(3)),
+        ("bob", slice(400, 800), DecisionTreeClassifier(random_state=0)),
+        ("cay", slice(800, 900), GaussianNB(var_smoothing=0.01)),
+    ):
+        said[name] = model.fit(x[rows], y[rows]).predict(x[900:1200]).astype(float)
+        said[name][rng.random(300) < 0.1] = np.nan
+    return sw.Ratings.of(said)
+
+
+# drawings
 
 NOBODY = Confusion.counts(tp=0, fp=0, fn=10, tn=990)
 USEFUL = Confusion.counts(tp=8, fp=40, fn=2, tn=950)
@@ -242,7 +332,7 @@ def tally() -> str:
     return _picture(660, 224, "From rows to a tally to measures", said, parts)
 
 
-def roc(models: dict[str, Tally]) -> str:
+def roc() -> str:
     """ROC curves of two models, and the hull of the first."""
     left, base, size = 70, 400, 320
     parts = [
@@ -257,7 +347,7 @@ def roc(models: dict[str, Tally]) -> str:
         if i:
             parts.append(_text(left - 8, base - share * size + 4, f"{share:g}", "small end"))
     told = []
-    for i, (kind, (name, t)) in enumerate(zip(("a", "b"), models.items(), strict=True)):
+    for i, (kind, (name, t)) in enumerate(zip(("a", "b"), two_models().items(), strict=True)):
         curve = curves.roc(t)
         drawn = [curve.hull(), curve] if i == 0 else [curve]
         for line, look in zip(drawn[::-1], (f"curve {kind}", "curve c"), strict=False):
@@ -276,3 +366,206 @@ def roc(models: dict[str, Tally]) -> str:
     ]
     said = f"Two ROC curves above the diagonal of chance. {'. '.join(told)}."
     return _picture(700, 460, "ROC curves of two models", said, parts)
+
+
+def parts() -> str:
+    """For each model, from the loss of the best constant down by DSC, and up again by MCB."""
+    left, wide, most = 150, 460, 0.25
+    tallies = two_models()
+    drawn = [_text(24, 34, "Brier score = UNC - DSC + MCB", "bold")]
+    told = []
+    for i, (name, t) in enumerate(tallies.items()):
+        p = curves.decompose(t)
+        y = 60 + i * 92
+        at = [left + x / most * wide for x in (p.unc, p.unc - p.dsc, p.score)]
+        drawn.append(_text(24, y + 34, name))
+        bars = (
+            ("pale", left, at[0], f"UNC {p.unc:.3f}"),
+            ("right", at[1], at[0], f"- DSC {p.dsc:.3f}"),
+            ("two", at[1], at[2], f"+ MCB {p.mcb:.4f}"),
+        )
+        for row, (kind, begin, end, said) in enumerate(bars):
+            top = y + row * 22
+            drawn.append(_rect(begin, top, max(end - begin, 1.5), 18, kind))
+            drawn.append(_text(max(begin, left) + 6, top + 14, said, "small"))
+        drawn.append(_path([(at[2], y - 6), (at[2], y + 72)], "line"))
+        drawn.append(_text(at[2], y + 84, f"score {p.score:.3f}", "small mid"))
+        told.append(f"{name}: {p.unc:.3f} - {p.dsc:.3f} + {p.mcb:.4f} = {p.score:.3f}")
+    said = "For each model bars for the three parts of its Brier score. " + "; ".join(told) + "."
+    return _picture(640, 70 + 92 * len(tallies), "A loss and its parts", said, drawn)
+
+
+LABELS, SCORES = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
+
+
+def steps() -> str:
+    """Six rows: each a step of the ROC curve, and a slanted step of the smROC curve."""
+    curve = sw.smroc(LABELS, SCORES)
+    parts = [_text(24, 34, "Six rows, walked from the highest score down", "bold")]
+    parts += _axes(60, 330, 240, "ROC", "negatives", "positives")
+    parts += _axes(400, 330, 240, "smROC", "runs", "climbs")
+    plain = curve.roc()
+    way = [(60 + 240 * x, 330 - 240 * y) for x, y in zip(plain.x, plain.y, strict=True)]
+    parts.append(_path(way, "curve a"))
+    points = [(400 + 240 * x, 330 - 240 * y) for x, y in zip(curve.x, curve.y, strict=True)]
+    for i, right in enumerate(curve.appropriate):
+        parts.append(_path(points[i : i + 2], f"curve {'a' if right else 'b'}"))
+        (x0, y0), (x1, y1) = points[i : i + 2]
+        low = i > 3
+        parts.append(
+            _text((x0 + x1) / 2 + (0 if low else 8), (y0 + y1) / 2 + (18 if low else 14),
+                  f"{SCORES[i]:g}", f"small {'mid' if low else ''}")
+        )  # fmt: skip
+    for i, (x, y) in enumerate(way[1:]):
+        up = LABELS[i] == 1
+        at = (x + 6, y + 44) if up else (x - 40, y + 18)
+        parts.append(_text(*at, f"{SCORES[i]:g}", "small"))
+    area = curve.area.value
+    auroc = sw.measures.auroc(curve.tally).value
+    parts += [
+        _text(60, 392, f"area {auroc:.3f}"),
+        _text(400, 392, f"area {area:.3f}"),
+        _path([(500, 387), (528, 387)], "curve a"),
+        _text(534, 392, "appropriate", "small"),
+        _path([(612, 387), (640, 387)], "curve b"),
+        _text(646, 392, "not", "small"),
+    ]
+    said = (
+        "Left, the ROC curve of six rows, made of upright and level steps of equal length. Right, the "
+        "score-weighted ROC curve of the same rows: every row is a slanted step, that climbs by its score "
+        "if the score is appropriate and by the rest if not. The negative with score 0.6 is the only "
+        f"inappropriate one. The areas are {auroc:.3f} and {area:.3f}."
+    )
+    return _picture(700, 410, "ROC and score-weighted ROC curve of six rows", said, parts)
+
+
+def _axes(left: float, base: float, size: float, title: str, x: str, y: str) -> list[str]:
+    return [
+        _rect(left, base - size, size, size, "pale"),
+        _path([(left, base - size), (left, base), (left + size, base)], "line"),
+        _path([(left, base), (left + size, base - size)], "line"),
+        _text(left, base - size - 24, title, "bold"),
+        _text(left, base - size - 8, f"share of all {y}", "small soft"),
+        _text(left + size, base + 20, f"share of all {x}", "small soft end"),
+    ]
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "evaluate.svg": lambda: svg(evaluation().to_dict()),
+    "imbalance.svg": imbalance,
+    "losses.svg": losses,
+    "pairs.svg": pairs,
+    "parts.svg": parts,
+    "roc.svg": roc,
+    "smroc.svg": steps,
+    "tally.svg": tally,
+}
+
+# figures
+
+
+def raters() -> Any:
+    """Two raters of 60 films, of whom one has a higher threshold."""
+    rng = np.random.default_rng(0)
+    ann = rng.random(60)
+    bob = np.clip(ann + rng.normal(0, 0.15, 60), 0, 1)
+    said = {"ann": (ann > 0.62, ann), "bob": (bob > 0.45, bob)}
+    return sw.displays.AgreementDisplay.from_raters(said)
+
+
+def drift() -> Any:
+    """A model whose scores have come to mean less."""
+    rng = np.random.default_rng(1)
+
+    def sample(rows: int, use: float) -> sw.Tally:
+        y = rng.random(rows) < 0.4
+        return sw.Tally.of(y, 1 / (1 + np.exp(-(rng.normal(size=rows) + use * (y - 0.4)))))
+
+    return sw.displays.DriftDisplay.from_tallies(sample(3000, 2.0), sample(800, 1.0))
+
+
+def recalibration() -> Any:
+    """Scores that are too bold, put right."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=4000)
+    y = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * z - 0.5)))
+    return sw.Recalibrator("platt").fit(1 / (1 + np.exp(-z)), y).plot()
+
+
+def reliability() -> Any:
+    """Scores that are too bold: their curve, and where that of calibrated scores would lie."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=1000)
+    y = rng.random(1000) < 1 / (1 + np.exp(-(0.5 * z - 0.5)))
+    return sw.displays.ReliabilityDisplay.from_predictions(y, 1 / (1 + np.exp(-z)))
+
+
+def risk_coverage() -> Any:
+    """Risk over coverage by two rules of confidence."""
+    y, p = digits()
+    t = sw.ClassTally.of(y, p)
+    drawn = sw.displays.RiskCoverageDisplay.from_tally(t, name="max")
+    margin = sw.ClassTally.of(y, p, confidence="margin")
+    return sw.displays.RiskCoverageDisplay.from_tally(margin, name="margin", ax=drawn.ax_)
+
+
+def answers() -> Any:
+    """The calibration error of answers over the threshold of quality."""
+    rng = np.random.default_rng(0)
+    quality = np.where(rng.random(2000) < 0.3, 0.0, rng.beta(6, 1.5, 2000).round(2))
+    confidence = np.clip(0.25 + 0.7 * quality + rng.normal(0, 0.1, 2000), 0.01, 0.99)
+    a = sw.answers(confidence=confidence, quality=quality)
+    return sw.displays.AnswersDisplay.over_tau(a)
+
+
+def posterior() -> Any:
+    """A forest beside the kernel density forest made of it, over two half moons."""
+    from sklearn.datasets import make_moons
+
+    x, y = make_moons(300, noise=0.25, random_state=0)
+    model = sw.models.KernelDensityForest(random_state=0).fit(x, y)
+    both = {"forest": model.forest_, "kernel density forest": model}
+    return sw.displays.PosteriorDisplay.from_models(both, x, y)
+
+
+def confidence() -> Any:
+    """Three models on digits, on inverted digits, and far from both."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    model = sw.models.KernelDensityForest(n_estimators=200, random_state=0).fit(x[:900], y[:900])
+    isotonic = CalibratedClassifierCV(model.forest_, method="isotonic", cv=5).fit(x[:900], y[:900])
+    models = {"forest": model.forest_, "isotonic": isotonic, "kernel density forest": model}
+    r = sw.models.in_and_out(models, x[900:], y[900:], 16 - x[900:])
+    return sw.displays.ConfidenceDisplay.from_result(r)
+
+
+# each gives a display, which has a `figure_`, or a figure
+FIGURES: dict[str, Callable[[], Any]] = {
+    "agreement.png": lambda: sw.agree(readers()).plot(),
+    "answers.png": answers,
+    "pairs.png": lambda: sw.displays.PairsDisplay.from_ratings(readers()),
+    "posterior.png": posterior,
+    "smroc.png": lambda: sw.smroc(*tumours()).plot(roc=True, band="simultaneous"),
+    "midpoint.png": lambda: sw.displays.MidpointDisplay.from_predictions(*tumours()),
+    "density.png": lambda: sw.displays.DensityDisplay.from_predictions(*tumours()),
+    "hull.png": lambda: sw.displays.HullDisplay.from_predictions(*tumours()),
+    "raters.png": raters,
+    "drift.png": drift,
+    "recalibration.png": recalibration,
+    "reliability.png": reliability,
+    "confidence.png": confidence,
+    "confusion.png": lambda: sw.displays.ConfusionDisplay.from_predictions(*digits()),
+    "risk_coverage.png": risk_coverage,
+    **SMROC,
+    **KDG,
+}
+
+
+def png(name: str) -> bytes:
+    """One figure as a PNG file."""
+    made = FIGURES[name]()
+    buffer = io.BytesIO()
+    save(getattr(made, "figure_", made), buffer)
+    return buffer.getvalue()

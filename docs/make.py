@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import _figures
-import _parts_pictures
-import _pictures
-import _scores_pictures
 from _examples import refreshed
+from _pictures import FIGURES, PICTURES, evaluation, png
 
-import scorewise as sw
-from scorewise.cli.demo_data import screening_csv
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
-from scorewise.show.picture import svg
 from scorewise.show.words import TITLES
 
 DOCS = Path(__file__).resolve().parent
@@ -35,46 +28,10 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 
 
-def evaluation() -> sw.Evaluation:
-    """The evaluation of the demonstration's data that the picture shows."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "screening.csv"
-        data.write_text(screening_csv())
-        t = sw.tally(data, label="outcome", score="risk", positive="ill")
-    return sw.evaluate(t, threshold=0.2)
-
-
-def tumours() -> dict[str, sw.Tally]:
-    """Out-of-fold scores of two logistic regressions on the breast cancer data of scikit-learn."""
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_predict
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    data = load_breast_cancer()
-    y = data.target_names[data.target]
-    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
-    tallies = {}
-    for name, columns in {"two features": [1, 4], "all features": list(range(30))}.items():
-        p = cross_val_predict(model, data.data[:, columns], y, method="predict_proba")[:, 1]
-        tallies[name] = sw.Tally.of(y, p)
-    return tallies
-
-
 @cache
 def pictures() -> dict[str, str]:
     """Every picture under its file name."""
-    return {
-        "evaluate.svg": svg(evaluation().to_dict()),
-        "imbalance.svg": _pictures.imbalance(),
-        "losses.svg": _pictures.losses(),
-        "pairs.svg": _pictures.pairs(),
-        "parts.svg": _parts_pictures.parts(tumours()),
-        "roc.svg": _pictures.roc(tumours()),
-        "smroc.svg": _scores_pictures.smroc(),
-        "tally.svg": _pictures.tally(),
-    }
+    return {name: draw() for name, draw in PICTURES.items()}
 
 
 def table() -> str:
@@ -137,11 +94,11 @@ def main(args: list[str]) -> Any:
         sys.stdout.write(f"{path.relative_to(ROOT)} has changed\n")
         if "--check" not in args:
             path.write_text(text)
-    for name in _figures.FIGURES:
+    for name in FIGURES:
         path = DOCS / "figures" / name
         if "--check" not in args and ("--figures" in args or not path.exists()):
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(_figures.png(name))
+            path.write_bytes(png(name))
     return int("--check" in args and stale > 0)
 
 

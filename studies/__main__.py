@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
-import pkgutil
 import sys
+from pathlib import Path
 
-import studies
+HERE = Path(__file__).parent
 
 
 def listed() -> dict[str, str]:
-    """The name of each study and the first sentence of its docstring."""
-    names = sorted(m.name for m in pkgutil.iter_modules(studies.__path__) if m.name != "__main__")
-    found = {name: importlib.import_module(f"studies.{name}") for name in names}
-    return {name: (m.__doc__ or "").partition("\n")[0] for name, m in found.items()}
+    """The name of each study and the first sentence of its docstring, read without importing it."""
+    files = {f.stem: f for f in HERE.glob("[!_]*.py")}
+    files |= {f.parent.name: f for f in HERE.glob("[!_]*/__init__.py")}
+    told = {name: ast.get_docstring(ast.parse(files[name].read_text())) for name in sorted(files)}
+    return {name: (text or "").partition("\n")[0] for name, text in told.items()}
 
 
-def main(words: list[str]) -> None:
-    if not words:
-        for name, sentence in listed().items():
-            print(f"{name:<16} {sentence}")
+def main(args: list[str]) -> None:
+    known = listed()
+    if not args:
+        width = max(map(len, known))
+        print("\n".join(f"{name:<{width}}  {sentence}" for name, sentence in known.items()))
         return
-    name, *rest = words
-    if name not in listed():
-        raise SystemExit(f"there is no study {name}; known: {', '.join(listed())}")
+    name, *rest = args
+    if name not in known:
+        raise SystemExit(f"there is no study {name}; known: {', '.join(known)}")
     importlib.import_module(f"studies.{name}").main(rest)
 
 

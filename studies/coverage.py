@@ -1,7 +1,7 @@
 """How often 95 % intervals hold where data are hard: rare classes, chance, uneven weights, few items.
 
 `make study NAME=coverage` or `python -m studies coverage [RUNS] [WORD ...]`; a word picks settings by
-name. Writes docs/tables/coverage_hard.md where all settings are run. An interval must hold in 92 to
+name. Writes docs/tables/coverage.md where all settings are run. An interval must hold in 92 to
 98 % of the samples, or say that it is unreliable (`Estimate.caution`); the table counts the ones that say
 nothing. Settings on data sets look for them beside the checkout and are left out where they are absent.
 """
@@ -9,12 +9,6 @@ nothing. Settings on data sets look for them beside the checkout and are left ou
 from __future__ import annotations
 
 import math
-import time
-import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,27 +16,11 @@ import numpy as np
 import scorewise as sw
 import scorewise.measures  # which fills the registers
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
+from studies._coverage import Draw, Estimates, Setting, simulate
+from studies._tools import DATA, options, percent, table, write
 
-ROOT = Path(__file__).parents[1]
-OUT = ROOT / "docs" / "tables" / "coverage_hard.md"
-DATA = ROOT.parent / "shared" / "data" / "predictions"
 RUNS = 1000
-MANY = 400_000  # rows on which the truth is measured
 GOOD = (92.0, 98.0)
-Estimates = dict[str, sw.Estimate]
-Draw = Callable[[np.random.Generator, int], Estimates]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Samples of `n`, what is estimated on each, and the truth where it is not that of a huge sample."""
-
-    name: str
-    n: int
-    draw: Draw
-    truth: dict[str, float] | None = None
-    share: float = 1.0  # of the runs, for slow estimates
-    needs: str = ""  # a data set
 
 
 def two_classes(
@@ -169,7 +147,7 @@ def judges(prevalence: float) -> Draw:
 def frame(name: str) -> Any:
     import polars as pl
 
-    return pl.read_parquet(DATA / name)
+    return pl.read_parquet(DATA / "predictions" / name)
 
 
 def real_two_classes(name: str, label: str, score: str) -> Draw:
@@ -195,7 +173,6 @@ def real_classes(rng: np.random.Generator, n: int) -> Estimates:
 
 ZERO = {"kappa": 0.0, "mcc": 0.0, "ks": 0.0, "auroc": 0.5, "youden": 0.0}
 MANY_RATERS = "light_kappa fleiss_kappa conger_kappa krippendorff_alpha gwet_ac percent_agreement"
-ICCS = ("icc_1_1", "icc_2_1", "icc_3_1")
 SETTINGS = (
     Setting("scores by chance, prevalence .03, n 1000", 1000, by_chance, ZERO),
     Setting("prevalence .005, n 2000", 2000, rare),
@@ -232,92 +209,44 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def there(s: Setting) -> bool:
-    return not s.needs or (DATA / s.needs).exists()
-
-
-def truths(s: Setting) -> dict[str, float]:
-    if s.truth is not None:
-        return s.truth
-    found = s.draw(np.random.default_rng(1), MANY)
-    return {name: e.value for name, e in found.items()}
-
-
-# of each measure: truth below, inside and above, and how many with a caution
-Seen = dict[str, list[int]]
-
-
-def hits(job: tuple[int, dict[str, float], int, int]) -> Seen:
-    at, truth, runs, part = job
-    s = SETTINGS[at]
-    rng = np.random.default_rng([part, s.n, zlib.crc32(s.name.encode())])
-    seen: Seen = {name: [0, 0, 0, 0] for name in truth}
-    for _ in range(runs):
-        for name, e in s.draw(rng, s.n).items():
-            if not e.defined or math.isnan(e.low):
-                continue
-            if getattr(e, "caution", ""):
-                seen[name][3] += 1
-            else:
-                seen[name][1 + (truth[name] > e.high) - (truth[name] < e.low)] += 1
-    return seen
-
-
-def simulate(settings: list[int], runs: int, parts: int = 4) -> Iterator[tuple[Setting, Seen]]:
-    with ProcessPoolExecutor(2) as pool:
-        for at in settings:
-            s = SETTINGS[at]
-            each = max(1, int(runs * s.share) // parts)
-            truth = truths(s)
-            jobs = [(at, truth, each, part) for part in range(parts)]
-            total: Seen = {name: [0, 0, 0, 0] for name in truth}
-            for seen in pool.map(hits, jobs):
-                for name, counts in seen.items():
-                    total[name] = [a + b for a, b in zip(total[name], counts, strict=True)]
-            yield s, total
-
-
-def line(s: Setting, name: str, counts: list[int]) -> str:
-    below, inside, above, marked = counts
-    said = below + inside + above
-    total = said + marked
-    share = 100 * inside / said if said else math.nan
-    # beyond what so many samples leave open; and if nearly all say so, what is left is too little
-    open_ = 200 * math.sqrt(0.05 * 0.95 / said) if said else 0.0
-    bad = said > 0.1 * total and not GOOD[0] - open_ <= share <= min(GOOD[1] + open_, 99.9)
-    held = "" if not said else f"**{share:.1f}**" if bad else f"{share:.1f}"
-    return f"| {s.name} | {name} | {held} | {100 * marked / max(total, 1):.0f} | {total:,} |"
-
-
 HEAD = """How often, in percent of the samples, the 95 % interval contained the truth where the estimate
 did not say that it is unreliable (†), and how often it said so; bold outside 92 to 98 by more than two
 standard errors of the simulation.
-
-| setting | measure | held | said unreliable | samples |
-|---|---|---:|---:|---:|"""
+"""
 
 
-def main(words: list[str]) -> None:
-    runs = next((int(w) for w in words if w.isdigit()), RUNS)
-    picks = [w for w in words if not w.isdigit()]
+def line(s: Setting, name: str, counts: np.ndarray) -> list[str]:
+    plain, total = int(counts[0].sum()), int(counts.sum())
+    share = counts[0, 1] / plain if plain else math.nan
+    # beyond what so many samples leave open; and if nearly all say so, what is left is too little
+    open_ = 200 * math.sqrt(0.05 * 0.95 / plain) if plain else 0.0
+    few = plain <= 0.1 * total
+    ends = (0, 100) if few else (GOOD[0] - open_, min(GOOD[1] + open_, 99.9))
+    marked = f"{100 * counts[1].sum() / max(total, 1):.0f}"
+    return [s.name, name, percent(share, *ends), marked, f"{total:,}"]
+
+
+def main(args: list[str]) -> None:
+    parser = options(__name__, __doc__)
+    parser.add_argument(
+        "words", nargs="*", help="a number of samples; words that pick settings by name"
+    )
+    given = parser.parse_args(args)
+    runs = next((int(w) for w in given.words if w.isdigit()), RUNS)
+    picks = [w for w in given.words if not w.isdigit()]
     wanted = [i for i, s in enumerate(SETTINGS) if not picks or any(w in s.name for w in picks)]
-    for i in wanted:
-        if not there(SETTINGS[i]):
-            print(f"left out: {SETTINGS[i].name} ({SETTINGS[i].needs} is not beside the checkout)")
-    wanted = [i for i in wanted if there(SETTINGS[i])]
-    print(HEAD)
-    lines = []
-    for s, total in simulate(wanted, runs):
-        for name, counts in total.items():
-            lines.append(line(s, name, counts))
-            print(lines[-1], flush=True)
-    if not picks:
-        OUT.write_text("\n".join([HEAD, *lines]) + "\n")
-
-
-if __name__ == "__main__":
-    import sys
-
-    start = time.time()
-    main(sys.argv[1:])
-    print(f"\n{time.time() - start:.0f} s")
+    for s in (SETTINGS[i] for i in wanted):
+        if not s.there():
+            print(f"left out: {s.name} ({s.needs} is not beside the checkout)")
+    found = simulate(__name__, runs, given.processes, 4, [i for i in wanted if SETTINGS[i].there()])
+    lines = [line(s, name, counts) for s, seen in found for name, counts in seen.items()]
+    text = (
+        HEAD
+        + "\n"
+        + table(["setting", "measure", "held", "said unreliable", "samples"], lines, 2)
+        + "\n"
+    )
+    if picks:
+        print(text)
+    else:
+        write(text, given.out / "coverage.md")

@@ -9,18 +9,15 @@ stays below.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
 import scorewise as sw
+import scorewise.measures  # which fills the registers
 from scorewise.registry import CLASS_MEASURES, MEASURES
+from studies._tools import in_order, options, table, write
 
-assert sw.measures
-OUT = Path(__file__).parents[1] / "docs" / "tables" / "false_alarms.md"
 Rows = Callable[[np.random.Generator], np.ndarray]
 
 BINARY: dict[str, Rows] = {
@@ -90,45 +87,28 @@ def judged(rows: Rows, runs: int, *, weighted: bool) -> tuple[list[str], float]:
     return cells, none / runs
 
 
-def line(job: tuple[str, bool], runs: int) -> tuple[str, list[str], float]:
-    name, weighted = job
+def line(job: tuple[str, bool, int]) -> list[str]:
+    name, weighted, runs = job
     cells, none = judged((BINARY | CLASSES)[name], runs, weighted=weighted)
-    return f"{name}, weights" if weighted else name, cells, none
+    return [f"{name}, weights" if weighted else name, f"{100 * none:.0f}", *cells]
 
 
-def table(
-    head: str, names: tuple[str, ...], lines: list[tuple[str, list[str], float]]
-) -> list[str]:
-    return [
-        f"| {head} | no event | {' | '.join(names)} |",
-        f"|---|{'---:|' * (1 + len(names))}",
-        *(f"| {name} | {100 * none:.0f} | {' | '.join(cells)} |" for name, cells, none in lines),
-        "",
-    ]
-
-
-def markdown(runs: int) -> str:
-    jobs = [(name, False) for name in BINARY]
-    jobs += [(name, True) for name in WEIGHTED]
-    with ProcessPoolExecutor(2) as pool:
-        lines = list(pool.map(line, jobs, [runs] * len(jobs)))
-        several = list(pool.map(line, [(name, False) for name in CLASSES], [runs] * len(CLASSES)))
+def main(args: list[str]) -> None:
+    given = options(__name__, __doc__, 400, "samples of each kind").parse_args(args)
+    runs = given.runs
+    plain, weighted = (
+        [(name, w, runs) for name in x] for x, w in ((BINARY, False), (WEIGHTED, True))
+    )
+    jobs = [*plain, *weighted, *((name, False, runs) for name in CLASSES)]
+    lines = in_order(line, jobs, given.processes, "simulating")
+    binary = len(jobs) - len(CLASSES)
     text = [
         f"Calibrated scores, {runs:,} samples each: how many in percent have p <= .05, and how many of the",
         "95 % intervals contain 0. Where most samples have no event, a valid test finds less than 5 %.",
         "Weights are lognormal(1.2).",
         "",
-        *table("scores", NAMES, lines),
-        *table("probabilities", CLASS_NAMES, several),
+        table(["scores", "no event", *NAMES], lines[:binary]),
+        "",
+        table(["probabilities", "no event", *CLASS_NAMES], lines[binary:]),
     ]
-    return "\n".join(text).rstrip() + "\n"
-
-
-def main(words: list[str]) -> None:
-    text = markdown(int(words[0]) if words else 400)
-    OUT.write_text(text, encoding="utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    write("\n".join(text) + "\n", given.out / "false_alarms.md")

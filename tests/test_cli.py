@@ -57,7 +57,7 @@ def core(monkeypatch):
         core.asked.update(settings)
         return core.doc
 
-    for name, function in {"sources": load, "evaluation": judge}.items():
+    for name, function in {"columns.load": load, "evaluation": judge}.items():
         module = types.ModuleType(f"scorewise.{name}")
         setattr(module, function.__name__, function)
         monkeypatch.setitem(sys.modules, module.__name__, module)

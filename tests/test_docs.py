@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 import _examples  # noqa: E402
-import _figures  # noqa: E402
+import _pictures  # noqa: E402
 import make  # noqa: E402
 
 PAGES = make.pages()
@@ -93,11 +93,11 @@ def test_pictures_are_up_to_date_and_say_what_they_show(file: str) -> None:
 def test_every_figure_is_drawn_and_shown() -> None:
     """Figures differ from version to version of matplotlib: they are drawn, and compared by size only."""
     folder = ROOT / "docs" / "figures"
-    assert {path.name for path in folder.iterdir()} == set(_figures.FIGURES)
+    assert {path.name for path in folder.iterdir()} == set(_pictures.FIGURES)
     shown = "".join(path.read_text() for path in PAGES)
-    for file in _figures.FIGURES:
+    for file in _pictures.FIGURES:
         assert f"figures/{file})" in shown
-        drawn = _figures.png(file)
+        drawn = _pictures.png(file)
         assert drawn.startswith(b"\x89PNG")
         assert 0.5 < len(drawn) / (folder / file).stat().st_size < 2
 

@@ -334,7 +334,7 @@ def test_the_door_imports_no_other_library():
     heavy = "{'pandas', 'polars', 'pyarrow', 'torch', 'narwhals', 'scipy'}"
     code = (
         "import sys, scorewise.columns, scorewise.columns.load;"
-        "scorewise.door.take(['a', 'b'], {'p': [1, 2]});"
+        "scorewise.columns.take(['a', 'b'], {'p': [1, 2]});"
         f"print(sorted({heavy} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("cleanlab")
 sys.path.insert(0, str(Path(__file__).parents[1]))
-labels = pytest.importorskip("benchmarks.labels")
+labels = pytest.importorskip("studies.labels")
 OURS, RANKINGS = labels.OURS, labels.RANKINGS
 
 

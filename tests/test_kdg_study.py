@@ -1,9 +1,8 @@
 """The KDG study judges as other packages do, stops and goes on, and gives the same numbers twice."""
 
-import ast
 import re
-import shutil
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,13 @@ from scipy import optimize, stats
 
 sklearn = pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[1]))
-study = pytest.importorskip("experiments.kdg_study")
+study = pytest.importorskip("studies.kdg")
 
-from experiments import code_mark, kdg_runs, kdg_scale, rivals  # noqa: E402
-from experiments.code_mark import bare  # noqa: E402
-from experiments.kdg_runs import jobs, run_all, store  # noqa: E402
-from experiments.kdg_sets import read, smallest, split  # noqa: E402
-from experiments.markdown import wrapped  # noqa: E402
-from experiments.preparing import Prepared  # noqa: E402
-from experiments.rivals import FAMILIES, RIVALS  # noqa: E402
+from studies import _tools  # noqa: E402
+from studies.kdg import rivals, runs, scale  # noqa: E402
+from studies.kdg.rivals import FAMILIES, RIVALS  # noqa: E402
+from studies.kdg.runs import ece, ece_by_chance, held, jobs, judged, run_all  # noqa: E402
+from studies.kdg.sets import SIMULATIONS, Prepared, hellinger, read, smallest, split  # noqa: E402
 
 TIMES = ("extra_fit", "predict")
 
@@ -46,7 +43,7 @@ def kept(tmp_path_factory):
 
 def test_every_rival_is_judged_on_every_set(kept):
     found = kept[1]
-    for name, extra in (("iris", ()), ("ellipse", (kdg_runs.TRUTH,))):
+    for name, extra in (("iris", ()), ("ellipse", (runs.TRUTH,))):
         assert set(found.filter(pl.col("set") == name)["rival"]) == {*RIVALS, *extra}
     assert found.height == 2 * len(RIVALS) + 1
 
@@ -60,56 +57,26 @@ def test_a_study_that_was_stopped_goes_on_and_changed_code_begins_anew(kept, tmp
     todo = jobs("cc18", None, ("iris",), 1, 10)
     first = run_all(todo[:1], tmp_path, 1)
     changed = first.with_columns(ece=pl.lit(0.123))  # so that what is taken up can be told
-    store(tmp_path / todo[0].file, changed.to_dicts())
+    _tools.store(tmp_path / todo[0].file, changed.to_dicts())
     both = run_all(todo, tmp_path, 1)
     mine = pl.col("rival").is_in(FAMILIES["forest"])
     assert (both.filter(mine)["ece"] == 0.123).all()
     assert not (both.filter(~mine)["ece"] == 0.123).any()
-    monkeypatch.setattr(kdg_runs, "code", lambda *_: "another")
+    changed_now = time.time() + 60
+    monkeypatch.setattr(_tools, "code_time", lambda: changed_now)
     assert run_all(todo[:1], tmp_path, 1).drop(TIMES).equals(first.drop(TIMES))
-
-
-def test_code_is_told_apart_by_what_it_does():
-    def mark(text):
-        return ast.dump(bare(ast.parse(text)))
-
-    plain = mark("def f(x):\n    return x + 1\n")
-    assert mark('"""About."""\ndef f(x):\n    """Adds."""\n    return x + 1  # one\n') == plain
-    assert mark("def f(x):\n    return x + 2\n") != plain
-    assert kdg_runs.code() != kdg_runs.code(("ranking",))
-
-
-@pytest.mark.parametrize("folder", ["models", "recalibrating"])
-def test_code_of_every_rival_counts(folder, tmp_path, monkeypatch):
-    for name in kdg_runs.USED:
-        shutil.copytree(code_mark.LIBRARY / name, tmp_path / name)
-    monkeypatch.setattr(code_mark, "LIBRARY", tmp_path)
-    before = code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS)
-    file = min((tmp_path / folder).glob("*.py"))
-    file.write_text(file.read_text() + "\n# a remark\n")
-    assert code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS) == before
-    file.write_text(file.read_text() + "\nchanged = 1\n")
-    assert code_mark.code_mark.__wrapped__(kdg_runs.USED, kdg_runs.MAKERS) != before
 
 
 def test_the_command_runs_on_what_ships_with_scikit_learn(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(study, "SHIPPED", ("iris", "wine"))
     monkeypatch.setattr(study, "FEW", ("ellipse",))
-    monkeypatch.setattr(kdg_scale, "SMALL", (200, 400))
+    monkeypatch.setattr(scale, "SMALL", (200, 400))
     study.main(
         ["--small", "--trees", "5", "--seeds", "2", "--processes", "1", "--results", str(tmp_path)]
     )
-    said = " ".join(capsys.readouterr().out.split())
-    for question in (
-        "calibrated as isotonic",
-        "modest far away",
-        "What does it cost",
-        "does it lose",
-    ):
-        assert question in said
-    assert "**a short run**, seeds: 2, 5 trees" in said
+    assert "**a short run**, seeds: 2, 5 trees" in " ".join(capsys.readouterr().out.split())
     out = tmp_path / "kdg-small"
-    for name in ("kdg.md", "cc18.md", "cc18_sets.md", "kdg_scale.md", "kdg_answers.md"):
+    for name in ("kdg.md", "cc18.md", "cc18_sets.md", "kdg_scale.md"):
         text = (out / name).read_text()
         assert not re.search(r"\bnan\b|\binf\b", text)
         assert "short run" in text
@@ -123,11 +90,11 @@ def test_how_far_confidence_is_off_has_no_sign(monkeypatch):
         "unsure": rivals.Rival(lambda x: np.full((len(x), 2), 0.5), 0.0),
         "sure": rivals.Rival(lambda x: np.tile([0.0, 1.0], (len(x), 1)), 0.0),
     }
-    monkeypatch.setattr(kdg_runs, "_fitted", lambda s, job: (s.x, s.new, said))
+    monkeypatch.setattr(runs, "_fitted", lambda s, job: (s.x, s.new, said))
     job = jobs("cc18", None, ("breast cancer",), 1, 5)[0]
-    unsure, sure = kdg_runs.run(job)
+    unsure, sure = runs.run(job)
     largest = split(None, "breast cancer", 0).y.mean()
-    for r in kdg_runs.RADII:
+    for r in runs.RADII:
         assert unsure[f"far_{r}"] == pytest.approx(0.5 - largest)
         assert unsure[f"off_{r}"] == pytest.approx(largest - 0.5)
         assert sure[f"off_{r}"] == sure[f"far_{r}"] == pytest.approx(1 - largest)
@@ -220,7 +187,7 @@ def test_a_slope_is_the_power_of_n():
     n = np.array([1e3, 2e3, 4e3, 8e3])
     rng = np.random.default_rng(0)
     values = 3 * n**1.5 * np.exp(0.01 * rng.normal(size=4))
-    found, theirs = kdg_scale.Slope.of(n, values), stats.linregress(np.log(n), np.log(values))
+    found, theirs = scale.Slope.of(n, values), stats.linregress(np.log(n), np.log(values))
     assert found.value == pytest.approx(1.5, abs=0.05)
     assert found.high - found.value == pytest.approx(
         stats.t.ppf(0.975, 2) * theirs.stderr, abs=1e-5
@@ -232,7 +199,7 @@ def test_a_slope_is_the_power_of_n():
     [([2, 4], "1.00 (two sizes only)"), ([2, 0], "not known"), ([np.nan, np.nan], "not known")],
 )
 def test_a_slope_of_few_sizes_is_told_in_words(values, said):
-    assert str(kdg_scale.Slope.of([1, 2], values)) == said
+    assert str(scale.Slope.of([1, 2], values)) == said
 
 
 def test_memory_is_what_work_allocates():
@@ -240,27 +207,83 @@ def test_memory_is_what_work_allocates():
         big = np.ones(1_000_000)
         return big[:250_000].copy()
 
-    peak, left = kdg_scale.memory(work)
+    peak, left = scale.memory(work)
     assert peak == pytest.approx(10, abs=0.1)
     assert left == pytest.approx(2, abs=0.1)
 
 
 def test_no_line_becomes_a_list_by_chance():
     for length in range(80, 110):
-        text = wrapped("x" * length + " forest + isotonic", "- ")
+        text = _tools.wrapped("x" * length + " forest + isotonic", "- ")
         assert not any(line.lstrip().startswith("+") for line in text.splitlines())
 
 
-def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):
-    networks = pytest.importorskip("benchmarks.networks")
-    monkeypatch.setattr(networks, "KNOWN", (60, 120))
-    monkeypatch.setattr(networks, "ASKED", 40)
-    monkeypatch.setattr(networks, "OUT", tmp_path / "networks.md")
-    networks.main()
-    lines = (tmp_path / "networks.md").read_text().splitlines()
-    assert capsys.readouterr().out.splitlines() == lines
-    assert len({line.count("|") for line in lines}) == 1
-    assert [line.split("|")[1].strip() for line in lines[2:]] == ["60", "120"]
-    docs = Path(__file__).parents[1] / "docs"
-    for page in ("networks.md", "study-kdg.md"):
-        assert '--8<-- "tables/networks.md"' in (docs / page).read_text()
+@pytest.mark.parametrize("name", SIMULATIONS)
+def test_posteriors_are_the_shares_of_the_classes(name):
+    simulation = SIMULATIONS[name]
+    x, y = simulation.sample(200_000, 0)
+    p = simulation.posterior(x)[:, 1]
+    for cells in (p, *x.T):  # by chance, and by place
+        cut = np.quantile(cells, np.linspace(0, 1, 41)[1:-1])
+        cell = np.searchsorted(cut, cells)
+        count = np.bincount(cell, minlength=40)
+        gap = (np.bincount(cell, y, 40) - np.bincount(cell, p, 40)) / count
+        error = np.sqrt(np.bincount(cell, p * (1 - p), 40)) / count
+        assert (np.abs(gap) < 4.5 * error + 1e-6).all()
+
+
+def test_hellinger_distances():
+    p = np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert hellinger(p, p) == 0
+    assert hellinger(p[:1], p[:1, ::-1]) == 1
+    assert hellinger(p[:1], p[1:]) == pytest.approx(np.sqrt(1 - np.sqrt(0.5)))
+
+
+def test_ece_is_that_of_other_packages():
+    torch = pytest.importorskip("torch")
+    theirs = pytest.importorskip("torchmetrics.functional.classification")
+    netcal = pytest.importorskip("netcal.metrics")
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(4) / 2, 500)
+    y = rng.integers(0, 4, 500)
+    both = torch.from_numpy(p), torch.from_numpy(y)
+    expected = theirs.multiclass_calibration_error(*both, num_classes=4, n_bins=15, norm="l1")
+    assert ece(p, y) == pytest.approx(float(expected), abs=1e-6)
+    assert ece(p, y) == pytest.approx(netcal.ECE(15).measure(p, y), abs=1e-9)
+
+
+def test_measures_are_those_of_scikit_learn():
+    from sklearn import metrics
+
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    found = judged(p, y)
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p))
+    assert found["error"] == pytest.approx(1 - metrics.accuracy_score(y, p.argmax(axis=1)))
+    assert found["brier"] == pytest.approx(3 * metrics.mean_squared_error(np.eye(3)[y], p))
+
+
+def test_posteriors_of_0_cost_what_the_floor_lets_them():
+    from sklearn import metrics
+
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    p[:4] = np.eye(3)[(y[:4] + 1) % 3]  # sure of another class
+    p[4:9] = np.eye(3)[y[4:9]]  # zeros that cost nothing
+    found = judged(p, y)
+    floor = np.where(p < 0.001, 0.001, p)
+    assert found["log_loss_floor"] == pytest.approx(
+        metrics.log_loss(y, floor / floor.sum(axis=1, keepdims=True))
+    )
+    assert (found["zeros"], found["rows"]) == (4, 200)
+    less = 4 * (-np.log(1e-15) + np.log(0.001)) / 200
+    assert found["log_loss"] - found["log_loss_floor"] == pytest.approx(less, abs=0.005)
+    assert held(p).min() >= 0.001 / 1.002
+
+
+def test_ece_by_chance_is_that_of_labels_drawn_from_the_posterior():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 300)
+    drawn = [ece(p, [rng.choice(3, p=row) for row in p]) for _ in range(60)]
+    error = np.std(drawn) / np.sqrt(60)
+    assert ece_by_chance(p) == pytest.approx(np.mean(drawn), abs=4 * error)

@@ -217,14 +217,14 @@ SHARED = Path(__file__).parents[2] / "shared" / "data" / "predictions"
 
 
 def sets():
-    from benchmarks.recalibration import data_sets
+    from studies.recalibration import data_sets
 
     return data_sets()
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data sets are not beside this checkout")
 def test_auto_is_hardly_ever_worse_than_nothing():
-    from benchmarks.recalibration import compared
+    from studies.recalibration import compared
 
     for name, (p, y) in sets().items():
         rows = compared(p, y, seed=0, auto_only=True)

@@ -1,7 +1,7 @@
-"""The smROC study runs on a small case, stops and goes on, and gives the same numbers twice."""
+"""The smROC study runs on a small case, stops and goes on, and its tables say what the numbers say."""
 
-import doctest
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,13 @@ import pytest
 
 metrics = pytest.importorskip("sklearn.metrics")
 sys.path.insert(0, str(Path(__file__).parents[1]))
-study = pytest.importorskip("experiments.smroc_study")
+study = pytest.importorskip("studies.smroc")
 
-from experiments import code_mark, data_sets, smroc_runs  # noqa: E402
-from experiments.smroc_report import markdown  # noqa: E402
-from experiments.smroc_runs import Job, judged, run_all, runs, splits  # noqa: E402
-from experiments.smroc_summary import summary  # noqa: E402
+from studies import _tools  # noqa: E402
+from studies._comparisons import Correlation, Shift, shift  # noqa: E402
+from studies.smroc.claims import claims, summary  # noqa: E402
+from studies.smroc.runs import Job, judged, load, run_all, runs, settings, splits  # noqa: E402
+from studies.smroc.tables import correlation, counted, markdown, ratio, signed  # noqa: E402
 
 SETS = ["iris", "wine"]
 
@@ -26,7 +27,7 @@ def found(tmp_path_factory):
 
 
 def test_runs_judge_rows_that_were_not_learned_from():
-    y = data_sets.load(None, "wine").y
+    y = load(None, "wine").y
     for scheme, share in (("cv", 0.1), ("sub", 0.6)):
         pairs = list(splits(y, Job(None, "wine", scheme, 0)))
         assert len(pairs) == 10
@@ -62,32 +63,23 @@ def test_a_study_from_scratch_gives_the_same_numbers(found, tmp_path):
 def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
     first = run_all(None, ["iris"], 1, tmp_path, 1)["iris"]
     changed = first.with_columns(auc=pl.lit(0.123))  # so that what is taken up can be told
-    about = smroc_runs.settings(None, "iris", 1)
-    smroc_runs.store(tmp_path / "iris.parquet", changed.to_dicts(), about)
+    about = settings(None, "iris", 1)
+    _tools.store(tmp_path / "iris.parquet", changed.to_dicts(), about)
     both = run_all(None, SETS, 1, tmp_path, 1)
     assert (both["iris"]["auc"] == 0.123).all()
     assert both["wine"]["auc"].n_unique() > 1
-    monkeypatch.setattr(smroc_runs, "code_mark", lambda *_: "another")
+    changed_now = time.time() + 60
+    monkeypatch.setattr(_tools, "code_time", lambda: changed_now)
     assert run_all(None, ["iris"], 1, tmp_path, 1)["iris"].equals(first)
-
-
-def test_the_mark_of_code_changes_with_what_it_does_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(code_mark, "HERE", tmp_path)
-    made = []
-    for name, text in {"a": "x = 1", "b": "'Says.'\nx = 1  # one", "c": "x = 2"}.items():
-        (tmp_path / f"{name}.py").write_text(text)
-        made.append(code_mark.code_mark((), (name,)))
-    assert made[0] == made[1] != made[2]
-    assert code_mark.code_mark(("models",), ("a",)) != made[0]
 
 
 def test_runs_of_other_rows_are_not_taken_up(tmp_path):
     marks = []
     for rows in (3, 4):
         pl.DataFrame({"y": [0] * rows}).write_parquet(tmp_path / "one.parquet")
-        marks.append(smroc_runs.settings(tmp_path, "one", 1))
-    assert marks[0] != marks[1] == smroc_runs.settings(tmp_path, "one", 1)
-    assert marks[1] != smroc_runs.settings(tmp_path, "one", 2)
+        marks.append(settings(tmp_path, "one", 1))
+    assert marks[0] != marks[1] == settings(tmp_path, "one", 1)
+    assert marks[1] != settings(tmp_path, "one", 2)
 
 
 @pytest.mark.parametrize("sets", [1, 2, 3, 5])
@@ -103,10 +95,8 @@ def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys, sets):
     given = ["--data", str(tmp_path), "--results", str(kept), "--repeats", "1", "--processes", "1"]
     study.main(given)
     page = capsys.readouterr().out
-    assert "**The answers**" in page
     assert all(f"| {name} | 60 |" in page for name in names)
-    few = "cannot be told: 1 set is" if sets == 1 else f"cannot be told: {sets} sets are"
-    assert " ".join(page.split()).count(f"{few} too few") == 6
+    assert "**The same scores: smAUC against AUC**" in page
     assert "nan" not in page
     folder = kept / f"smroc-{tmp_path.name}"
     assert (folder / "smroc_study.csv").is_file()
@@ -124,10 +114,6 @@ def test_summary_is_of_the_runs(found):
     assert line["rows"] == 178
 
 
-def test_examples_of_the_mark_run():
-    assert doctest.testmod(code_mark) == (0, 1)
-
-
 def test_the_page_is_what_the_command_writes_from_its_numbers():
     tables = Path(__file__).parents[1] / "docs" / "tables"
     table = pl.read_csv(tables / "smroc_study.csv", infer_schema_length=None)
@@ -136,3 +122,106 @@ def test_the_page_is_what_the_command_writes_from_its_numbers():
 
 def test_runs_of_one_job_are_repeatable():
     assert runs(Job(None, "iris", "sub", 3)) == runs(Job(None, "iris", "sub", 3))
+
+
+def made_up(*, factor=1.0, gap=0.02, sets=12, seed=0):
+    """A table in which smAUC's sd is `factor` times AUC's, and smAUC is lower by `gap`."""
+    rng = np.random.default_rng(seed)
+    frames = {}
+    for i in range(sets):
+        rows, centre = [], 0.75 + 0.015 * i
+        for scheme in ("cv", "sub"):
+            for run in range(30):
+                for model in ("tree", "bayes"):
+                    noise = 0.02 * rng.normal()
+                    sm = centre - gap + factor * noise
+                    rows.append(
+                        {"scheme": scheme, "repeat": 0, "run": run, "model": model}
+                        | {"learned": 90, "judged": 10, "auc": centre + noise}
+                        | {"sm_mean": sm, "sm_fixed": sm, "boldness": 0.5 + rng.random() / 9}
+                        | {"sm_mean_chance": 0.5, "sm_fixed_chance": 0.5, "brier": rng.random()}
+                    )
+        frames[f"set{i}"] = pl.DataFrame(rows)
+    return summary(frames)
+
+
+def test_claims_are_found_true_where_they_are_made_so():
+    found = claims(made_up(factor=0.5))
+    for case in found.steadier:
+        assert np.exp(case.plain.middle) == pytest.approx(0.5, rel=1e-6)
+        assert max(case.plain.p, case.relative.p) < 0.001
+    for case in found.lower:
+        assert case.gap.middle == pytest.approx(-0.02, abs=0.005)
+        assert case.gap.p < 0.001
+
+
+def test_the_reverse_is_found_where_it_is_made_so():
+    table = made_up(factor=1.5, gap=-0.02)
+    found = claims(table)
+    for case in found.steadier:
+        assert np.exp(case.plain.middle) == pytest.approx(1.5, rel=1e-6)
+        assert case.relative.middle > 0
+    assert all(case.gap.middle > 0 and case.gap.p < 0.001 for case in found.lower)
+    line = next(
+        x for x in markdown(table, 3).splitlines() if x.startswith("| cross-validation | mean")
+    )
+    assert line.startswith(
+        "| cross-validation | mean | tree | 0 of 12 | 1.500 [1.500, 1.500] | +1.00 |"
+    )
+
+
+def test_p_values_are_adjusted_over_the_cases_of_a_table():
+    table = made_up(factor=0.5)
+    line = next(
+        x for x in markdown(table, 3).splitlines() if x.startswith("| cross-validation | mean")
+    )
+    p = claims(table).steadier[0].plain.p
+    assert p == pytest.approx(2 / 2**12)  # all sets are on one side
+    assert line.split(" | ")[6:8] == ["< 0.001", f"{8 * p:.3f}"]
+
+
+def test_equal_areas_are_ties_and_have_no_test():
+    page = markdown(made_up(factor=1.0, gap=0.0), 3)
+    assert "| 0 of 0 (12 equal left out) | undefined |  |  |  |" in page
+
+
+@pytest.mark.parametrize(("gap", "sides"), [(0.02, "none, 0."), (-0.02, ", none")])
+def test_sets_on_one_side_have_nothing_to_compare_with(gap, sides):
+    lines = [x.split(" | ") for x in markdown(made_up(gap=gap), 3).splitlines()]
+    cells = [x[11] for x in lines if len(x) == 14 and "runs" not in x[0]]
+    assert len([x for x in cells if sides in x]) == 8
+
+
+def test_sets_at_chance_are_counted_aloud():
+    table = made_up(factor=0.5)
+    low = pl.col("set").is_in(["set1", "set2", "set3"])
+    at = pl.when(low).then(0.49).otherwise(pl.col("mean_auc_tree"))
+    assert "9 of 9 (3 at chance left out)" in markdown(table.with_columns(mean_auc_tree=at), 3)
+
+
+def test_areas_without_a_value_are_plain_words():
+    table = made_up(factor=0.5)
+    nothing = [c for c in table.columns if "sm_mean" in c and not c.startswith("undefined")]
+    page = markdown(table.with_columns(**{c: pl.lit(float("nan")) for c in nothing}), 3)
+    assert "0 of 0 (12 undefined left out) | undefined" in page
+    assert "nan" not in page
+
+
+def test_an_infinite_t_is_no_large_number():
+    table = made_up().with_columns(t_sm_mean=pl.lit(float("inf")))
+    page = markdown(table, 3)
+    assert "+infinite [+infinite, +infinite]" in page
+    both = made_up().with_columns(t_sm_mean=pl.lit(float("inf")), t_auc=pl.lit(-float("inf")))
+    assert claims(both).separates[0].strength.ties == 12
+
+
+def test_an_end_of_an_interval_is_told_from_no_difference():
+    shown = Shift(np.log(0.99), np.log(0.98), np.log(1.0002), -0.3, 0.1, 18, 26)
+    assert ratio(shown) == "0.9900 [0.9800, 1.0002]"
+    assert ratio(shown._replace(high=np.log(1.005))) == "0.990 [0.980, 1.005]"
+    assert ratio(shown._replace(high=0.0)) == "0.990 [0.980, 1.000]"
+    assert ratio(shown._replace(high=1e-9)) == "0.990000 [0.980000, 1.000000]"
+    assert signed(shown._replace(middle=-0.01, low=-0.02, high=-0.00004)).endswith("-0.00004]")
+    assert correlation(Correlation(0.4, 0.004, 0.6, 0.04, 26)) == "+0.400 [+0.004, +0.600]"
+    assert correlation(Correlation(1.0, np.nan, np.nan, np.nan, 3)) == "+1.00, no interval"
+    assert counted(shift(np.array([-1.0, 0, np.nan]))) == "1 of 1 (1 equal, 1 undefined left out)"

@@ -1,0 +1,191 @@
+"""Every study is listed, and runs on settings small enough for a test."""
+
+import doctest
+import sys
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+command = pytest.importorskip("studies.__main__")
+
+from studies import _coverage, _tools  # noqa: E402
+
+
+def few(study, keep, many=2000):
+    """The settings that `keep` picks, with a truth of fewer rows."""
+    return [replace(s, many=many) for s in study.SETTINGS if keep(s)]
+
+
+def two_clouds(name):
+    rng = np.random.default_rng(0)
+    y = rng.random(100) < 0.4
+    return rng.normal(size=(100, 3)) + 3 * y[:, None], y
+
+
+def three_classes():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1, 1], 1600)
+    scores = import_module("studies.recalibration").Scores
+    return {"made up": scores(p, (p.cumsum(1) < rng.random((1600, 1))).sum(1).clip(0, 2))}
+
+
+def one_score():
+    p = np.random.default_rng(0).random(1600)
+    return {"made up": (p, (np.random.default_rng(1).random(1600) < p**2).astype(int))}
+
+
+SMALL = {
+    "calibration": {"SIZES": (60,), "HUGE": 500, "PARTS": 2},
+    "class_calibration": {"COLUMNS": [(3, 60)], "PARTS": 1},
+    "coverage": {
+        "SETTINGS": lambda m: few(m, lambda s: "raters, .9" in s.name or "pictures" in s.name)
+    },
+    "coverage_agreement": {"SIZES": (20,), "REPLICATES": 20, "SETTINGS": lambda m: few(m, bool)},
+    "coverage_classes": {"SETTINGS": lambda m: few(m, lambda s: s.n == 100)},
+    "coverage_two_classes": {"SETTINGS": lambda m: few(m, lambda s: s.name == "n = 50, 0.5")},
+    "drift": {"ROWS": 100, "PARTS": 1, "POOLS": lambda m: {"simulated": m.simulated}},
+    "false_alarms": {
+        "BINARY": lambda m: dict(list(m.BINARY.items())[3:4]),
+        "CLASSES": lambda m: dict(list(m.CLASSES.items())[:1]),
+        "WEIGHTED": lambda m: list(m.BINARY)[3:4],
+    },
+    "labels": {
+        "SETS": ("a",),
+        "UNSEEN": ("b",),
+        "MODELS": ("logistic",),
+        "DATA": ROOT,
+        "features": lambda m: two_clouds,
+    },
+    "recalibration": {
+        "DATA": ROOT,
+        "SIZES": (100,),
+        "data_sets": lambda m: one_score,
+        "class_sets": lambda m: three_classes,
+    },
+    "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
+}
+ON_DATA = ("answers", "judges")
+FOLDERS = ("kdg", "smroc")  # with tests of their own
+
+
+def test_every_study_is_listed_with_a_sentence(capsys):
+    command.main([])
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == sorted({*SMALL, *ON_DATA, *FOLDERS})
+    assert all(line.endswith((".", "?")) for line in lines)
+
+
+def test_a_study_that_does_not_exist_is_refused_with_the_known_ones():
+    with pytest.raises(SystemExit, match=r"there is no study colour; known: answers, calibration"):
+        command.main(["colour"])
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_studies_run_and_write_their_tables(name, tmp_path, monkeypatch, capsys):
+    study = import_module(f"studies.{name}")
+    for key, value in SMALL[name].items():
+        monkeypatch.setattr(study, key, value(study) if callable(value) else value)
+    more = ["--draws", "1"] if name == "recalibration" else []
+    command.main([name, "2", "--out", str(tmp_path), "--processes", "1", *more])
+    assert (tmp_path / f"{name}.md").read_text() in capsys.readouterr().out
+    for file in tmp_path.iterdir():
+        text = file.read_text()
+        tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
+        assert tables
+        assert all(len(rows) > 2 for rows in tables)
+        assert all(len({line.count("|") for line in rows}) == 1 for rows in tables)
+
+
+@pytest.mark.parametrize("name", ON_DATA)
+def test_studies_on_data_give_the_tables_of_the_documentation(name, tmp_path):
+    study = import_module(f"studies.{name}")
+    if not study.DATA.exists():
+        pytest.skip("the data sets are not beside this checkout")
+    command.main([name, "--out", str(tmp_path)])
+    kept = (_tools.TABLES / f"{name}.md").read_text()
+    assert (tmp_path / f"{name}.md").read_text() == kept
+
+
+@pytest.mark.parametrize("name", [*ON_DATA, "labels", "recalibration"])
+def test_studies_whose_data_are_absent_are_left_out(name, tmp_path, monkeypatch, capsys):
+    study = import_module(f"studies.{name}")
+    monkeypatch.setattr(study, "DATA", tmp_path / "absent")
+    command.main([name, "--out", str(tmp_path)])
+    assert capsys.readouterr().out.startswith(f"left out: this study needs {tmp_path}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_settings_of_coverage_can_be_picked_and_need_their_data(tmp_path, monkeypatch, capsys):
+    study = import_module("studies.coverage")
+    monkeypatch.setattr(_coverage, "DATA", tmp_path)
+    command.main(
+        ["coverage", "4", "two raters, .9", "real", "--processes", "1", "--out", str(tmp_path)]
+    )
+    out = capsys.readouterr().out
+    assert out.count("left out: real: ") == sum("real" in s.name for s in study.SETTINGS)
+    assert "| two raters, .9/.1, n 50 | cohen_kappa |" in out
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_side_of_the_truth_is_counted_with_and_without_a_caution():
+    import scorewise as sw
+
+    sure, unsure = sw.Estimate(0.5, 0.4, 0.6), sw.Estimate(0.5, 0.4, 0.6)
+    object.__setattr__(unsure, "caution", "few rows")
+    none = sw.Estimate.undefined("no rows")
+    truth = {"below": 0.3, "inside": 0.5, "above": 0.7}
+    samples = [dict.fromkeys(truth, e) for e in (sure, sure, unsure, none)]
+    seen = _coverage.count(samples, truth)
+    assert seen["below"].tolist() == [[2, 0, 0], [1, 0, 0]]
+    assert seen["inside"].tolist() == [[0, 2, 0], [0, 1, 0]]
+    assert seen["above"].tolist() == [[0, 0, 2], [0, 0, 1]]
+    assert _coverage.held(seen["inside"]) == 1
+
+
+@pytest.mark.parametrize(("name", "folder"), [("kdg", "CC18"), ("smroc", "UCI")])
+def test_large_studies_whose_data_are_absent_are_left_out(
+    name, folder, tmp_path, monkeypatch, capsys
+):
+    study = import_module(f"studies.{name}")
+    monkeypatch.setattr(study, folder, tmp_path / "absent")
+    study.main(["--results", str(tmp_path)])
+    assert capsys.readouterr().out.startswith(f"left out: this study needs {tmp_path}")
+
+
+MODULES = (
+    "_tools",
+    "_coverage",
+    "_comparisons",
+    "smroc.tables",
+    "kdg.runs",
+    "kdg.scale",
+    "kdg.summary",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    found = doctest.testmod(import_module(f"studies.{name}"))
+    assert found.attempted
+    assert not found.failed
+
+
+def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):
+    networks = pytest.importorskip("benchmarks.networks")
+    monkeypatch.setattr(networks, "KNOWN", (60, 120))
+    monkeypatch.setattr(networks, "ASKED", 40)
+    monkeypatch.setattr(networks, "OUT", tmp_path / "networks.md")
+    networks.main()
+    lines = (tmp_path / "networks.md").read_text().splitlines()
+    assert capsys.readouterr().out.splitlines() == lines
+    assert len({line.count("|") for line in lines}) == 1
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["60", "120"]
+    for page in ("networks.md", "study-kdg.md"):
+        assert '--8<-- "tables/networks.md"' in (ROOT / "docs" / page).read_text()
