@@ -109,7 +109,7 @@ def two_way(r: Ratings) -> TwoWay | str:
     if between + raters + error <= 1e-26:
         return "all ratings are the same"
     # what is left over rounding is nothing
-    error = error if error > 1e-26 else 0.0
+    between, error = (x if x > 1e-26 else 0.0 for x in (between, error))
     free = items - 1, many - 1, (items - 1) * (many - 1)
     return TwoWay(
         between / free[0], raters / free[1], error / free[2], items, many, left_out,
