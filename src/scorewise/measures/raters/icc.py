@@ -242,7 +242,9 @@ def _freedom(m: TwoWay, single: float) -> float:
     a = k * single * m.raters
     b = (n * (1 + (k - 1) * single) - k * single) * m.error
     both = (n - 1) * a**2 + b**2
-    return (n - 1) * (k - 1) * (a + b) ** 2 / both if both else math.nan
+    # terms that cancel leave no more than rounding
+    known = abs(a + b) > 1e-9 * (abs(a) + abs(b))
+    return (n - 1) * (k - 1) * (a + b) ** 2 / both if known else math.nan
 
 
 def _estimate(
