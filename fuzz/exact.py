@@ -491,7 +491,7 @@ def hosmer_lemeshow(cells, groups=10):
     total = Fraction(0)
     for w, w2, pos, expected in joined(cells, index):
         p = expected / w
-        if min(p, 1 - p) < Fraction(1, 10**11):
+        if min(p, 1 - p) < Fraction(1, 10**7):  # where 1 - p has lost its digits
             return None
         total += (pos - expected) ** 2 / (w2 * p * (1 - p))
     return total

@@ -120,7 +120,7 @@ def _spread(sums: Sequence[Moments], weights: Sequence[float], squares: Sequence
     for mean, (moments, w, w2) in zip(means, used, strict=True):
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
-        parts.append((moments.about(mean, w2) / total**2 if n > 1 else 0.0, n))
+        parts.append((0.0 if one_row(n) else moments.about(mean, w2) / total**2, n))
     if len(used) > 1:
         overall = sum(moments.first for moments in sums) / total
         gaps = [(w2, mean - overall) for mean, (_, _, w2) in zip(means, used, strict=True)]

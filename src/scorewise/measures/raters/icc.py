@@ -114,7 +114,7 @@ def two_way(r: Ratings) -> TwoWay | str:
     if between + raters + error <= 1e-26:
         return "all ratings are the same"
     # what is left over rounding is nothing
-    error = error if error > 1e-26 else 0.0
+    between, error = (x if x > 1e-26 else 0.0 for x in (between, error))
     free = items - 1, many - 1, (items - 1) * (many - 1)
     return TwoWay(
         between / free[0], raters / free[1], error / free[2], items, many, left_out,
@@ -405,7 +405,9 @@ def _freedom(m: TwoWay, single: float) -> float:
     a = k * single * m.raters
     b = (n * (1 + (k - 1) * single) - k * single) * m.error
     both = (n - 1) * a**2 + b**2
-    return (n - 1) * (k - 1) * (a + b) ** 2 / both if both else math.nan
+    # terms that cancel leave no more than rounding
+    known = abs(a + b) > 1e-9 * (abs(a) + abs(b))
+    return (n - 1) * (k - 1) * (a + b) ** 2 / both if known else math.nan
 
 
 def _estimate(
