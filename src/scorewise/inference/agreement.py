@@ -26,6 +26,7 @@ from scorewise.inference.agreement_weights import (
     unit,
 )
 from scorewise.inference.scales import one_row
+from scorewise.tallies.formulas import mid_ranks
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import kept
 
@@ -102,14 +103,6 @@ def by_rater(x: Rated, total: float) -> Floats:
     each = np.where(x.rated >= 2, 2 / (x.rated * total), 0.0)
     expected = np.where(used, 2 / (np.count_nonzero(used) * np.where(used, rated, 1.0)), 0.0)
     return each[item] - expected[rater]
-
-
-def mid_ranks(p: Floats, values: Floats) -> Floats:
-    """For each category, the share of ratings below it and half of its own."""
-    order = np.argsort(values, kind="stable")
-    rank = np.empty(len(p))
-    rank[order] = p[order].cumsum() - p[order] / 2
-    return rank
 
 
 def _variance(d: Disagreement, first: Said, second: Said) -> float:

@@ -14,6 +14,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns.rating_codes import Codes, RatingList
 from scorewise.inference.agreement_weights import Disagreement, Quadratic
 from scorewise.inference.scales import effective
+from scorewise.tallies.formulas import mid_ranks, placed
 from scorewise.tallies.rating_patterns import Counted, picked, ranges, spans, summed
 from scorewise.tallies.ratings import Ratings
 
@@ -244,8 +245,7 @@ def alpha_of_ranks(x: Rated) -> Parts:
     p = x.shares(x.weight / rated)
     assert isinstance(x.kernel, Quadratic)
     order = np.argsort(x.kernel.values, kind="stable")
-    rank = np.empty(len(p))
-    rank[order] = p[order].cumsum() - p[order] / 2
+    rank = mid_ranks(p, x.kernel.values)
     kernel = Quadratic(rank)
     y = replace(x, kernel=kernel, apart=apart(x.said, kernel))
     plain = alpha(y)
@@ -269,9 +269,8 @@ def alpha_of_ranks(x: Rated) -> Parts:
 
 def _above(values: Floats, order: NDArray[np.int64]) -> Floats:
     """For each category, the sum over higher ones and half its own."""
-    ordered = values[order]
     found = np.empty_like(values)
-    found[order] = ordered[::-1].cumsum()[::-1] - ordered / 2
+    found[order[::-1]] = placed(values[order[::-1]])
     return found
 
 

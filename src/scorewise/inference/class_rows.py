@@ -25,6 +25,7 @@ from scorewise.inference.scales import (
 from scorewise.inference.shares import Share
 from scorewise.inference.tables import drawn, mean_share
 from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import softmax
 
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
@@ -254,8 +255,7 @@ def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
     """For each row: the weight of negatives below it, and of positives above it, ties half."""
     _, at = np.unique(score, return_inverse=True)
     pos, neg = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, np.where(up, 0.0, w))
-    below, above = neg.cumsum() - neg / 2, pos[::-1].cumsum()[::-1] - pos / 2
-    return below[at], above[at]
+    return placed(neg)[at], placed(pos[::-1])[::-1][at]
 
 
 def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:

@@ -25,6 +25,7 @@ from scorewise.inference.scales import (
 )
 from scorewise.inference.smroc import Influence, influence, smooth_area
 from scorewise.tallies import Tally
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
@@ -236,8 +237,7 @@ def _places(t: Tally, rows: Rows) -> Floats:
     Positives: the negatives below, ties half. Negatives: the positives above, ties half.
     """
     few = t.pooled
-    below = (few.neg.cumsum() - few.neg / 2) / t.negatives
-    above = 1 - (few.pos.cumsum() - few.pos / 2) / t.positives
+    below, above = placed(few.neg) / t.negatives, 1 - placed(few.pos) / t.positives
     return _effects(t, Influence(above, below), rows)
 
 

@@ -22,6 +22,7 @@ from scorewise.inference.scales import (
 )
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
+from scorewise.tallies.formulas import auroc, placed
 from scorewise.tallies.losses import NOTHING, Moments
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
@@ -36,20 +37,8 @@ def area(t: Tally) -> float:
     >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     0.875
     """
-    neg, pos = t.negatives, t.positives
-    # twice the pairs fit int64 for counts up to this; beyond, floats are exact enough
-    exact = not t.weighted and neg * pos < 2**61
-    twice = 0.0
-    if exact:
-        twice = 0
-    for b in t.blocks():
-        n, p = (b.neg, b.pos) if exact else (b.neg.astype(np.float64), b.pos.astype(np.float64))
-        inside = n.cumsum()
-        inside *= 2
-        inside -= n
-        twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
     # weights may add up to a hair above all pairs
-    return min(1.0, float(twice / (2 * neg * pos)))
+    return min(1.0, float(auroc(t.neg, t.pos)))
 
 
 def spread(t: Tally, auc: float) -> Spread:
@@ -85,8 +74,8 @@ def _carried(t: Tally, auc: float, variance: float) -> float:
     if (least := 2 * variance / max(heaviest) ** 2) > CERTAIN:
         return least
     few = t.pooled
-    below = ((few.neg.cumsum() - few.neg / 2) / t.negatives - auc) / t.positives
-    above = (1 - (few.pos.cumsum() - few.pos / 2) / t.positives - auc) / t.negatives
+    below = (placed(few.neg) / t.negatives - auc) / t.positives
+    above = (1 - placed(few.pos) / t.positives - auc) / t.negatives
     sides = (few.pos, few.pos2, below), (few.neg, few.neg2, above)
     known = [(inner(w2, x * x), freedom(w, w2, x)) for w, w2, x in sides]
     unsure = sum(v * v / df for v, df in known)

@@ -243,18 +243,14 @@ def _replicates(
 
 def _kappas(panel: Panel, term: Term, drawn: Floats) -> Floats:
     """Kappa for each row of resampled weights of the patterns."""
-    many, w = len(panel.categories), panel.agreement
+    many = len(panel.categories)
     both = np.flatnonzero((term.first >= 0) & (term.second >= 0))
     cell = term.first[both].astype(np.int64) * many + term.second[both]
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)
     tables = np.zeros((len(drawn), many * many))
     tables[:, cells] = np.add.reduceat(drawn[:, both[order]], starts, axis=1)
-    tables = (tables / tables.sum(1, keepdims=True)).reshape(-1, many, many)
-    rows, columns = tables.sum(2), tables.sum(1)
-    po = (tables * w).sum((1, 2))
-    pe = ((rows[:, :, None] * w).sum(1) * columns).sum(1)
-    found: Floats = (po - pe) / (1 - pe)
+    found: Floats = kappa(tables.reshape(-1, many, many), 1 - panel.agreement)
     return found
 
 

@@ -16,6 +16,7 @@ from scorewise.inference.scales import effective, limits, one_row, pooled_spread
 from scorewise.inference.shares import share_over_items, sign_test, wilson
 from scorewise.judging.panel import Outcomes, Panel, judged_share, outcomes
 from scorewise.tallies import Confusion
+from scorewise.tallies.formulas import mid_ranks
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     >>> spearman(table, table, np.arange(3.0), 0.95)
     0.797 [0.435, 0.937]
     """
-    rows, columns = (_ranks(w.sum(k), value) for k in (1, 0))
     share = w / w.sum()
+    rows, columns = (mid_ranks(share.sum(k), value) for k in (1, 0))
     a, b = (
         rows - float((share.sum(1) * rows).sum()),
         columns - float((share.sum(0) * columns).sum()),
@@ -123,15 +124,6 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     error = math.sqrt((1 + r * r / 2) / (n - 3)) * (1 - r * r)
     low, high = wald(r, error, level, "atanh")
     return Estimate(r, low, high, level, "Bonett-Wright", baseline=0.0)
-
-
-def _ranks(weight: Floats, value: Floats) -> Floats:
-    """The middle of the ranks of each category, as a share."""
-    order = np.argsort(value, kind="stable")
-    ends = weight[order].cumsum()
-    middle = np.empty(len(value))
-    middle[order] = (ends - weight[order] / 2) / ends[-1]
-    return middle
 
 
 # How frequent each category is: judged on all items, corrected by those that humans labelled.

@@ -31,6 +31,7 @@ from scorewise.inference.shares import combine, wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
+from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.sorting import add_runs, inner
 
 
@@ -158,19 +159,9 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
 
 def _distances(t: Tally) -> tuple[float, float, int, int]:
     """max(tpr - fpr), max(fpr - tpr), the cell from which the larger is counted, and its sign."""
-    neg, pos = t.negatives, t.positives
-    up = down = 0.0
-    at, sign, first = 0, 1, 0
-    for b in t.blocks():
-        lead = (b.neg_below + b.neg.cumsum()) / neg - (b.pos_below + b.pos.cumsum()) / pos
-        most, least = int(lead.argmax()), int(lead.argmin())
-        if lead[most] > max(up, down):
-            at, sign = first + most + 1, 1
-        if -lead[least] > max(up, down, lead[most]):
-            at, sign = first + least + 1, -1
-        up, down = max(up, float(lead[most])), max(down, float(-lead[least]))
-        first += len(lead)
-    return up, down, at, sign
+    found = largest_gaps(t.neg, t.pos)
+    up, down = float(found.up), float(found.down)
+    return (up, down, int(found.at_up), 1) if up >= down else (up, down, int(found.at_down), -1)
 
 
 # Is the order right, whatever the costs? Hand's H-measure.

@@ -15,6 +15,7 @@ from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Origin
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments, softmax
 from scorewise.tallies.sorting import Numbers, add_runs, count_cells, first_of_runs, sum_cells
 from scorewise.tallies.tally import Tally
@@ -115,7 +116,7 @@ class Marks:
         w = self.weight.astype(np.float64)
         start = first_of_runs(self.score)
         mine = add_runs(np.where(self.true == own, w, 0.0), start)
-        above = np.cumsum(mine[::-1])[::-1] - mine / 2
+        above = placed(mine[::-1])[::-1]
         pairs = w * np.repeat(above, np.diff(start, append=len(w)))
         others = np.where(self.true == own, 0.0, pairs)
         return np.bincount(self.true, others, many).astype(np.float64, copy=False)

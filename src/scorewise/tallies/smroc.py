@@ -13,6 +13,7 @@ from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.extremes import order_within, tied_within
+from scorewise.tallies.formulas import median
 from scorewise.tallies.kernels import images, kernel_rows, silverman
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally
@@ -107,17 +108,7 @@ def _median(t: Tally, side: int) -> tuple[float, float]:
         low = high = unit(t.score, t.kind)
     else:
         low, high = (unit(x[side], t.kind) for x in (t.coarse.low, t.coarse.high))
-    used = w > 0
-    w, low, high = w[used], low[used], high[used]
-    below, half = w.cumsum(), w.sum() / 2
-    # the first score at which half of the weight is reached, and the first at which it is passed
-    hair = 1e-12 * half
-    first, last = (np.searchsorted(below, half + sign * hair) for sign in (-1, 1))
-    return _mean(low, first, last), _mean(high, first, last)
-
-
-def _mean(values: Floats, first: Any, last: Any) -> float:
-    return float(values[first] + values[last]) / 2
+    return float(median(low, w)), float(median(high, w))
 
 
 # Where the densities of the scores of the two classes cross.
@@ -236,20 +227,20 @@ def first_high(s: Floats, midpoint: float) -> int:
     return int(np.searchsorted(s, midpoint - HAIR))
 
 
-def climbs(s: Floats, neg: Any, pos: Any, midpoint: float) -> tuple[Floats, Floats]:
+def climbs(s: Floats, neg: Any, pos: Any, midpoint: Any) -> tuple[Floats, Floats]:
     """The climb and the run of each cell, from the lowest score up (along the last axis).
+
+    Replicates of weights stand along the axes before it, and each may have a midpoint of its own.
 
     >>> s, neg, pos = np.array([0.2, 0.7]), np.array([1, 1]), np.array([0, 1])
     >>> climbs(s, neg, pos, 0.5)
     (array([0.2, 1. ]), array([0.8, 1. ]))
     """
-    i = first_high(s, midpoint)
+    high = s >= np.asarray(midpoint)[..., None] - HAIR
     # those whose climb is the score itself, and those who climb by the rest
-    if 0 < i < len(s):
-        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1).astype(np.float64)
-        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1).astype(np.float64)
-    else:
-        by_score, by_rest = (w.astype(np.float64) for w in ((neg, pos) if i else (pos, neg)))
+    by_score, by_rest = (
+        np.where(high, *sides).astype(np.float64, copy=False) for sides in ((pos, neg), (neg, pos))
+    )
     # in place, which is twice as fast
     lead = by_score - by_rest
     lead *= s
