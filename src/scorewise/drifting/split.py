@@ -15,7 +15,7 @@ from scorewise.tallies.coarse import coarsen, merge_coarse
 from scorewise.tallies.coarse import pool as pool_tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
 
 
 class Classes(NamedTuple):
@@ -164,9 +164,7 @@ def pool(x: Split, cells: int) -> Split:
     """
     if len(x.score) <= cells:
         return x
-    below = x.mass.cumsum()
-    wanted = below[-1] * (np.arange(1, cells) / cells)
-    start = np.unique(np.concatenate(([0], np.searchsorted(below, wanted))))
+    start = quantile_cells(cells, x.mass)
     return replace(
         x,
         score=_mean(x.score, x.mass, start),

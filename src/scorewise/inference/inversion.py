@@ -17,6 +17,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.inference.resampling import drawn_gaps
+from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import inner
 
@@ -187,7 +188,7 @@ def _without_noise(c: Chances) -> Floats:
     """
     least = variance = np.maximum(c.noise, 1e-4 * c.squares)
     p = np.clip(c.p, 1e-3, 1 - 1e-3)
-    z = np.log(p) - np.log1p(-p)
+    z = logit(p)
     basis = c.weight * p * (1 - p) * np.stack([np.ones(len(c)), z, z * z])
     rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
     # of sure scores that are wrong, the noise is rather that of the rates seen, with two rows of the trend

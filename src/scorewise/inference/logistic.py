@@ -12,7 +12,7 @@ from scorewise.arrays import Floats
 from scorewise.inference.scales import freedom
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import why_open
-from scorewise.tallies.losses import expit
+from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
 from scorewise.tallies.sorting import add_runs, inner
 
@@ -238,9 +238,7 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
 
 
 def _logit(p: Floats, clip: float | None) -> Floats:
-    kept = p if clip is None else np.clip(p, clip, 1 - clip)
-    with np.errstate(divide="ignore"):
-        odds: Floats = np.log(kept) - np.log1p(-kept)
+    odds: Floats = logit(p if clip is None else np.clip(p, clip, 1 - clip))
     return odds
 
 

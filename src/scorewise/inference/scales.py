@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.smroc import class_sums
 from scorewise.tallies.sorting import Numbers, inner
 
@@ -204,12 +204,8 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))
-    return _expit(centre - reach), _expit(centre + reach)
-
-
-def _expit(x: float) -> float:
-    e = math.exp(-abs(x))
-    return (1.0 if x >= 0 else e) / (1.0 + e)
+    low, high = expit(np.array([centre - reach, centre + reach])).tolist()
+    return low, high
 
 
 # The mean of all scores, with its interval.

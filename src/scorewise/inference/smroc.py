@@ -53,11 +53,15 @@ def chance_area(t: Tally, midpoint: float) -> float:
     >>> round(smooth_area(rare, 0.1125).value, 3), round(chance_area(rare, 0.1125), 3)
     (0.813, 0.747)
     """
-    few = t.pooled
-    weight = (few.neg + few.pos).astype(np.float64)
-    share = few.positives / (few.negatives + few.positives)
+    return smooth_area(by_chance(t.pooled), midpoint).value
+
+
+def by_chance(t: Tally) -> Tally:
+    """The same scores dealt out to the rows at random: on average, each cell has the prevalence."""
+    weight = (t.neg + t.pos).astype(np.float64)
+    share = t.positives / (t.negatives + t.positives)
     neg, pos = weight * (1 - share), weight * share
-    return smooth_area(Tally(few.score, neg, pos, neg, pos, few.kind), midpoint).value
+    return Tally(t.score, neg, pos, neg, pos, t.kind)
 
 
 class Influence(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.inference.scales import Scale, effective, wald, z
-from scorewise.inference.shares import Share, wilson
+from scorewise.inference.shares import Share, wilson_of
 from scorewise.tallies import Confusion
 
 Formula = Callable[[Any, Any, Any, Any], Any]
@@ -226,10 +226,8 @@ def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     rows = effective(float(table.sum()), float(squares.sum()))
     _, error = _class_error(f, *_smoothed(table, squares))
     value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
-    rest = 1 - value
-    n = value * rest / error**2 if value * rest and error else rows
-    _, low, high = wilson(value * n, rest * n, value * n, rest * n, level)
-    return Share(value, low, high)
+    inside = value * (1 - value)
+    return wilson_of(value, inside / error**2 if inside and error else rows, level)
 
 
 def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
@@ -242,7 +240,7 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     table, squares = _used(c)
     right, chance, root = _right(table)
     n = _as_uncertain(table, squares) or _as_uncertain(*_smoothed(table, squares))
-    _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
+    _, low, high = wilson_of(right, n, level)
     return (low - chance) / root, (high - chance) / root
 
 

@@ -15,7 +15,7 @@ from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import effective
-from scorewise.inference.shares import matched_difference, sign_test, wilson
+from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
 from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import Codes
@@ -102,8 +102,7 @@ def _share(
     w2: NDArray[np.float64] = c.weight2.astype(float)
     if not w[hit | miss].any():
         return Estimate.undefined(why, level)
-    one, two, one2, two2 = (float(x[at].sum()) for x in (w, w2) for at in (hit, miss))
-    value, low, high = wilson(one, two, one2, two2, level)
+    value, low, high = wilson_of_cells(w, w2, hit, miss, level)
     return Estimate(value, low, high, level, "Wilson")
 
 

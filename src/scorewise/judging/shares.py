@@ -13,7 +13,7 @@ from scorewise.arrays import Floats
 from scorewise.columns.ratings import Scale
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, limits, one_row, pooled_spread, student, wald, z
-from scorewise.inference.shares import share_over_items, sign_test, wilson
+from scorewise.inference.shares import share_over_items, sign_test, wilson_of, wilson_of_cells
 from scorewise.judging.panel import Outcomes, Panel, judged_share, outcomes
 from scorewise.tallies import Confusion
 from scorewise.tallies.formulas import mid_ranks
@@ -62,7 +62,7 @@ def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | Non
         same / total,
         less / total,
         sign_test(more, less, more2, less2),
-        _near(w, w2, near, level),
+        Estimate(*wilson_of_cells(w, w2, near, ~near, level), level, "Wilson"),
         step,
         spearman(w, w2, value, level),
     )
@@ -89,11 +89,6 @@ def _mean(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
         )
     low, high = limits(value, spread, level, "identity")
     return Estimate(value, low, high, level, "Student", baseline=0.0)
-
-
-def _near(w: Floats, w2: Floats, near: NDArray[np.bool_], level: float) -> Estimate:
-    one, two, one2, two2 = (float(x[at].sum()) for x in (w, w2) for at in (near, ~near))
-    return Estimate(*wilson(one, two, one2, two2, level), level, "Wilson")
 
 
 def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
@@ -209,8 +204,7 @@ def tuned(o: Outcomes, power: float, level: float) -> Estimate:
     if value * (1 - value) and variance and not one_row(o.labelled):
         n = value * (1 - value) / variance * (1 - 1 / o.labelled)
         n = max(n * (z(level) / student(level, o.labelled - 1)) ** 2, 1e-9)
-    _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
-    return Estimate(value, min(low, value), max(high, value), level, "PPI++, Wilson")
+    return Estimate(*wilson_of(value, n, level), level, "PPI++, Wilson")
 
 
 def _value(o: Outcomes, power: float) -> float:

@@ -11,6 +11,7 @@ from scorewise.inference.inversion import Direction, Noise, inverted
 from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances, chances, dealt, displacement, equal_mass
 from scorewise.tallies.sorting import add_runs, first_of_runs, kept
 
@@ -68,7 +69,7 @@ class Parts:
         whole = len(fold) == len(self._part) == len(self._start) * len(self._runs)
         self._grid = (len(self._start), len(self._runs)) if whole else None
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
-        self._logit = np.log(p) - np.log1p(-p)
+        self._logit = logit(p)
         v = cells.weight * p * (1 - p) / cells.total
         self._known = [add_runs(v * self._logit**k, self._start) for k in (0, 1, 2)]
         # of the others in the group: the variance of their gap, and no less than that of a row

@@ -27,7 +27,7 @@ from scorewise.inference.ranking import (
 )
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import Spread, effective, limits, z
-from scorewise.inference.shares import combine, wilson
+from scorewise.inference.shares import combine, wilson, wilson_of
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
@@ -349,7 +349,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         method = "linearised, logit"
     else:
         n = effective(pos, t.squares[1])
-        _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
+        _, low, high = wilson_of(value, n, level)
         method = "Wilson on the positives"
     low, high = max(0.0, low - bound), min(1.0, high + bound)
     return Estimate(value, low, high, level, method, "", bound, prevalence)

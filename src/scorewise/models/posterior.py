@@ -24,6 +24,7 @@ from scipy import sparse
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.models.input import is_whole
+from scorewise.tallies.losses import softmax
 
 _FEW = 8  # classes; more are mostly zeros
 
@@ -89,12 +90,6 @@ def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) ->
         return np.asarray(p)
     with np.errstate(divide="ignore"):
         return np.where(empty, prior, softmax(sharpness * np.log(p)))
-
-
-def softmax(logit: Floats) -> Floats:
-    """Shares whose logs are these, up to a constant in each row."""
-    p = np.exp(logit - logit.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def mixed(inside: Floats, prior: Floats, novelty: Floats) -> Floats:

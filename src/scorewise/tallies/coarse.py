@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scorewise.columns import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import CLIP, LOSSES, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Tally
@@ -277,16 +277,7 @@ def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
         return t
-    wanted = (t.negatives + t.positives) * (np.arange(1, cells) / cells)
-    edges, first = [np.zeros(1, np.int64)], 0
-    for b in t.blocks():
-        below = b.neg_below + b.pos_below
-        mass = (b.neg + b.pos).cumsum() + below
-        inside = wanted[(wanted > below) & (wanted <= mass[-1])]
-        edges.append(first + np.searchsorted(mass, inside))
-        first += len(mass)
-    start = np.concatenate(edges)
-    start = start[first_of_runs(start)]
+    start = quantile_cells(cells, t.neg, t.pos)
     return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
 
 

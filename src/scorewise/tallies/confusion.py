@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
-from scorewise.tallies.losses import expit
+from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.sorting import Numbers
 
 if TYPE_CHECKING:
@@ -188,7 +188,6 @@ def on_their_scale(t: Tally, threshold: float) -> Any:
             raise BadInput(
                 f"threshold {threshold:g} is not a probability; for logits it has to be one"
             )
-        with np.errstate(divide="ignore"):
-            raw = np.log(raw) - np.log1p(-raw)
+        raw = logit(raw)
     with np.errstate(over="ignore"):  # beyond the range of 32 bits it is infinite
         return t.score.dtype.type(raw)

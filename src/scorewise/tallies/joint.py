@@ -17,7 +17,15 @@ from scorewise.tallies.coarse import Origin
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments, softmax
-from scorewise.tallies.sorting import Numbers, add_runs, count_cells, first_of_runs, sum_cells
+from scorewise.tallies.sorting import (
+    GOLDEN,
+    Numbers,
+    add_runs,
+    count_cells,
+    first_of_runs,
+    mixed,
+    sum_cells,
+)
 from scorewise.tallies.tally import Tally
 
 Rule = Literal["max", "margin", "entropy", "energy"]
@@ -292,19 +300,13 @@ def _least(
 
 
 def _hash(scores: Floats, y: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Sixty-four bits of each row's content, well mixed (splitmix64)."""
+    """Sixty-four bits of each row's content, well mixed."""
     # + 0.0 folds -0.0 into 0.0
     bits = np.ascontiguousarray(scores + 0.0).view(np.uint64)
-    mixed = _mix(y.astype(np.uint64) + np.uint64(1))
+    found = mixed(y.astype(np.uint64) + np.uint64(1))
     for k in range(bits.shape[1]):
-        mixed = _mix(mixed ^ (bits[:, k] + np.uint64(0x9E3779B97F4A7C15)))
-    return mixed
-
-
-def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+        found = mixed(found ^ (bits[:, k] + GOLDEN))
+    return found
 
 
 def _sum(weight: Numbers) -> float:

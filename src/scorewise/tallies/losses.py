@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,16 @@ def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
     """
     e = np.exp(-np.abs(z.astype(np.float64)))
     return np.where(z >= 0, 1.0, e) / (1.0 + e)
+
+
+def logit(p: Any) -> Any:
+    """The log-odds of probabilities, infinite at 0 and 1.
+
+    >>> logit(np.array([0.0, 0.5, 0.75])).round(4)
+    array([  -inf, 0.    , 1.0986])
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(p) - np.log1p(-p)
 
 
 def unit(score: NDArray[np.floating], kind: Kind) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, probability_edges
 from scorewise.tallies.extremes import tied_within
-from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, kept, once
+from scorewise.tallies.losses import logit, unit
+from scorewise.tallies.sorting import add_runs, first_of_runs, kept, mass_index, once
 from scorewise.tallies.tally import Tally
 
 Made = TypeVar("Made")
@@ -116,8 +116,7 @@ def cell_starts(t: Tally) -> NDArray[np.int64]:
         return np.arange(n)
     edges = probability_edges()
     if t.kind == "logit":
-        with np.errstate(divide="ignore"):
-            edges = np.log(edges) - np.log1p(-edges)
+        edges = logit(edges)
     first = np.searchsorted(t.score, edges.astype(t.score.dtype))
     first = first[first < n]
     return first[first_of_runs(first)]
@@ -358,15 +357,6 @@ def equal_mass(c: Chances, bins: int) -> Ints:
     (array([0, 1]), array([0, 1, 2]))
     """
     return first_of_runs(mass_index(c.weight, bins))
-
-
-def mass_index(weight: Floats, bins: int) -> Ints:
-    """The bin of equal mass in which each cell has its middle."""
-    upto = np.cumsum(weight)
-    # sums of weights may fall a hair below an edge that they reach
-    place = (2 * upto - weight) * bins / (2 * upto[-1]) + 1e-9
-    index: Ints = np.minimum(place.astype(np.int64), bins - 1)
-    return index
 
 
 def _starts(t: Tally, index: Index) -> Ints:

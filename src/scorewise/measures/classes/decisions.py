@@ -12,7 +12,7 @@ from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.inference import tables as formulas
 from scorewise.inference.scales import effective_rows
-from scorewise.inference.shares import Share, wilson
+from scorewise.inference.shares import Share, wilson_of_cells
 from scorewise.inference.tables import (
     Sloped,
     delta_share,
@@ -123,11 +123,9 @@ def accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
-    w, w2 = t.confusion.weight, t.confusion.weight2
-    right = np.eye(len(w), dtype=bool)
-    hit, miss, hit2, miss2 = (float(x[at].sum()) for x in (w, w2) for at in (right, ~right))
-    value, low, high = wilson(hit, miss, hit2, miss2, level)
-    return Estimate(value, low, high, level, "Wilson", baseline=max(shares(t)))
+    c, right = t.confusion, np.eye(len(t.classes), dtype=bool)
+    seen = wilson_of_cells(c.weight, c.weight2, right, ~right, level)
+    return Estimate(*seen, level, "Wilson", baseline=max(shares(t)))
 
 
 @measure(group="decisions", title="Balanced accuracy", of="several classes")
