@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
+from scorewise.inference.agreement_parts import Rated, against, conger
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.tallies import Ratings
 
@@ -72,11 +73,8 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     assert not isinstance(d, str)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    w = weight / float(weight.max())
-    error = float((w * d.between(codes[:, 0], codes[:, 1])).sum() / w.sum())
-    many = len(r.categories)
-    first, second = (np.bincount(codes[:, k], w, many) / w.sum() for k in (0, 1))
-    expected = float((first * d.spread(second)).sum())
+    parts = against(conger)(Rated.of(r, d).only(both))
+    error, expected = float(parts.observed), float(parts.chance)
     if weight.dtype.kind != "i":
         why = "items have weights; random tables need counts"
         return Baseline(error, expected, why=why)
@@ -84,7 +82,7 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
         return Baseline(error, expected, why=f"more than {ITEMS:,} items; random tables take fewer")
     if not draws:
         return Baseline(error, expected, why="no random tables were asked for")
-    drawn = _permuted(codes, weight, d, many, draws, np.random.default_rng(seed))
+    drawn = _permuted(codes, weight, d, len(r.categories), draws, np.random.default_rng(seed))
     # a hair, so that rounding does not tell equal tables apart
     as_good = int((drawn <= error + 1e-12).sum())
     spread, p = float(drawn.std()), (1 + as_good) / (1 + draws)

@@ -14,9 +14,8 @@ import scorewise.measures
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.inference.agreement import Coefficient, coefficient
-from scorewise.inference.agreement_exact import exact
+from scorewise.inference.agreement_exact import BANDS, exact
 from scorewise.inference.agreement_weights import Weights
-from scorewise.inference.bands import BANDS
 from scorewise.inference.shares import share_over_items
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings

@@ -12,7 +12,7 @@ from scorewise.displays.canvas import BLUE, GREY, ink, literal, panels, percent
 from scorewise.displays.display import Display
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.bands import BANDS
+from scorewise.inference.agreement_exact import BANDS
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings
 

@@ -25,7 +25,7 @@ class Rated:
 
     `listed` has the ratings one by one, `said` the categories of each pattern. Weights may be several
     replicates, one in each row; all sums then are one for each row. `apart` is 0 where there are fewer
-    than two ratings. `worth` is the number of equal items.
+    than two ratings. `worth` is the number of equal items. All formulas also hold for arrays of fractions.
     """
 
     listed: RatingList
@@ -169,7 +169,7 @@ def against(chance: Chance) -> Callable[[Rated], Parts]:
 
 def none(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """No correction for chance."""
-    return 1.0, lambda: np.zeros(len(x))
+    return 1, lambda: np.zeros(len(x))
 
 
 def fleiss(x: Rated) -> tuple[Any, Callable[[], Floats]]:
@@ -188,10 +188,10 @@ def gwet(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     return 1 - agree, lambda: 2 * even * (x.mean_of(p) - (p * p).sum())
 
 
-def uniform(x: Rated) -> float:
+def uniform(x: Rated) -> Any:
     """The disagreement of two categories drawn evenly."""
-    p = np.full(x.many, 1 / x.many)
-    return float((p * x.kernel.spread(p)).sum())
+    p = np.full(x.many, x.worth / x.worth) / x.many  # floats or fractions, as the weights are
+    return (p * x.kernel.spread(p)).sum()
 
 
 def brennan(x: Rated) -> tuple[Any, Callable[[], Floats]]:
@@ -222,7 +222,7 @@ def conger(x: Rated) -> tuple[Any, Callable[[], Floats]]:
 
 def alpha(x: Rated) -> Parts:
     """Krippendorff's: the parts over ratings of items with two, corrected for a small sample."""
-    rated = (x.weight * x.rated).sum(-1)
+    rated = np.asarray((x.weight * x.rated).sum(-1))
     rho = x.rated / rated[..., None]
     few = 1 / (rated * x.worth)
     p = x.shares(x.weight / rated[..., None])
@@ -241,7 +241,7 @@ def alpha(x: Rated) -> Parts:
 
 def alpha_of_ranks(x: Rated) -> Parts:
     """Krippendorff's for ordinal ratings: of the squared distance of mid-ranks, which items move too."""
-    rated = float((x.weight * x.rated).sum())
+    rated = (x.weight * x.rated).sum()
     p = x.shares(x.weight / rated)
     assert isinstance(x.kernel, Quadratic)
     order = np.argsort(x.kernel.values, kind="stable")
