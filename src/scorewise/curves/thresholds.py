@@ -257,11 +257,20 @@ def _limits(off: Floats, y: Floats, level: float, least: float | None) -> tuple[
     if least is None:
         ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return y + ends[0], y + ends[1]
-    # a spread for each side, because near the ends the curve can err to one side only
+    down, up = whole_curve(off, level, least)
+    return y + down, y + up
+
+
+def whole_curve(off: Floats, level: float, least: float) -> tuple[Floats, Floats]:
+    """How far below and above a curve such a share of all replicates of it stay (sup-t).
+
+    Each side is so many times its own spread, or the least: near the ends a curve can err to one side
+    only, and a side on which next to no replicate lies would else decide it all.
+    """
     up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
     up, down = np.maximum(up, least), np.maximum(down, least)
     reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
-    return y - reach * down, y + reach * up
+    return -reach * down, reach * up
 
 
 def _with_unseen(t: Tally) -> Tally:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.inference.resampling import drawn_gaps
+from scorewise.inference.resampling import drawn_gaps, share_beyond
 from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import inner
@@ -261,7 +261,7 @@ def inverted(
             known[step] = np.sort(statistic(noise.at(step)))
         return _quantile(known[step], share)
 
-    p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
+    p = share_beyond(null, least)
     all_steps = len(noise.gap) <= _FEW
     low = (
         0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
@@ -276,7 +276,7 @@ def inverted(
         ends[1] = max(ends[1], *_largest(noise, size, -1.0, back))
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
-    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
+    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, p)
 
 
 def _largest(noise: Gaps, size: Statistic, way: float, *last: float) -> list[float]:

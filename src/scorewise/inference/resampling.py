@@ -24,6 +24,17 @@ from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
 _CELLS = 1024
 
 
+def share_beyond(null: Floats, least: float) -> float:
+    """The p-value of a value seen: how many replicates reach it, the sample itself counted once.
+
+    `least` is a little below what was seen, because equal up to rounding counts as equal.
+
+    >>> share_beyond(np.array([0.5, 1.0, 3.0]), 2.0)
+    0.5
+    """
+    return (1 + int(np.count_nonzero(null >= least))) / (1 + len(null))
+
+
 def resampled(
     weight: Numbers, squares: Numbers, replicates: int, rng: np.random.Generator
 ) -> Floats:

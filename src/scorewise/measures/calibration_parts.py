@@ -23,7 +23,7 @@ from scorewise.curves.hull import (
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import dealt, mean_gap
-from scorewise.inference.resampling import bootstrap_cells, drawn_gaps, resampled
+from scorewise.inference.resampling import bootstrap_cells, drawn_gaps, resampled, share_beyond
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
@@ -72,14 +72,13 @@ def mcb(
     saved = _saved(c, loss, clip)
     null = saved(c.pos - c.gap + drawn_gaps(c, REPLICATES, np.random.default_rng(seed)))
     seen = float(saved(c.pos[None])[0])
-    # equal up to rounding counts as equal
-    p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    p = share_beyond(null, seen * (1 - 1e-9) - 1e-15)
     expected = float(null.mean())
     if len(chances(t)) > CELLS:
         fine = few(t, FINE)
         drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed))
         expected = float(_saved(fine, loss, clip)(fine.pos - fine.gap + drawn).mean())
-    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=float(p))
+    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=p)
     low, high = _reach(c, saved, parts.mcb, level, seed)
     if not high - low > 1e-12:  # no more than rounding
         return replace(e, method="none: resampling does not move it")

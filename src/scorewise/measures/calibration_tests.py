@@ -19,7 +19,7 @@ from scorewise.inference.logistic import (
     log_odds,
     slope,
 )
-from scorewise.inference.resampling import REPLICATES, drawn_gaps
+from scorewise.inference.resampling import REPLICATES, drawn_gaps, share_beyond
 from scorewise.inference.scales import Spread, effective, limits, student_chance, z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
@@ -253,5 +253,5 @@ def hosmer_lemeshow(
     if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
         drawn = drawn_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
-        p = (1 + np.count_nonzero(null >= value * (1 - 1e-9) - 1e-15)) / (1 + len(null))
-    return Estimate(value, level=level, expected=float(df), p=float(p))
+        p = share_beyond(null, value * (1 - 1e-9) - 1e-15)
+    return Estimate(value, level=level, expected=float(df), p=p)

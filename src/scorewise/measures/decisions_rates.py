@@ -13,6 +13,10 @@ from scorewise.inference.tables import delta
 from scorewise.measures.decisions import (
     BOTH_CALLS,
     BOTH_CLASSES,
+    FN,
+    FP,
+    TN,
+    TP,
     called,
     cohen,
     judged,
@@ -23,8 +27,6 @@ from scorewise.measures.decisions import (
 )
 from scorewise.registry import measure
 from scorewise.tallies import Confusion, formulas
-
-TP, FP, FN, TN = range(4)
 
 
 @measure(group="decisions", title="Balanced accuracy")

@@ -171,9 +171,7 @@ def why_not_probable(t: Tally) -> str:
     low, high = t.ends
     if low >= 0 and high <= 1:
         return 'the scores are said not to be probabilities (kind="score")'
-    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
-    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
-    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
+    return f'scores {t.written_ends} are no probabilities; pass kind="logit" if logits'
 
 
 # How far the rows of a tally may lie from the places at which its cells keep them.

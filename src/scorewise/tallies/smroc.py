@@ -210,10 +210,8 @@ def why_not_unit(t: Tally) -> str:
     low, high = t.ends
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
-    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
-    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
     return (
-        f"scores from {ends[0]} to {ends[1]} lie outside [0, 1]; rescale them to it, or pass "
+        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or pass "
         f'kind="logit" if they are logits'
     )
 

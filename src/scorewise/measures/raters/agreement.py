@@ -20,13 +20,18 @@ from scorewise.inference.agreement_limits import (
 )
 from scorewise.inference.agreement_weights import Weights, named
 from scorewise.inference.scales import z
-from scorewise.registry import measure
+from scorewise.registry import RATER_MEASURES, measure
 from scorewise.tallies.ratings import Ratings
 
 RARER = (
     15  # items outside the commonest category: fewer make a bootstrap and published intervals fail
 )
 APART = 10  # items on which raters differ: fewer make published intervals fail
+GWET = "Gwet's variance, t"
+PUBLISHED = {
+    "cohen_kappa": "Fleiss, Cohen and Everitt 1969",
+    "light_kappa": "delta method over items, t",
+}  # where other packages do not take Gwet's
 BELOW_ONE = (-math.inf, 1.0)
 SIGNED = (-1.0, 1.0)
 
@@ -34,24 +39,23 @@ SIGNED = (-1.0, 1.0)
 def judged(
     r: Ratings,
     name: str,
-    published: str,
-    *,
     weights: Weights,
     interval: Interval,
     replicates: int,
     level: float,
     seed: int,
-    bounds: tuple[float, float] = BELOW_ONE,
+    *,
     told: str | None = None,
 ) -> Estimate:
     """The coefficient of that name with its interval; `told` says which weights, unless it is plain.
 
-    interval="published" is what other packages give, and is called as in `published`.
+    interval="published" is what other packages give.
     """
     z(level)  # refuses a level that means nothing
     one_of("interval", interval, get_args(Interval))
     words = weighted(r, weights) if told is None else told
-    bounds = bounds if isinstance(weights, str | None) else BELOW_ONE  # a table of one's own
+    known = isinstance(weights, str | None)  # a table of weights may lead below -1
+    bounds = RATER_MEASURES[name].bounds if known else BELOW_ONE
     c = coefficient(r, name, weights)
     if c.why:
         return Estimate.undefined(c.why, level)
@@ -62,7 +66,7 @@ def judged(
         limits = by_bootstrap(r, name, weights, level, replicates, seed)
         method = f"bootstrap of items, {replicates:,} replicates"
     elif interval == "published":
-        limits, method = by_error(c, level), published
+        limits, method = by_error(c, level), PUBLISHED.get(name, GWET)
     else:
         limits, method = by_formula(c, level), _method(c, name)
     return _estimate(c, limits, level, method + words, bounds, caution)
@@ -149,10 +153,7 @@ def krippendorff_alpha(
     if weights is None:
         scale = metric or r.scale
         weights, told = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
-    return judged(
-        r, "krippendorff_alpha", "Gwet's variance, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED, told=told,
-    )  # fmt: skip
+    return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, told=told)
 
 
 # Do raters agree, and more than by chance? Coefficients of any number of raters, with missing ratings.
@@ -168,9 +169,6 @@ def krippendorff_alpha(
 # items are few or a category is rare.
 
 
-GWET = "Gwet's variance, t"
-
-
 @measure(group="agreement", of="raters", title="Percent agreement")
 def percent_agreement(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
@@ -184,10 +182,7 @@ def percent_agreement(
     >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
     0.700 [0.562, 0.809]
     """
-    return judged(
-        r, "percent_agreement", GWET, weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=(0.0, 1.0),
-    )  # fmt: skip
+    return judged(r, "percent_agreement", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Fleiss' kappa")
@@ -204,10 +199,7 @@ def fleiss_kappa(
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(
-        r, "fleiss_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-    )  # fmt: skip
+    return judged(r, "fleiss_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Conger's kappa")
@@ -225,10 +217,7 @@ def conger_kappa(
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.129, 0.632]
     """
-    return judged(
-        r, "conger_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-    )  # fmt: skip
+    return judged(r, "conger_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Gwet's AC1")
@@ -247,11 +236,8 @@ def gwet_ac(
     0.406 [0.130, 0.640]
     """
     plain = named(r, weights) == "identity"
-    return judged(
-        r, "gwet_ac", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-        told="; AC1" if plain else f"; AC2{weighted(r, weights)}",
-    )  # fmt: skip
+    told = "; AC1" if plain else f"; AC2{weighted(r, weights)}"
+    return judged(r, "gwet_ac", weights, interval, replicates, level, seed, told=told)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")
@@ -268,10 +254,7 @@ def brennan_prediger(
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.125, 0.618]
     """
-    return judged(
-        r, "brennan_prediger", GWET, weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed,
-    )  # fmt: skip
+    return judged(r, "brennan_prediger", weights, interval, replicates, level, seed)
 
 
 # Do two raters agree, and more than by chance? Kappa and its kin, of two raters or the mean over pairs.
@@ -295,10 +278,7 @@ def cohen_kappa(
     >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
     0.400 [0.151, 0.649]
     """
-    return judged(
-        r, "cohen_kappa", "Fleiss, Cohen and Everitt 1969", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "cohen_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Scott's pi")
@@ -315,10 +295,7 @@ def scott_pi(
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(
-        r, "scott_pi", "Gwet's variance, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "scott_pi", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Light's kappa")
@@ -334,10 +311,7 @@ def light_kappa(
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
     0.482 [0.002, 0.899]
     """
-    return judged(
-        r, "light_kappa", "delta method over items, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "light_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")
