@@ -1,4 +1,4 @@
-"""The score-weighted ROC curve (smROC)."""
+"""The score-weighted ROC curve (smROC): its parts, other midpoints, and the balance of its scores."""
 
 from __future__ import annotations
 
@@ -94,9 +94,6 @@ def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
         return SmoothRoc(x / x[-1], y / y[-1], np.concatenate(([np.inf], at[::-1])), climb, run)
 
 
-# Which parts of a score-weighted ROC curve come from appropriate scores.
-
-
 @dataclass(frozen=True, eq=False)
 class Segments:
     """Pieces of a curve, from the highest score down.
@@ -128,9 +125,6 @@ def segments(t: Tally, curve: Curve, midpoint: float, most: int = 400) -> Segmen
     at = np.append(start, len(weight))
     share = add_runs(right, start) / add_runs(weight, start)
     return Segments(curve.x[at], curve.y[at], share)
-
-
-# What another midpoint would make of the area under the score-weighted ROC curve.
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +177,6 @@ def _from_foot(parts: Floats) -> Floats:
 def _from_top(parts: Floats) -> Floats:
     """Sums of what lies above each boundary of cells."""
     return np.concatenate((parts[::-1].cumsum()[::-1], [0.0]))
-
-
-# Which scores are high on which class, and how far that turns the rectangle of the labels.
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""What every threshold would give, and the ROC and precision-recall curves made of it."""
+"""What every threshold would give: ROC and precision-recall curves, their distances and their bands."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from scorewise.tallies.confusion import Cut
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Midpoint, climbs
 from scorewise.tallies.sorting import Numbers
+
+Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
+POINTS = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +131,6 @@ def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
     return t.cut(float(table.threshold[best])), float(value[best])
 
 
-# How far two curves are apart.
-
-
 def distance(a: Curve, b: Curve) -> float:
     """The area between two rising curves on [0, 1]: the mean of their vertical distances.
 
@@ -169,13 +169,6 @@ def _between(curve: Curve, first: np.ndarray, last: np.ndarray, x: Floats) -> Fl
     low, high = curve.y[first], curve.y[last]
     rise: Floats = low + (high - low) * np.where(across > 0, exact, 0.0)
     return rise
-
-
-# How sure a curve is: bands around it, by the bootstrap of cells.
-
-
-Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
-POINTS = 101
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""How far the scores have moved, whatever the labels: midpoint, KS, Wasserstein, PSI."""
+"""How far scores, curves and outcomes have moved from one sample to the other; replicates lead."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from scorewise.tallies.sorting import add_runs
 
 BINS = 10
 LEAST = 1e-4  # what PSI takes an emptier bin for
+PIECES = 1 << 16  # of a curve whose distance from another is measured
+_GRID = np.linspace(0.0, 1.0, 257)  # where the curves of replicates are compared
+STRATA = 64  # classes of rows with about the same score
+SHIFT_BINS = 4  # of the reliability curves
+_ROWS = 20  # in a stratum, at least
 
 
 def ks(x: Split) -> Floats:
@@ -84,13 +89,6 @@ def _midpoint(x: Split, side: Classes) -> Floats:
 def _mean(s: Floats, w: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((w * s).sum(-1) / w.sum(-1))
-
-
-# How far the curves have moved: AUROC, and smROC with its area, its balance and its rotation.
-
-
-PIECES = 1 << 16  # of a curve whose distance from another is measured
-_GRID = np.linspace(0.0, 1.0, 257)  # where the curves of replicates are compared
 
 
 class Steps(NamedTuple):
@@ -173,14 +171,6 @@ def rotation_change(x: Split) -> Floats:
         high = (rows * (x.unit >= m[..., None] - HAIR)).sum(-1)
         found.append(rotation(high, rows.sum(-1) - high, w.pos.sum(-1), w.neg.sum(-1)))
     return np.asarray(found[1] - found[0])
-
-
-# How the outcomes have changed: how often they are positive, and how they answer to the score.
-
-
-STRATA = 64  # classes of rows with about the same score
-SHIFT_BINS = 4  # of the reliability curves
-_ROWS = 20  # in a stratum, at least
 
 
 def prevalence_change(x: Split) -> Floats:

@@ -17,6 +17,8 @@ from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
 from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
 
+MANY = 1 << 21  # distinct scores of both samples that are left as they are
+
 
 class Classes(NamedTuple):
     """Weight of negatives and of positives; cells are the last axis, replicates may come before."""
@@ -183,12 +185,6 @@ def _mean(score: Floats, mass: Floats, start: Any) -> Floats:
         mean = add_runs(score * mass, start) / add_runs(mass, start)
     # rounding, and sums beyond the largest float, stay within the cell
     return np.asarray(np.clip(np.nan_to_num(mean), score[start], score[last]))
-
-
-# Samples of very many distinct scores on fewer cells, fine enough for every measure of drift.
-
-
-MANY = 1 << 21  # distinct scores of both samples that are left as they are
 
 
 def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:

@@ -1,4 +1,4 @@
-"""Agreement of resampled items: replicates of a coefficient."""
+"""Intervals of agreement coefficients: by inverting a test, by standard error, or by resampling items."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from scorewise.tallies.sorting import Numbers
 _DRAWN = 1 << 20  # weights drawn at a time
 _FEW = 1 << 15  # patterns x raters x categories that all replicates are summed over at once
 _MANY = 30.0  # items from which on a gamma distribution is that of the cube of a normal number
+Interval = Literal["formula", "bootstrap", "published"]
+Limits = tuple[float, float]
+Polynomial = Sequence[float]  # from the constant up
 
 
 def replicates_of(
@@ -122,14 +125,6 @@ def _cubes(worth: Floats, normal: Floats) -> Floats:
     root = 1 - 1 / (9 * worth) + normal / (3 * np.sqrt(worth))
     found: Floats = worth * root * root * root
     return found
-
-
-# Intervals of agreement coefficients: by inverting a test, by standard error, or by resampling items.
-
-
-Interval = Literal["formula", "bootstrap", "published"]
-Limits = tuple[float, float]
-Polynomial = Sequence[float]  # from the constant up
 
 
 def by_formula(c: Coefficient, level: float) -> Limits:

@@ -1,4 +1,4 @@
-"""Observed disagreement, disagreement by chance, and how each item moves them."""
+"""Observed disagreement, disagreement by chance, and how each item moves them; also of each two raters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from scorewise.inference.scales import effective
 from scorewise.tallies.formulas import mid_ranks, placed
 from scorewise.tallies.rating_patterns import Counted, picked, ranges, spans, summed
 from scorewise.tallies.ratings import Ratings
+
+MOST = 10**9  # pairs of ratings of an item that are compared
+_BLOCK = 1 << 18  # pairs of ratings at a time
+_CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 
 @dataclass(frozen=True)
@@ -272,14 +276,6 @@ def _above(values: Floats, order: NDArray[np.int64]) -> Floats:
     found = np.empty_like(values)
     found[order[::-1]] = placed(values[order[::-1]])
     return found
-
-
-# Each two raters compared on the items that both rated, and Cohen's kappa of all such pairs.
-
-
-MOST = 10**9  # pairs of ratings of an item that are compared
-_BLOCK = 1 << 18  # pairs of ratings at a time
-_CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 
 def too_many(rated: Ints) -> str:

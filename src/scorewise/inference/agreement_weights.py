@@ -1,4 +1,7 @@
-"""What a partial agreement counts: weights of pairs of categories, by name or as a table of one's own."""
+"""How far apart two ratings are, from 0 (agree) to 1, by the weights of partial agreement.
+
+Weights go by name or by a table. Sums over pairs of ratings are taken without a table of all pairs.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ NAMES = (
 )  # fmt: skip
 MOST = 1 << 14  # categories of which every pair is looked at, a block at a time
 MOST_OWN = 1 << 12  # categories of a table of one's own
+_BLOCK = 1 << 20  # pairs of categories at a time
 
 
 def named(r: Ratings, weights: Weights) -> str:
@@ -199,12 +203,6 @@ _FUNCTIONS = {
     "circular": _circular,
     "bipolar": _bipolar,
 }
-
-
-# How far apart two ratings are, from 0 (agree) to 1: summed over pairs without a table of all pairs.
-
-
-_BLOCK = 1 << 20  # pairs of categories at a time
 
 
 class Disagreement(Protocol):

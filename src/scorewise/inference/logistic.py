@@ -1,4 +1,4 @@
-"""Logistic regression on cells: maximum likelihood by Newton's method."""
+"""Logistic regression on cells by Newton's method, and Cox's line: labels on log-odds (Cox 1958)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _STEPS = 200
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
 _MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
+LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
 
 class Fitted(NamedTuple):
@@ -195,12 +196,6 @@ def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
                 best = fit.loss, coef
     assert best is not None  # no feature at all is always allowed
     return best[1]
-
-
-# Cox's line: labels regressed on the log-odds of their probabilities (Cox 1958).
-
-
-LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
 
 class LogOdds(NamedTuple):

@@ -1,4 +1,4 @@
-"""DeLong's variance from the cells of a tally, ties exact, and what to do where it says nothing."""
+"""Areas under ROC and precision-recall curves from the cells of a tally, with variances and intervals."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ from scorewise.tallies.tally import Block
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
 CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
+_Cells = tuple[Any, Any, Any, Any]
+_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
+_CELLS = 32  # thresholds: more find hardly a larger maximum
+_PAIRS = 300  # draws of noise, each also taken with the other sign
+_STEPS = 8
 
 
 def area(t: Tally) -> float:
@@ -132,12 +137,6 @@ def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[floa
     return search(0.0), search(1.0)
 
 
-# Area under part of the ROC curve, and its variance.
-
-
-_Cells = tuple[Any, Any, Any, Any]
-
-
 class PartialArea(NamedTuple):
     """The area up to a width, and what its variance is made of.
 
@@ -229,12 +228,6 @@ def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]
     return m.about(m.first / total, squares) / total**2, effective(total, squares)
 
 
-# The area under the precision-recall curve and its variance, from the cells of a tally.
-
-
-_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
-
-
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
     """The area under the precision-recall curve, by steps or by straight lines."""
     total = 0.0
@@ -304,22 +297,13 @@ def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
     return down[-2::-1], down[:0:-1]
 
 
-# How small the largest distance of two score distributions may be, given the one seen.
-#
-# A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
-# helped. So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise
-# is drawn. The lower limit is the smallest maximum under which the one seen is not extreme. A maximum of
-# 0 is the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds
-# nothing.
-
-
-_CELLS = 32  # thresholds: more find hardly a larger maximum
-_PAIRS = 300  # draws of noise, each also taken with the other sign
-_STEPS = 8
-
-
 def least_distance(t: Tally, level: float) -> float:
     """The lower limit of the largest distance between the score distributions of the two classes.
+
+    A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
+    helped. So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise
+    is drawn. The limit is the smallest maximum under which the one seen is not extreme. A maximum of 0 is
+    the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds nothing.
 
     >>> y, s = np.arange(40) % 2, np.arange(40) / 40
     >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)

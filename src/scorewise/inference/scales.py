@@ -1,4 +1,4 @@
-"""Normal intervals on the scale on which an estimate is closest to normal."""
+"""Normal and Student's intervals on the scale on which an estimate is closest to normal."""
 
 from __future__ import annotations
 
@@ -206,9 +206,6 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))
     low, high = expit(np.array([centre - reach, centre + reach])).tolist()
     return low, high
-
-
-# The mean of all scores, with its interval.
 
 
 def mean_score(t: Tally, *, level: float = 0.95) -> Estimate:

@@ -1,4 +1,4 @@
-"""Intervals for shares (proportions), and for what is made of two independent shares."""
+"""Intervals for shares (proportions), for what is made of two shares, and for rising curves of shares."""
 
 from __future__ import annotations
 
@@ -108,9 +108,6 @@ def ratio(a: Share, b: Share) -> tuple[float, float]:
     return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)
 
 
-# Two shares of the same items: their difference, and whether there is any.
-
-
 def sign_test(first: float, second: float, first2: float, second2: float) -> float:
     """The chance of so uneven a split of items of which each goes either way, two-sided.
 
@@ -180,17 +177,14 @@ def _crossing(score: Callable[[float], float], reach: float, low: float, high: f
     return (low + high) / 2
 
 
-# Where a rising curve of shares may lie: exact intervals of shares over neighbouring cells.
-#
-# A rising curve is at most its mean over any stretch to the right, and at least that over any stretch to
-# the left. So the Clopper-Pearson intervals of many stretches, each of a level raised for their number,
-# bound it without any resampling (Dimitriadis, Dümbgen, Henzi, Puke and Ziegel 2023).
-
-
 def rising_limits(
     c: Chances, level: float, *, simultaneous: bool, single: bool
 ) -> tuple[Floats, Floats]:
     """The lower and upper limits of the curve on each cell; `single` if each holds one probability.
+
+    A rising curve is at most its mean over any stretch to the right, and at least that over any stretch to
+    the left. So the Clopper-Pearson intervals of many stretches, each of a level raised for their number,
+    bound it without any resampling (Dimitriadis, Dümbgen, Henzi, Puke and Ziegel 2023).
 
     At each cell by itself the lengths of stretches share the level, at all cells at once all stretches
     do. Lengths are the powers of two.
@@ -254,9 +248,6 @@ def largest_gap(c: Chances, off: Floats, level: float) -> float:
     below = 1 - exact_upper(c.weight - c.pos, c.weight, c.squares, tail)
     at = c.p + off
     return float(np.maximum(above - at, at - below).max())
-
-
-# A share of what items count, over items that count differently much.
 
 
 def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: float) -> Estimate:

@@ -1,4 +1,4 @@
-"""Intervals for formulas of a two-by-two table."""
+"""Intervals for formulas of a table of decisions, of two classes or of several."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from scorewise.inference.shares import Share, wilson_of
 from scorewise.tallies import Confusion
 
 Formula = Callable[[Any, Any, Any, Any], Any]
+# a table (true class by decision) -> the value, and its slope in each cell
+Sloped = Callable[[Floats], tuple[float, Floats]]
+DRAWN = 0.5  # rows by which a share is drawn towards the mean
+SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
 def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
@@ -61,9 +65,6 @@ def corners(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
     slack = np.array([pos, -neg, -pos, neg])
     return c.table - slack, c.table + slack
-
-
-# Formulas of a table of decisions on several classes, each with its slope in every cell.
 
 
 def macro_f1(table: Floats) -> tuple[float, Floats]:
@@ -117,15 +118,6 @@ def _agreement(table: Floats) -> tuple[float, float, Floats, Floats]:
     slope_po = (np.eye(len(table)) - po) / n
     slope_pe = (called[:, None] + true[None, :] - 2 * pe) / n
     return po, pe, slope_po, slope_pe
-
-
-# Intervals for formulas of a table of decisions on several classes.
-
-
-# a table (true class by decision) -> the value, and its slope in each cell
-Sloped = Callable[[Floats], tuple[float, Floats]]
-DRAWN = 0.5  # rows by which a share is drawn towards the mean
-SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
 def mean_share(share: Floats, rows: Floats, level: float) -> Share:

@@ -1,4 +1,4 @@
-"""A judge against the truth: accuracy, kappa, base rates, and each category."""
+"""A judge against the truth, against other judges, and beside humans: accuracy, kappa, base rates."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import Codes
 from scorewise.tallies import Confusion
+
+Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,6 @@ def _share(
     return Estimate(value, low, high, level, "Wilson")
 
 
-# Two judges on the same items.
-
-
 @dataclass(frozen=True)
 class Difference:
     """The first judge minus the second; `only_first` is the share of items on which only it is right.
@@ -180,12 +179,6 @@ def _accuracy(
     low, high = matched_difference(n * p, n * q, n, level)
     test = sign_test(one[0], two[0], one[1], two[1])
     return Estimate(gap, min(low, gap), max(high, gap), level, "Tango; McNemar exact", p=test)
-
-
-# How well humans agree with one another, and whether a judge agrees with them as well.
-
-
-Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A judge that grades: whether it grades higher or lower than the truth, how far off, in which order."""
+"""A judge's grades against those of the truth, and how frequent each category is, corrected."""
 
 from __future__ import annotations
 
@@ -119,9 +119,6 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     error = math.sqrt((1 + r * r / 2) / (n - 3)) * (1 - r * r)
     low, high = wald(r, error, level, "atanh")
     return Estimate(r, low, high, level, "Bonett-Wright", baseline=0.0)
-
-
-# How frequent each category is: judged on all items, corrected by those that humans labelled.
 
 
 @dataclass(frozen=True)

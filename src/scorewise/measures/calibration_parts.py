@@ -1,4 +1,4 @@
-"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP)."""
+"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP), also on rows not seen."""
 
 from __future__ import annotations
 
@@ -22,21 +22,34 @@ from scorewise.curves.hull import (
 )
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.paired import dealt, mean_gap
-from scorewise.inference.resampling import bootstrap_cells, drawn_gaps, resampled, share_beyond
+from scorewise.inference.paired import mean_gap
+from scorewise.inference.resampling import (
+    bootstrap_cells,
+    dealt,
+    drawn_gaps,
+    resampled,
+    share_beyond,
+)
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.extremes import check_clip, why_infinite, why_open
+from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import charges, uncertainty
-from scorewise.tallies.probabilities import Chances, chances, why_not_probable
+from scorewise.tallies.probabilities import (
+    Chances,
+    chances,
+    check_clip,
+    why_infinite,
+    why_not_probable,
+)
 from scorewise.tallies.sorting import inner, runs
 
 REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 FINE, ENOUGH = 1 << 11, 30  # cells and replicates of the expected value, which finer cells raise
 SCORES = ("brier", "log", "spherical")
+CROSSFIT_CELLS = 1 << 12
 
 
 @measure(group="calibration", better="low", title="Miscalibration (MCB)")
@@ -191,12 +204,6 @@ def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
     if share.low <= 0.5 <= share.high:
         high = float(uncertainty(np.array([0.5]), loss)[0])
     return Estimate(value, min(float(ends.min()), value), max(high, value), level, "Wilson")
-
-
-# Would recalibration help on rows not seen? Miscalibration, cross-fitted.
-
-
-CROSSFIT_CELLS = 1 << 12
 
 
 @measure(

@@ -8,11 +8,13 @@ from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Direction, Noise, inverted
+from scorewise.inference.resampling import dealt_cells
 from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
+from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import logit
-from scorewise.tallies.probabilities import Chances, chances, dealt, displacement, equal_mass
+from scorewise.tallies.probabilities import Chances, chances, equal_mass
 from scorewise.tallies.sorting import add_runs, first_of_runs, kept
 
 _CELLS = 20
@@ -163,7 +165,7 @@ def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
     c = chances(t)
     if len(c) > _MOST:
         c = c.joined(equal_mass(c, _MOST))
-    share, pos = dealt(c, folds, seed)
+    share, pos = dealt_cells(c, folds, seed)
     start = equal_mass(c, _CELLS)
     fold, cell = np.nonzero(share * c.weight > 0)
     group = (np.searchsorted(start, np.arange(len(c)), side="right") - 1)[cell]

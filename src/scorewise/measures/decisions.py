@@ -1,4 +1,8 @@
-"""What the decision measures share: when they are undefined, baselines, and certified bounds."""
+"""Are the decisions right? Shares of rows, and means of such shares that are shares themselves.
+
+The first functions serve all measures of decisions: when they are undefined, baselines, and certified
+bounds.
+"""
 
 from __future__ import annotations
 

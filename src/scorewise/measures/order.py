@@ -1,4 +1,4 @@
-"""Is the order right? Measures of the ROC curve."""
+"""Is the order right? Measures of the ROC curve, of precision and recall, and of costs of decisions."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
 from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.sorting import add_runs, inner
+
+RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
+_Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 @measure(group="order", title="AUROC")
@@ -162,13 +165,6 @@ def _distances(t: Tally) -> tuple[float, float, int, int]:
     found = largest_gaps(t.neg, t.pos)
     up, down = float(found.up), float(found.down)
     return (up, down, int(found.at_up), 1) if up >= down else (up, down, int(found.at_down), -1)
-
-
-# Is the order right, whatever the costs? Hand's H-measure.
-
-
-RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
-_Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 @measure(group="order", title="H-measure")
@@ -302,9 +298,6 @@ def _charges(q: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     from scipy.special import betainc, betaincc
 
     return a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q)
-
-
-# Is the order right? Measures of the precision-recall curve.
 
 
 @measure(group="order", title="Average precision")

@@ -12,9 +12,8 @@ from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import check_clip, moments, why_infinite
 from scorewise.tallies.losses import Loss
-from scorewise.tallies.probabilities import why_not_probable
+from scorewise.tallies.probabilities import check_clip, moments, why_infinite, why_not_probable
 
 Convention = Literal["binary", "sum"]
 

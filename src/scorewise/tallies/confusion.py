@@ -1,4 +1,8 @@
-"""Decisions against labels."""
+"""Decisions against labels: their table at a threshold, and the scores that would decide alike.
+
+A score is compared in its own precision: the threshold is rounded to 32 bits where the scores have 32, as
+numpy, torch, polars and pandas do. So the 32-bit score 0.7 is at the threshold 0.7, not just below it.
+"""
 
 from __future__ import annotations
 
@@ -116,13 +120,6 @@ class Confusion:
 
     def __repr__(self) -> str:
         return f"Confusion(classes={self.classes}, weight={self.weight.tolist()})"
-
-
-# From a tally to decisions: a threshold, the interval of scores around it, and the confusion.
-#
-# A score is compared in its own precision: the threshold is rounded to 32 bits where the scores have 32,
-# as numpy, torch, polars and pandas do. So the 32-bit score 0.7 is at the threshold 0.7, not a hair below
-# it.
 
 
 class Cut(NamedTuple):

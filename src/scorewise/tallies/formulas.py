@@ -175,9 +175,6 @@ def _parts(table: Any, apart: Floats | None) -> tuple[Any, Any, Any, Any, Any]:
     return away, (share * away).sum((-2, -1)), (row * of_row).sum(-1), of_row, of_column
 
 
-# What follows takes the four cells of a two-by-two table: numbers, arrays or complex steps.
-
-
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of right decisions."""
     return (tp + tn) / (tp + fp + fn + tn)

@@ -1,4 +1,4 @@
-"""How sure a row of scores is of its first choice: confidence scoring functions."""
+"""The parts of a tally of several classes: confidence, scores by true class, weights, and whole rows."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from scorewise.tallies.sorting import (
 from scorewise.tallies.tally import Tally
 
 Rule = Literal["max", "margin", "entropy", "energy"]
+MOST = 1 << 14
 
 
 def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, Kind]:
@@ -58,9 +59,6 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
         return lead, "score"
     log = np.log(np.where(p > 0, p, 1.0))
     return (p * log).sum(1), "score"
-
-
-# The scores of one class, by the true class of their rows.
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +137,6 @@ class Marks:
         for w in (self.weight[used], self.weight2[used]):
             columns += [add_runs(np.where(up, 0, w), start), add_runs(np.where(up, w, 0), start)]
         return (score[start], *columns)
-
-
-# What rows of several classes weigh, and the parts of their tally that are sums of it.
 
 
 @dataclass(frozen=True)
@@ -223,12 +218,6 @@ def origin_of(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]
         weight=None if rows.weight is None else rows.names.weight,
         dropped=rows.dropped, sources=sources,
     )  # fmt: skip
-
-
-# What the classes' scores say together: the rows themselves, or a sample where they are many.
-
-
-MOST = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)

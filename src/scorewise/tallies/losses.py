@@ -1,4 +1,4 @@
-"""What proper scores (log loss, Brier, spherical) charge for a score on a negative and on a positive."""
+"""What proper scores charge: for a score on a negative or a positive, and for a row of probabilities."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from scorewise.tallies.sorting import Numbers, inner
 Loss = Literal["log", "log clipped", "brier", "spherical"]
 LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier", "spherical")
 CLIP = 1e-15
+ClassLoss = Literal["log", "log clipped", "brier", "spherical", "ranked"]
+CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical", "ranked")
 
 
 class Moments(NamedTuple):
@@ -125,13 +127,6 @@ def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
 
     total: NDArray[np.float64] = entr(share) + entr(rest)
     return total
-
-
-# What proper scores charge for a row of probabilities, one for each class.
-
-
-ClassLoss = Literal["log", "log clipped", "brier", "spherical", "ranked"]
-CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical", "ranked")
 
 
 def softmax(z: Floats) -> Floats:

@@ -1,4 +1,13 @@
-"""The midpoint of the scores: where a score turns from low to high."""
+"""The score-weighted ROC curve (smROC) of a tally: the midpoint, climbs and runs, and their bounds.
+
+The midpoint is where a score turns from low to high. A score is appropriate if it is high (at or above
+the midpoint) on a positive, or low on a negative. A row climbs by v and runs by 1 - v, where v = s if its
+score s is appropriate and 1 - s if it is not. Scores of 0 and 1 thus climb or run by a whole row, as on the
+ROC curve; a score of 0.5 does half of each.
+
+A coarse tally knows the sum of the scores of each class in a cell, so it knows climb and run of every
+cell but the one that holds the midpoint. What is open is the order within cells, and that cell.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +30,10 @@ from scorewise.tallies.tally import Tally
 Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
 
 _FAR = 0.2
+_CELLS, _STEPS = 2048, 256
+_EDGES = images((0.0, 1.0), 1.0)
+NARROWEST = 0.005  # scores of one class that are all equal have a density, too
+HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
 
 
 def far(value: float) -> bool:
@@ -111,14 +124,6 @@ def _median(t: Tally, side: int) -> tuple[float, float]:
     return float(median(low, w)), float(median(high, w))
 
 
-# Where the densities of the scores of the two classes cross.
-
-
-_CELLS, _STEPS = 2048, 256
-_EDGES = images((0.0, 1.0), 1.0)
-NARROWEST = 0.005  # scores of one class that are all equal have a density, too
-
-
 def crossing(t: Tally) -> float:
     """The score between the class means at which both class densities are equal.
 
@@ -192,17 +197,6 @@ def _root(lead: Callable[[Floats], Floats], low: float, high: float) -> float:
     from scipy.optimize import brentq
 
     return float(brentq(lambda x: float(lead(np.array([x]))[0]), low, high, xtol=1e-14))
-
-
-# What each score adds to the score-weighted ROC curve (smROC): a climb and a run.
-#
-# A score is appropriate if it is high (at or above the midpoint) on a positive, or low on a negative. A
-# row climbs by v and runs by 1 - v, where v = s if its score s is appropriate and 1 - s if it is not.
-# Scores of 0 and 1 thus climb or run by a whole row, as on the ROC curve; a score of 0.5 does half of
-# each.
-
-
-HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
 
 
 def why_not_unit(t: Tally) -> str:
@@ -291,12 +285,6 @@ def class_sums(t: Tally) -> tuple[float, float]:
             w *= s
             sums[k] += float(w.sum())
     return sums[0], sums[1]
-
-
-# What a coarse tally leaves open of the score-weighted ROC curve: bounds on its area.
-#
-# A coarse tally knows the sum of the scores of each class in a cell, so it knows climb and run of every
-# cell but the one that holds the midpoint. What is open is the order within cells, and that cell.
 
 
 class _Cells(NamedTuple):

@@ -1,4 +1,9 @@
-"""What is made of an immutable value once, and kept with it."""
+"""From rows to cells with one sort, sums over runs of cells, and results kept with what they are made of.
+
+A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
+label`. One in-place sort of unsigned integers then orders scores and labels together, several times
+faster than an argsort. Only weights need an argsort.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,10 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Further = ParamSpec("Further")
+AnyFloats = NDArray[np.floating]
+Numbers = Ints | NDArray[np.float64]
+_PART = 1 << 15  # rows that are folded into cells at a time
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
@@ -38,19 +47,6 @@ def once(
         return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
 
     return known  # type: ignore[return-value]  # it takes the tally by any name
-
-
-# From rows to cells with one sort: the scores in order, and what lies on each of them.
-#
-# A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
-# label`. One in-place sort of unsigned integers then orders scores and labels together, several times
-# faster than an argsort. Only weights need an argsort.
-
-
-AnyFloats = NDArray[np.floating]
-Numbers = Ints | NDArray[np.float64]
-
-_PART = 1 << 15  # rows that are folded into cells at a time
 
 
 def count_cells(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
@@ -190,9 +186,6 @@ def quantile_cells(most: int, *mass: Any) -> Ints:
         below = upto[-1]
     start = np.concatenate(found)
     return start[first_of_runs(start)]
-
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:

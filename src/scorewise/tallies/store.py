@@ -1,4 +1,7 @@
-"""Columns of numbers in one small Parquet file, with what they are in its metadata, under a seal."""
+"""Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
+
+A tally of two classes is a row for each cell; that of several classes one row of lists.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,12 @@ _VERSION = 2
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
+_KEY = "scorewise.tally"
+_SIDES = ("neg", "pos")
+_CLASS_KEY = "scorewise.class_tally"
+_TALLY = ("score", "neg", "pos", "neg2", "pos2")
+_MARKS = ("score", "true", "weight", "weight2")
+_JOINT = ("scores", "y", "weight", "weight2")
 
 
 def write(
@@ -110,13 +119,6 @@ def invalid(path: Path, reason: str) -> BadInput:
     return BadInput(f"{path.name} is not a valid tally: {reason}")
 
 
-# Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
-
-
-_KEY = "scorewise.tally"
-_SIDES = ("neg", "pos")
-
-
 def save(t: Tally, path: str | Path) -> None:
     """Write the tally, if it is one that can be read again."""
     columns: Stored = {"score": t.score, "neg": t.neg, "pos": t.pos}
@@ -190,15 +192,6 @@ def restored_moments(sums: list[Any]) -> Moments:
     if not all(type(n) in (int, float) for n in sums):
         raise TypeError
     return Moments(*sums)
-
-
-# Tallies of several classes as files: one row of lists in a Parquet file, the rest in its metadata.
-
-
-_CLASS_KEY = "scorewise.class_tally"
-_TALLY = ("score", "neg", "pos", "neg2", "pos2")
-_MARKS = ("score", "true", "weight", "weight2")
-_JOINT = ("scores", "y", "weight", "weight2")
 
 
 def save_classes(t: ClassTally, path: str | Path) -> None:

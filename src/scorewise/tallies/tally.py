@@ -19,6 +19,7 @@ from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
+_COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 class Block(NamedTuple):
@@ -278,9 +279,6 @@ class Tally:
         from scorewise.tallies.store import load
 
         return load(Path(path))
-
-
-_COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 def _why_absent(negatives: float, positives: float) -> str:

@@ -1,4 +1,4 @@
-"""Is each class right as often as its probability says? Class by class, on bins of its probability."""
+"""Calibration of each class, of the top class, and of the whole row of probabilities."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from scorewise.tallies import ClassTally
 from scorewise.tallies.probabilities import Binning, Chances, Convention, binned, check_bins
 
 _MOST = 1 << 23  # gaps that are drawn at a step
+Smoothed = Literal["labels", "gaps"]
 
 
 @measure(group="calibration", better="low", title="Class-wise ECE", of="several classes")
@@ -177,12 +178,6 @@ _top_label(
     The binary `ece_sweep` of the confidence (Roelofs et al. 2022).
     """,
 )
-
-
-# Are all classes together as frequent as a row of probabilities says? The canonical error.
-
-
-Smoothed = Literal["labels", "gaps"]
 
 
 @measure(

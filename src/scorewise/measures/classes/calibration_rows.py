@@ -1,4 +1,4 @@
-"""What would a better temperature save? A lower bound of the calibration error in log loss."""
+"""Calibration judged row by row: what a better temperature saves, and whether like rows err alike."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ from scorewise.tallies.losses import CLIP
 from scorewise.tallies.sorting import add_runs, inner
 
 _GRID = np.geomspace(1 / 32, 32, 61)  # inverse temperatures
+Distance = Literal["total variation", "euclidean"]
+_NARROW = (
+    0.05  # a narrower kernel, of scores that are nearly all certain, sees no two rows as alike
+)
 
 
 @measure(
@@ -144,16 +148,6 @@ class _Tables:
             gain[:, f] += size(1.0) - size(b[:, f])
         total: Floats = gain.sum(1)
         return total
-
-
-# Do rows with like probabilities err alike? The squared kernel calibration error.
-
-
-Distance = Literal["total variation", "euclidean"]
-
-_NARROW = (
-    0.05  # a narrower kernel, of scores that are nearly all certain, sees no two rows as alike
-)
 
 
 @measure(group="calibration", better="low", bounds=(-2.0, 2.0), title="SKCE", of="several classes")

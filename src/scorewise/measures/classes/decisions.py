@@ -1,4 +1,10 @@
-"""What measures of several classes share: which classes occur, and when nothing can be said."""
+"""Are the decisions among several classes right? Shares, means over classes, and association.
+
+Decisions name the class of the highest score. Averages run over the classes for which the averaged share
+exists: recall over those that occur, precision over those that are called, F1 over those that occur or are
+called. scikit-learn counts a precision that does not exist as 0. Micro averages are not measures of their
+own: with one label a row, micro precision, recall and F1 all are the accuracy.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +36,7 @@ FEW = (
     3  # rows of a class, below which the interval of its share, and of means of few, is unreliable
 )
 UNKNOWN = "only the confidence is known; scores of each class are needed for this"
+SIGNED = (-1.0, 1.0)
 
 
 def occurring(t: ClassTally) -> NDArray[np.bool_]:
@@ -98,17 +105,6 @@ def counted(t: ClassTally, used: Any, which: str) -> str:
     """
     many, of = int(np.count_nonzero(used)), len(t.classes)
     return f"{of} classes" if many == of else f"the {many} of {of} classes that {which}"
-
-
-# Are the decisions right? Those among several classes.
-#
-# Decisions name the class of the highest score. Averages run over the classes for which the averaged
-# share exists: recall over those that occur, precision over those that are called, F1 over those that
-# occur or are called. scikit-learn counts a precision that does not exist as 0. Micro averages are not
-# measures of their own: with one label a row, micro precision, recall and F1 all are the accuracy.
-
-
-SIGNED = (-1.0, 1.0)
 
 
 @measure(group="decisions", title="Accuracy", of="several classes")

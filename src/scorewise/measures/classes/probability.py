@@ -13,8 +13,8 @@ from scorewise.inference.paired import mean_loss
 from scorewise.measures.classes.decisions import UNKNOWN, shares
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
-from scorewise.tallies.extremes import check_clip
 from scorewise.tallies.losses import ClassLoss, Moments
+from scorewise.tallies.probabilities import check_clip
 
 
 @measure(

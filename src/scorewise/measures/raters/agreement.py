@@ -1,4 +1,16 @@
-"""What coefficients of agreement share: the interval by formula or by resampled items."""
+"""Do raters agree, and more than by chance? Coefficients with missing ratings and partial agreement.
+
+Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more of the share of agreeing
+pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
+"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
+column for each category. None takes those of the scale: identity for nominal ratings, linear for
+ordinal, quadratic for interval and ratio for ratio.
+
+An interval is that of a score test, of which the variance is that at the value tested: 0 is in it exactly
+where the test allows independent raters. AC1 and Brennan-Prediger mean another chance and have no test;
+their intervals are Wilson's. With interval="bootstrap" items are resampled; "published" is what other
+packages give, which fails where items are few or a category is rare.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +46,7 @@ PUBLISHED = {
 }  # where other packages do not take Gwet's
 BELOW_ONE = (-math.inf, 1.0)
 SIGNED = (-1.0, 1.0)
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 def judged(
@@ -122,12 +135,6 @@ def weighted(r: Ratings, weights: Any) -> str:
     return words.get(name, f"; {name} weights")
 
 
-# Are ratings reliable? Krippendorff's alpha.
-
-
-Metric = Literal["nominal", "ordinal", "interval", "ratio"]
-
-
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
 def krippendorff_alpha(
     r: Ratings, *, metric: Metric | None = None, weights: Weights = None,
@@ -154,19 +161,6 @@ def krippendorff_alpha(
         scale = metric or r.scale
         weights, told = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
     return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, told=told)
-
-
-# Do raters agree, and more than by chance? Coefficients of any number of raters, with missing ratings.
-#
-# Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more of the share of agreeing
-# pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
-# "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
-# column for each category. None takes those of the scale: identity for nominal ratings, linear for
-# ordinal, quadratic for interval and ratio for ratio. An interval is that of a score test, of which the
-# variance is that at the value tested: 0 is in it exactly where the test allows independent raters. AC1
-# and Brennan-Prediger mean another chance and have no test; their intervals are Wilson's. With
-# interval="bootstrap" items are resampled; "published" is what other packages give, which fails where
-# items are few or a category is rare.
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
@@ -255,11 +249,6 @@ def brennan_prediger(
     0.400 [0.125, 0.618]
     """
     return judged(r, "brennan_prediger", weights, interval, replicates, level, seed)
-
-
-# Do two raters agree, and more than by chance? Kappa and its kin, of two raters or the mean over pairs.
-#
-# `weights` are those of chance_corrected. Only items that both rated count.
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Cohen's kappa")
