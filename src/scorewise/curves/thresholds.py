@@ -74,15 +74,12 @@ class Roc(Curve):
 
 def thresholds(t: Tally) -> Thresholds:
     """The table of all thresholds."""
-    tp, fp = (np.concatenate((w[:1] * 0, w[::-1].cumsum())) for w in (t.pos, t.neg))
     at = t.score if t.coarse is None else t.coarse.low.min(0)
     above = np.concatenate(([np.inf], at[::-1].astype(np.float64)))
-    if not len(t.score):
-        tp = fp = np.zeros(1, np.int64)
+    none = np.zeros(1, t.pos.dtype)
+    tp, fp = (np.concatenate((none, w[::-1].cumsum())) for w in (t.pos, t.neg))
     # what lies below is added up from below, so that it loses no digits to what lies above
-    fn, tn = (np.concatenate((w[:1] * 0, w.cumsum()))[::-1] for w in (t.pos, t.neg))
-    if not len(t.score):
-        fn = tn = np.zeros(1, np.int64)
+    fn, tn = (np.concatenate((none, w.cumsum()))[::-1] for w in (t.pos, t.neg))
     return Thresholds(above, tp, fp, fn, tn)
 
 

@@ -25,7 +25,6 @@ from scorewise.tallies.coarse import pool
 from scorewise.tallies.formulas import auroc, placed
 from scorewise.tallies.losses import NOTHING, Moments
 from scorewise.tallies.sorting import inner
-from scorewise.tallies.tally import Block
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
 CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
@@ -232,52 +231,50 @@ def precision_area(t: Tally, trapezoid: bool = False) -> float:
     """The area under the precision-recall curve, by steps or by straight lines."""
     total = 0.0
     for b in t.blocks():
-        pos = b.pos.astype(np.float64, copy=False)
-        total += inner(pos, _precisions(pos, b, trapezoid)[2])
+        neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))
+        total += inner(pos, _precisions(neg, pos, trapezoid, b.neg_above, b.pos_above)[2])
     # weights may add up to a hair above the whole
     return min(1.0, total / t.positives)
 
 
 def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
-    """Variance, as the sum of squared influences of all rows.
+    """Variance, as the sum of squared influences of all rows."""
+    neg, pos = (w.astype(np.float64, copy=False) for w in (t.neg, t.pos))
+    gain, loss = precision_effects(neg, pos, trapezoid)
+    sides = (t.pos, t.pos2, gain), (t.neg, t.neg2, loss)
+    variances = [inner(w2, x * x) for _, w2, x in sides]
+    rows = [x if w2 is w else x * (w2 / np.where(w > 0, w, 1.0)) for w, w2, x in sides]
+    most = max(float(np.abs(x).max(initial=0.0)) for x in rows)
+    few = 2 * sum(variances) < _MANY * most**2  # otherwise no row brings much
+    parts = [
+        Part(v, effective(w.sum(), w2.sum()), freedom(w, w2, x) if few else math.inf)
+        for v, (w, w2, x) in zip(variances, sides, strict=True)
+    ]
+    return pooled_spread(*parts)
+
+
+def precision_effects(neg: Floats, pos: Floats, trapezoid: bool = False) -> tuple[Floats, Floats]:
+    """What a unit of weight on each cell adds to the area if positive, and takes off if negative.
 
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
     a negative lowers it there.
     """
-    pos, value = t.positives, precision_area(t, trapezoid)
-    by_pos = by_neg = raised = lowered = last = most = 0.0
-    effects: list[tuple[Floats, Floats]] = []
-    for b in t.blocks():
-        weight = b.pos.astype(np.float64, copy=False)
-        tp, rows, lead = _precisions(weight, b, trapezoid)
-        share = weight / pos
-        if trapezoid:
-            below = np.concatenate(([last], share[:-1]))
-            last = float(share[-1])
-            share = (share + below) / 2
-        share /= rows * rows
-        up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
-        raised, lowered = float(up[-1]), float(down[-1])
-        up = up + (lead - value) / pos
-        by_pos += inner(b.pos2, up * up)
-        by_neg += inner(b.neg2, down * down)
-        effects.append((up, down))
-        for effect, w, w2 in ((up, b.pos, b.pos2), (down, b.neg, b.neg2)):
-            row = np.abs(effect if w2 is w else effect * (w2 / np.where(w > 0, w, 1.0)))
-            most = max(most, float(row.max()))
-    sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
-    parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
-    if 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
-        up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
-        dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
-        parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]
-    return pooled_spread(*parts)
+    tp, rows, lead = _precisions(neg, pos, trapezoid)
+    total = pos.sum()
+    share = pos / total
+    if trapezoid:
+        share = (share + np.concatenate(([0.0], share[:-1]))) / 2
+    share = share / (rows * rows)
+    gain = (share * (rows - tp)).cumsum() + (lead - inner(pos, lead) / total) / total
+    return gain, (share * tp).cumsum()
 
 
-def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
+def _precisions(
+    neg: Floats, pos: Floats, trapezoid: bool, neg_above: float = 0.0, pos_above: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """For each cell: positives and rows at or above it, and the precision that its positives get."""
-    tp_above, tp = at_and_above(pos, b.pos_above)
-    fp_above, fp = at_and_above(b.neg.astype(np.float64, copy=False), b.neg_above)
+    tp_above, tp = at_and_above(pos, pos_above)
+    fp_above, fp = at_and_above(neg, neg_above)
     rows = tp + fp
     precision = tp / rows
     if not trapezoid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from scorewise.tallies.sorting import inner, runs
 
 REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 FINE, ENOUGH = 1 << 11, 30  # cells and replicates of the expected value, which finer cells raise
-SCORES = ("brier", "log", "spherical")
+SCORES = get_args(Score)
 CROSSFIT_CELLS = 1 << 12
 
 
@@ -232,7 +232,7 @@ def mcb_crossfit(
     >>> mcb_crossfit(Tally.of(np.tile([0, 0, 0, 1], 45), p))
     0.125 [0.075, 0.174]
     """
-    one_of("loss", loss, ("brier", "log", "spherical"))
+    one_of("loss", loss, SCORES)
     check_clip(clip)
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise BadInput(f"folds={folds!r} is no number of folds; 10 is usual, 2 the least")
