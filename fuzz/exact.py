@@ -568,9 +568,10 @@ def folded(oracle):
 
 @folded
 def ce_variational(cells, tally, folds=5):
-    from scorewise.tallies.probabilities import chances, dealt
+    from scorewise.inference.resampling import dealt_cells
+    from scorewise.tallies.probabilities import chances
 
-    share, positive = dealt(chances(tally), folds, 0)
+    share, positive = dealt_cells(chances(tally), folds, 0)
     whole = cells.total
     columns = ((c.p, c.w / whole, c.w2 / whole**2) for c in cells.list)
     p, w, w2 = np.array([[float(x) for x in row] for row in columns]).T

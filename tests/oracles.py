@@ -19,8 +19,9 @@ from statsmodels.stats.contingency_tables import Table2x2
 import calibration_loops as loops
 import smooth_loops
 from scorewise import Tally
-from scorewise.inference.paired import dealt as folds_of
-from scorewise.tallies.probabilities import chances, dealt
+from scorewise.inference.resampling import dealt as folds_of
+from scorewise.inference.resampling import dealt_cells
+from scorewise.tallies.probabilities import chances
 
 
 def decided(function, **options):
@@ -174,7 +175,7 @@ def directed(y, p, w):
     c = chances(Tally.of(y, p, weight=w, kind="probability"))
     values, at = np.unique(p, return_inverse=True)
     weight, squares = np.bincount(at, w), np.bincount(at, w * w)
-    return loops.directed(values, weight, squares, *dealt(c, 5, 0), 5)
+    return loops.directed(values, weight, squares, *dealt_cells(c, 5, 0), 5)
 
 
 def spiegelhalter(y, s, w, threshold):

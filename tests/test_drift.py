@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 import scorewise as sw
 from drift_cases import draw, tally
+from scorewise.curves.thresholds import Curve, distance
 from scorewise.drifting import measures as curves
 from scorewise.drifting import measures as outcomes
 from scorewise.drifting import measures as scores
@@ -102,9 +103,10 @@ def test_smroc_is_made_of_climbs_and_runs(seed, rule):
 def test_smroc_distance_where_curves_jump():
     step = [np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])]
     line = [np.array([0.0, 1.0]), np.array([0.0, 1.0])]
-    assert curves._between(step, line) == pytest.approx(0.5)
     cross = [np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.0, 1.0, 1.0])]
-    assert curves._between(cross, line) == pytest.approx(0.25)
+    step, line, cross = (Curve(*points, points[0]) for points in (step, line, cross))
+    assert distance(step, line) == pytest.approx(0.5)
+    assert distance(cross, line) == pytest.approx(0.25)
 
 
 def test_rotation_of_the_worked_example():

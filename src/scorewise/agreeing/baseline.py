@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
+from scorewise.inference.agreement_parts import Rated, against, conger
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.measures.raters.marginals import why_no_table
 from scorewise.tallies import Ratings
 
 DRAWS = 1000
 ITEMS = 10**8  # beyond which random tables take too long, or overflow
-MOST = 4096  # categories
 TABLES = 1 << 22  # cells of tables drawn together
 
 
@@ -67,16 +68,13 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
         raise BadInput(f"draws={draws!r} is no number of random tables; {DRAWS:,} are usual")
     d = disagreement(r, weights)
-    if why := _lacking(r) or (d if isinstance(d, str) else ""):
+    if why := why_no_table(r) or (d if isinstance(d, str) else ""):
         return Baseline(math.nan, math.nan, why=why)
     assert not isinstance(d, str)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    w = weight / float(weight.max())
-    error = float((w * d.between(codes[:, 0], codes[:, 1])).sum() / w.sum())
-    many = len(r.categories)
-    first, second = (np.bincount(codes[:, k], w, many) / w.sum() for k in (0, 1))
-    expected = float((first * d.spread(second)).sum())
+    parts = against(conger)(Rated.of(r, d).only(both))
+    error, expected = float(parts.observed), float(parts.chance)
     if weight.dtype.kind != "i":
         why = "items have weights; random tables need counts"
         return Baseline(error, expected, why=why)
@@ -84,7 +82,7 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
         return Baseline(error, expected, why=f"more than {ITEMS:,} items; random tables take fewer")
     if not draws:
         return Baseline(error, expected, why="no random tables were asked for")
-    drawn = _permuted(codes, weight, d, many, draws, np.random.default_rng(seed))
+    drawn = _permuted(codes, weight, d, len(r.categories), draws, np.random.default_rng(seed))
     # a hair, so that rounding does not tell equal tables apart
     as_good = int((drawn <= error + 1e-12).sum())
     spread, p = float(drawn.std()), (1 + as_good) / (1 + draws)
@@ -109,18 +107,6 @@ def margin_error(
     if disagreements is None:
         return float((a * (1 - b)).sum())
     return float((a[:, None] * b * disagreements).sum())
-
-
-def _lacking(r: Ratings) -> str:
-    if r.raters is None:
-        return "it is not known which rater said what"
-    if len(r.raters) != 2:
-        return f"there are {len(r.raters)} raters; this is of two"
-    if len(r.categories) > MOST:
-        return f"more than {MOST:,} categories"
-    if not len(r):
-        return "no items"
-    return "" if (r.rated == 2).any() else "no item is rated by both"
 
 
 def _permuted(

@@ -1,4 +1,4 @@
-"""Each two raters: what both said, how often they agree, and Cohen's kappa."""
+"""Where raters disagree: pairs of raters, disputed items, and the rater who differs most."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
 SHOWN = 45
+BLOCK = 1 << 17  # items looked at together
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,6 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
     kappa = cohen_kappa(two, weights=weights, level=level)
     table = two.pair(0, 1) if len(r.categories) <= 64 else None
     return Pair(r.raters[first], r.raters[second], items, agreement, kappa, table)
-
-
-# Where raters disagree: the items they differ on most, and the rater who differs most.
-
-
-BLOCK = 1 << 17  # items looked at together
 
 
 @dataclass(frozen=True)

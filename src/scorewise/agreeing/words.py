@@ -1,4 +1,4 @@
-"""Agreement in words: bands decided exactly, and how likely each is."""
+"""Agreement in words: bands and their chances, the agreement on each category, and paradoxes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import scorewise.measures
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.inference.agreement import Coefficient, coefficient
-from scorewise.inference.agreement_exact import exact
+from scorewise.inference.agreement_exact import BANDS, exact
 from scorewise.inference.agreement_weights import Weights
-from scorewise.inference.bands import BANDS
 from scorewise.inference.shares import share_over_items
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings
@@ -24,6 +23,14 @@ from scorewise.tallies import Ratings
 assert scorewise.measures  # fills the register
 NEAR = 1e-9  # of an edge, where the exact value decides
 _ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
+COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
+GAP = 0.2  # of AC1 and kappa
+SHIFT = 0.2  # of margins from which bias matters
+TWO = (
+    "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
+    "prevalence_index", "bias_index",
+)  # fmt: skip
+MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
 
 
 class Banded(NamedTuple):
@@ -117,9 +124,6 @@ def chances(
     }
 
 
-# On which categories raters agree: the specific agreement of each.
-
-
 @dataclass(frozen=True)
 class CategoryAgreement:
     """A category, the share of all ratings that say it, and how often another rating then does too."""
@@ -161,19 +165,6 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
             e = share_over_items(pairs, others[its], weight[its], weight2[its], level=level)
         made.append(CategoryAgreement(name, share, e))
     return made
-
-
-# Why kappa is low though raters agree: coefficients side by side, and what drives them apart.
-
-
-COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
-GAP = 0.2  # of AC1 and kappa
-SHIFT = 0.2  # of margins from which bias matters
-TWO = (
-    "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
-    "prevalence_index", "bias_index",
-)  # fmt: skip
-MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
 
 
 @dataclass(frozen=True)

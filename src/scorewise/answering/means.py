@@ -15,7 +15,7 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
-from scorewise.inference.shares import wilson
+from scorewise.inference.shares import wilson, wilson_of
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Moments
 
@@ -227,7 +227,5 @@ def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) 
     # of the sum over the kept of (correct - near), each answer being kept by chance
     variance = inside + (value - near) ** 2 * (1 - coverage)
     n = rows * (inside / variance if inside > 0 else 1.0)
-    hit, miss = n * value, n * (1 - value)
-    _, low, high = wilson(hit, miss, hit, miss, level)
     baseline = t.positives / total
-    return Estimate(value, low, high, level, "Wilson, cut uncertain", "", 0.0, baseline)
+    return Estimate(*wilson_of(value, n, level), level, "Wilson, cut uncertain", "", 0.0, baseline)

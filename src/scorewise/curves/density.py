@@ -1,4 +1,4 @@
-"""What can be asked of a density, and of which values."""
+"""How values, and the scores of each class, are spread: smooth densities, for the price of counting."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ from scorewise.tallies import Tally
 from scorewise.tallies.kernels import Kernel, images, kernel_named, scott, silverman
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import NARROWEST, why_not_unit
+
+Support: TypeAlias = tuple[float, float]
+Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
+FEW = 2048  # values up to which kernels are summed one by one
+_CELLS, _MOST_CELLS = 1 << 16, 1 << 20
+_DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
+_SPAN = 16  # cells that a bandwidth should span
+_FADED = 5.0  # standard deviations beyond the outermost value at which x begins and ends
 
 
 def check_options(bandwidth: Any, points: int) -> None:
@@ -67,17 +75,6 @@ def check_inside(taken: Sample, support: Support) -> None:
         f"x is outside the support [{support[0]:g}, {support[1]:g}] {taken.place.rows(out)} "
         f"({taken.values[out.argmax()]:.6g}); widen support= or leave such rows out"
     )
-
-
-# The values that a density is estimated from, and the width of its kernels.
-
-
-Support: TypeAlias = tuple[float, float]
-Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
-FEW = 2048  # values up to which kernels are summed one by one
-_CELLS, _MOST_CELLS = 1 << 16, 1 << 20
-_DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
-_SPAN = 16  # cells that a bandwidth should span
 
 
 class Width(NamedTuple):
@@ -202,12 +199,6 @@ def _fine_enough(v: Values, width: float, grid: Grid) -> Grid:
         f"the bandwidth {width:.3g} is too narrow for {v.name} from {v.ends[0]:g} to {v.ends[1]:g}; "
         f"pass a larger bandwidth=, or leave out values that lie far away"
     )
-
-
-# How values are spread: a smooth density, for the price of counting them.
-
-
-_FADED = 5.0  # standard deviations beyond the outermost value at which x begins and ends
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -351,9 +342,6 @@ def estimated(
         dropped,
         sums,
     )
-
-
-# How the scores of each class are spread.
 
 
 class ClassDensities(NamedTuple):

@@ -1,4 +1,10 @@
-"""Values on an even grid: each is shared out to the two nodes beside it (linear binning)."""
+"""Sums of kernels, over each value or by Fourier transform over a grid, and bandwidths from the values.
+
+Values are shared out to the two nodes of an even grid beside them (linear binning). Both rules for the
+bandwidth see them through `c[k]`, the mean of cos(pi k z) over values z in [0, 1] that are mirrored at 0
+and 1. There a Gaussian of variance t multiplies c[k] by exp(-k^2 pi^2 t / 2), so that norms of the density
+and of its derivatives are short sums.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,13 @@ from scorewise.tallies.kernels import Image, Kernel, kernel_areas, kernel_rows
 from scorewise.tallies.sorting import inner
 
 _PART = 1 << 16  # values that are binned at a time, which fit a core's cache
+Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
+_STAGES = 5
+_SHORTER = 0.8  # step in which a bracket of the root is looked for
+_DAMPED = 10.0  # standard deviations in frequency beyond which a term adds nothing
+_FINEST = 4.0  # nodes that a bandwidth has to span
+_ROOM = 1 << 20  # kernels that are summed at a time
+_FINE = 256  # nodes a bandwidth, beyond which a finer grid changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +112,6 @@ def _shared_out(x: NDArray[Any], weight: Any, low: float, step: float, cells: in
     here[1:] += next_[:-1]
     here[cells] += here[cells + 1]  # where rounding put the last value beyond the last node
     return here[: cells + 1]
-
-
-# Bandwidths found from the values themselves, with Gaussian kernels on binned data.
-#
-# Both rules see the values through `c[k]`, the mean of cos(pi k z) over values z in [0, 1] that are
-# mirrored at 0 and 1. There a Gaussian of variance t multiplies c[k] by exp(-k^2 pi^2 t / 2), so that
-# norms of the density and of its derivatives are short sums.
-
-
-Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
-_STAGES = 5
-_SHORTER = 0.8  # step in which a bracket of the root is looked for
-_DAMPED = 10.0  # standard deviations in frequency beyond which a term adds nothing
-_FINEST = 4.0  # nodes that a bandwidth has to span
 
 
 def improved_sheather_jones(c: Floats, rows: float) -> float | None:
@@ -208,13 +207,6 @@ def _left_out(c: Floats, rows: float, t: float) -> float:
     mean = 1 + 2 * float((c[k] ** 2 * damped).sum())
     itself = 1 + float(((1 + twice) * damped).sum())
     return square - 2 * (mean - itself / rows) * rows / (rows - 1)
-
-
-# Sums of kernels: over each value, or where values are many, by Fourier transform over a grid.
-
-
-_ROOM = 1 << 20  # kernels that are summed at a time
-_FINE = 256  # nodes a bandwidth, beyond which a finer grid changes nothing
 
 
 class Sums(Protocol):

@@ -1,4 +1,4 @@
-"""The convex hull of the ROC curve, which is isotonic regression of the labels on the scores."""
+"""The convex hull of the ROC curve, which is isotonic regression, and what a mean loss is made of."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
-from scorewise.inference.paired import dealt, others
+from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import effective
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import certified, check_clip, mean_loss
+from scorewise.tallies.extremes import certified
 from scorewise.tallies.losses import Loss, uncertainty
-from scorewise.tallies.probabilities import Chances, chances, why_not_probable
+from scorewise.tallies.probabilities import (
+    Chances,
+    chances,
+    check_clip,
+    mean_loss,
+    why_not_probable,
+)
 from scorewise.tallies.sorting import Numbers, add_runs, once, runs
 
 _PART = 1 << 16
+Score = Literal["brier", "log", "spherical"]
 
 
 @once
@@ -153,12 +160,6 @@ def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
         if seen.any():
             made[k] = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
     return made
-
-
-# What a mean loss is made of: miscalibration, discrimination and uncertainty.
-
-
-Score = Literal["brier", "log", "spherical"]
 
 
 class Parts(NamedTuple):

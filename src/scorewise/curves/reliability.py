@@ -10,6 +10,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import fits
+from scorewise.curves.thresholds import whole_curve
 from scorewise.errors import BadInput
 from scorewise.inference.resampling import drawn_gaps
 from scorewise.inference.scales import z
@@ -92,7 +93,8 @@ def _consistent(
     gaps = drawn_gaps(few, REPLICATES, np.random.default_rng(seed))
     pos = np.clip(gaps + few.sum, 0.0, few.weight)
     off = fits(few.weight - pos, pos) - at
-    down, up = _whole(off, few, level) if simultaneous else _pointwise(off, level)
+    least = float(0.1 * np.sqrt(few.squares.sum()) / few.total)
+    down, up = whole_curve(off, level, least) if simultaneous else _pointwise(off, level)
     low, high = (np.clip(x + np.interp(x, at, way), 0.0, 1.0) for way in (down, up))
     return np.maximum.accumulate(low), np.maximum.accumulate(high)
 
@@ -100,16 +102,6 @@ def _consistent(
 def _pointwise(off: Floats, level: float) -> tuple[Floats, Floats]:
     low, high = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.minimum(low, 0.0), np.maximum(high, 0.0)
-
-
-def _whole(off: Floats, c: Chances, level: float) -> tuple[Floats, Floats]:
-    """As many spreads of each side as hold a whole curve at once."""
-    # a side on which next to no draw lies would else decide it all
-    least = 0.1 * np.sqrt(c.squares.sum()) / c.total
-    up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
-    up, down = np.maximum(up, least), np.maximum(down, least)
-    reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
-    return -reach * down, reach * up
 
 
 def _confident(c: Chances, level: float, *, simultaneous: bool, seed: int) -> tuple[Floats, Floats]:

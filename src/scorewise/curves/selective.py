@@ -13,6 +13,8 @@ from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import inner
 from scorewise.tallies.tally import Block
 
+FAR = 64.0
+
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage(Curve):
@@ -117,9 +119,6 @@ def _walked(b: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
 def _above(w: Floats) -> Floats:
     """The sum of what comes after each."""
     return np.concatenate((w[::-1].cumsum()[::-1][1:], [0.0]))
-
-
-FAR = 64.0
 
 
 def harmonic(x: Floats, m: Floats) -> Floats:

@@ -20,6 +20,8 @@ Spread = Callable[[Floats], Floats]
 POINTS = 3465  # their middles are edges of the fixed grid, so that no cell lies across one
 _MOST, _FEW = 512, 64  # points for replicates, and cells that keep their places among these
 REACH = 0.8  # a row moved by d changes the total size at width s by less than REACH d / s
+_LEAST = 1e-3  # the width below which relplot does not look
+_DENSITY = 1e-4  # what relplot adds to the density of rows
 
 
 def on_grid(c: Chances, points: int = POINTS) -> Floats:
@@ -127,13 +129,6 @@ def few_cells(c: Chances, width: float) -> tuple[Chances, Spread]:
 
 def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.clip((p * points).astype(np.int64), 0, points - 1)
-
-
-# smECE as relplot computes it: on its grids, to the tenth halving of the width.
-
-
-_LEAST = 1e-3  # the width below which relplot does not look
-_DENSITY = 1e-4  # what relplot adds to the density of rows
 
 
 def smooth_error(c: Chances) -> float:

@@ -1,4 +1,4 @@
-"""The score-weighted ROC curve (smROC)."""
+"""The score-weighted ROC curve (smROC): its parts, other midpoints, and the balance of its scores."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.curves.hull import pool
 from scorewise.curves.thresholds import Curve
+from scorewise.inference.smroc import by_chance
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, cell_climbs, first_high
-from scorewise.tallies.sorting import Numbers, add_runs
+from scorewise.tallies.sorting import add_runs, quantile_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +75,7 @@ def _sums(parts: Floats) -> Floats:
 
 def chance_roc(t: Tally, midpoint: float) -> SmoothRoc:
     """The curve that the same scores would give if they were dealt out to the rows at random."""
-    weight, share = (t.neg + t.pos).astype(np.float64), t.positives / (t.negatives + t.positives)
-    neg, pos = weight * (1 - share), weight * share
-    return smooth_roc(Tally(t.score, neg, pos, neg, pos, t.kind), midpoint)
+    return smooth_roc(by_chance(t), midpoint)
 
 
 def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
@@ -93,9 +92,6 @@ def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
     x, y = _sums(run), _sums(climb)
     with np.errstate(invalid="ignore"):
         return SmoothRoc(x / x[-1], y / y[-1], np.concatenate(([np.inf], at[::-1])), climb, run)
-
-
-# Which parts of a score-weighted ROC curve come from appropriate scores.
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,20 +121,10 @@ def segments(t: Tally, curve: Curve, midpoint: float, most: int = 400) -> Segmen
     i = first_high(unit(t.score, t.kind), midpoint)
     right = np.concatenate((t.neg[:i], t.pos[i:]))[::-1]
     weight = (t.neg + t.pos)[::-1]
-    start = _starts(weight, most)
+    start = np.arange(len(weight)) if len(weight) <= most else quantile_cells(most, weight)
     at = np.append(start, len(weight))
     share = add_runs(right, start) / add_runs(weight, start)
     return Segments(curve.x[at], curve.y[at], share)
-
-
-def _starts(weight: Numbers, most: int) -> NDArray[np.int64]:
-    if len(weight) <= most:
-        return np.arange(len(weight))
-    mass = weight.cumsum()
-    return np.unique(np.searchsorted(mass, mass[-1] * (np.arange(most) / most)))
-
-
-# What another midpoint would make of the area under the score-weighted ROC curve.
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +177,6 @@ def _from_foot(parts: Floats) -> Floats:
 def _from_top(parts: Floats) -> Floats:
     """Sums of what lies above each boundary of cells."""
     return np.concatenate((parts[::-1].cumsum()[::-1], [0.0]))
-
-
-# Which scores are high on which class, and how far that turns the rectangle of the labels.
 
 
 class Part(NamedTuple):

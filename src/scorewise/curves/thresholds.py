@@ -1,4 +1,4 @@
-"""What every threshold would give, and the ROC and precision-recall curves made of it."""
+"""What every threshold would give: ROC and precision-recall curves, their distances and their bands."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from scorewise.tallies.confusion import Cut
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Midpoint, climbs
 from scorewise.tallies.sorting import Numbers
+
+Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
+POINTS = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +74,12 @@ class Roc(Curve):
 
 def thresholds(t: Tally) -> Thresholds:
     """The table of all thresholds."""
-    tp, fp = (np.concatenate((w[:1] * 0, w[::-1].cumsum())) for w in (t.pos, t.neg))
     at = t.score if t.coarse is None else t.coarse.low.min(0)
     above = np.concatenate(([np.inf], at[::-1].astype(np.float64)))
-    if not len(t.score):
-        tp = fp = np.zeros(1, np.int64)
+    none = np.zeros(1, t.pos.dtype)
+    tp, fp = (np.concatenate((none, w[::-1].cumsum())) for w in (t.pos, t.neg))
     # what lies below is added up from below, so that it loses no digits to what lies above
-    fn, tn = (np.concatenate((w[:1] * 0, w.cumsum()))[::-1] for w in (t.pos, t.neg))
-    if not len(t.score):
-        fn = tn = np.zeros(1, np.int64)
+    fn, tn = (np.concatenate((none, w.cumsum()))[::-1] for w in (t.pos, t.neg))
     return Thresholds(above, tp, fp, fn, tn)
 
 
@@ -128,9 +128,6 @@ def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
     return t.cut(float(table.threshold[best])), float(value[best])
 
 
-# How far two curves are apart.
-
-
 def distance(a: Curve, b: Curve) -> float:
     """The area between two rising curves on [0, 1]: the mean of their vertical distances.
 
@@ -169,13 +166,6 @@ def _between(curve: Curve, first: np.ndarray, last: np.ndarray, x: Floats) -> Fl
     low, high = curve.y[first], curve.y[last]
     rise: Floats = low + (high - low) * np.where(across > 0, exact, 0.0)
     return rise
-
-
-# How sure a curve is: bands around it, by the bootstrap of cells.
-
-
-Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
-POINTS = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,11 +247,20 @@ def _limits(off: Floats, y: Floats, level: float, least: float | None) -> tuple[
     if least is None:
         ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return y + ends[0], y + ends[1]
-    # a spread for each side, because near the ends the curve can err to one side only
+    down, up = whole_curve(off, level, least)
+    return y + down, y + up
+
+
+def whole_curve(off: Floats, level: float, least: float) -> tuple[Floats, Floats]:
+    """How far below and above a curve such a share of all replicates of it stay (sup-t).
+
+    Each side is so many times its own spread, or the least: near the ends a curve can err to one side
+    only, and a side on which next to no replicate lies would else decide it all.
+    """
     up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
     up, down = np.maximum(up, least), np.maximum(down, least)
     reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
-    return y - reach * down, y + reach * up
+    return -reach * down, reach * up
 
 
 def _with_unseen(t: Tally) -> Tally:

@@ -20,8 +20,8 @@ from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION
 from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.inference.agreement_exact import BANDS
 from scorewise.inference.agreement_weights import Weights
-from scorewise.inference.bands import BANDS
 from scorewise.measures.raters.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings, Tally

@@ -15,7 +15,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.drifting.split import Classes, Split
-from scorewise.inference.resampling import resampled
+from scorewise.inference.resampling import resampled, share_beyond
 
 Held = Literal["nothing", "class", "score"]
 _MOST = 10**9  # rows that numpy deals out exactly
@@ -125,8 +125,7 @@ def p_value(value: float, by_chance: Floats) -> float:
     """
     size = np.where(np.isnan(by_chance), np.inf, np.abs(by_chance))
     # a hair, because sums of the same numbers in another order are rounded otherwise
-    large = int(np.count_nonzero(size >= abs(value) * (1 - 1e-9) - 1e-14))
-    return (1 + large) / (1 + len(size))
+    return share_beyond(size, abs(value) * (1 - 1e-9) - 1e-14)
 
 
 def in_parts(

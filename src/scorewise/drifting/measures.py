@@ -1,4 +1,4 @@
-"""How far the scores have moved, whatever the labels: midpoint, KS, Wasserstein, PSI."""
+"""How far scores, curves and outcomes have moved from one sample to the other; replicates lead."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.curves.smroc import rotation
+from scorewise.curves.thresholds import Curve, distance
 from scorewise.drifting.split import Classes, Split, pool
-from scorewise.tallies.smroc import HAIR
+from scorewise.tallies import formulas
+from scorewise.tallies.smroc import HAIR, climbs
 from scorewise.tallies.sorting import add_runs
 
 BINS = 10
 LEAST = 1e-4  # what PSI takes an emptier bin for
+PIECES = 1 << 16  # of a curve whose distance from another is measured
+_GRID = np.linspace(0.0, 1.0, 257)  # where the curves of replicates are compared
+STRATA = 64  # classes of rows with about the same score
+SHIFT_BINS = 4  # of the reliability curves
+_ROWS = 20  # in a stratum, at least
 
 
 def ks(x: Split) -> Floats:
     """Largest gap between the two shares of rows at or below a score (Kolmogorov-Smirnov)."""
-    return np.asarray(np.abs(_gaps(x)).max(-1))
+    return np.asarray(formulas.ks(*x.rows))
 
 
 def wasserstein(x: Split) -> Floats:
     """How far scores have to be moved on average to turn one sample into the other."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray((np.abs(_gaps(x)[..., :-1]) * np.diff(x.score)).sum(-1))
-
-
-def _gaps(x: Split) -> Floats:
-    """The difference of the distribution functions on each cell."""
-    a, b = x.shares
-    return np.asarray((b - a).cumsum(-1))
+        a, b = x.shares
+        gaps = np.abs((b - a)[..., :-1].cumsum(-1))
+        return np.asarray((gaps * np.diff(x.score)).sum(-1))
 
 
 def psi(x: Split) -> Floats:
@@ -79,29 +82,13 @@ def _midpoint(x: Split, side: Classes) -> Floats:
         return np.full(side.neg.shape[:-1], float(x.midpoint))
     if x.midpoint == "mean":
         return _mean(x.unit, side.all)
-    of_class = _mean if x.midpoint == "balanced" else _median
-    return (of_class(x.unit, side.neg) + of_class(x.unit, side.pos)) / 2
+    of_class = _mean if x.midpoint == "balanced" else formulas.median
+    return np.asarray((of_class(x.unit, side.neg) + of_class(x.unit, side.pos)) / 2)
 
 
 def _mean(s: Floats, w: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((w * s).sum(-1) / w.sum(-1))
-
-
-def _median(s: Floats, w: Floats) -> Floats:
-    below, total = w.cumsum(-1), w.sum(-1, keepdims=True)
-    hair = 1e-12 * total
-    # the first score at which half of the weight is reached, and the first at which it is passed
-    first = (below >= total / 2 - hair).argmax(-1)
-    last = (below > total / 2 + hair).argmax(-1)
-    return np.asarray(np.where(total[..., 0] > 0, (s[first] + s[last]) / 2, np.nan))
-
-
-# How far the curves have moved: AUROC, and smROC with its area, its balance and its rotation.
-
-
-PIECES = 1 << 16  # of a curve whose distance from another is measured
-_GRID = np.linspace(0.0, 1.0, 257)  # where the curves of replicates are compared
 
 
 class Steps(NamedTuple):
@@ -113,20 +100,8 @@ class Steps(NamedTuple):
 
 def auroc_change(x: Split) -> Floats:
     """AUROC of the current sample minus that of the reference."""
-    a, b = (auroc(side) for side in x.sides)
-    return b - a
-
-
-def auroc(w: Classes) -> Floats:
-    """Chance that a positive outscores a negative, ties counting half."""
-    return _area(w.pos[..., ::-1], w.neg[..., ::-1])
-
-
-def _area(climb: Floats, run: Floats) -> Floats:
-    """Area under the curve of these steps, by trapezoids, in the unit square."""
-    above = climb.cumsum(-1) - climb / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((run * above).sum(-1) / (climb.sum(-1) * run.sum(-1)))
+    a, b = (formulas.auroc(*side) for side in x.sides)
+    return np.asarray(b - a)
 
 
 def smroc(x: Split) -> tuple[Steps, Steps]:
@@ -141,20 +116,19 @@ def smroc(x: Split) -> tuple[Steps, Steps]:
 
 def _steps(x: Split, w: Classes, midpoint: Floats) -> Steps:
     assert x.unit is not None
-    high = x.unit >= midpoint[..., None] - HAIR
-    climb = np.where(high, w.pos - w.neg, w.neg - w.pos)
-    climb *= x.unit
-    climb += np.where(high, w.neg, w.pos)
-    run = np.maximum(w.all - climb, 0.0)  # rounding may leave less than nothing
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = (part[..., ::-1] / part.sum(-1, keepdims=True) for part in (climb, run))
-        return Steps(*shares)
+        return Steps(
+            *(
+                part[..., ::-1] / part.sum(-1, keepdims=True)
+                for part in climbs(x.unit, *w, midpoint)
+            )
+        )
 
 
 def smauc_change(x: Split) -> Floats:
     """Area under the smROC curve of the current sample minus that of the reference."""
-    a, b = (_area(*steps) for steps in smroc(x))
-    return b - a
+    a, b = (formulas.auroc(run[..., ::-1], climb[..., ::-1]) for climb, run in smroc(x))
+    return np.asarray(b - a)
 
 
 def smroc_distance(x: Split) -> Floats:
@@ -169,17 +143,17 @@ def smroc_distance(x: Split) -> Floats:
         return np.asarray(np.abs(at_grid[0] - at_grid[1])[:, 1:-1].mean(-1))
     if not all(np.isfinite(part).all() for steps in (first, second) for part in steps):
         return np.asarray(np.nan)
-    return np.asarray(_between(_corners(first), _corners(second)))
+    return np.asarray(distance(_curve(first), _curve(second)))
 
 
-def _corners(steps: Steps) -> tuple[Floats, Floats]:
+def _curve(steps: Steps) -> Curve:
     """The points of a curve, (0, 0) first."""
     n = len(steps.run)
     if n > PIECES:
         start = np.unique(np.linspace(0, n, PIECES, endpoint=False).astype(np.int64))
         steps = Steps(*(add_runs(part, start) for part in steps))
     y, x = (np.concatenate(([0.0], part.cumsum())) for part in steps)
-    return np.minimum(x, 1.0), np.minimum(y, 1.0)
+    return Curve(np.minimum(x, 1.0), np.minimum(y, 1.0), x)
 
 
 def _heights(steps: Steps) -> Floats:
@@ -187,24 +161,6 @@ def _heights(steps: Steps) -> Floats:
     zero = np.zeros((len(x), 1))
     x, y = np.hstack((zero, x)), np.hstack((zero, y))
     return np.array([np.interp(_GRID, *pair) for pair in zip(x, y, strict=True)])
-
-
-def _between(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> float:
-    """Area between two curves of straight lines that rise together from (0, 0) to (1, 1)."""
-    at = np.unique(np.concatenate((first[0], second[0], [0.0, 1.0])))
-    wide = np.diff(at)
-    # straight between its corners, and two places inside tell a line from its ends, also at a jump
-    near, far = (_gap(at[:-1] + part * wide, first, second) for part in (0.25, 0.75))
-    left, right = 1.5 * near - 0.5 * far, 1.5 * far - 0.5 * near
-    size = np.abs(left) + np.abs(right)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossed = (left**2 + right**2) / size
-    heights = np.where(left * right < 0, crossed, size) / 2
-    return float((heights * wide).sum())
-
-
-def _gap(at: Floats, first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Any:
-    return np.interp(at, *first) - np.interp(at, *second)
 
 
 def rotation_change(x: Split) -> Floats:
@@ -215,14 +171,6 @@ def rotation_change(x: Split) -> Floats:
         high = (rows * (x.unit >= m[..., None] - HAIR)).sum(-1)
         found.append(rotation(high, rows.sum(-1) - high, w.pos.sum(-1), w.neg.sum(-1)))
     return np.asarray(found[1] - found[0])
-
-
-# How the outcomes have changed: how often they are positive, and how they answer to the score.
-
-
-STRATA = 64  # classes of rows with about the same score
-SHIFT_BINS = 4  # of the reliability curves
-_ROWS = 20  # in a stratum, at least
 
 
 def prevalence_change(x: Split) -> Floats:
@@ -299,8 +247,7 @@ def class_distance(x: Split) -> Floats:
         n, m = a.sum(-1), b.sum(-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             size = n * m / (n + m)
-            gaps = np.abs((b / m[..., None] - a / n[..., None]).cumsum(-1)).max(-1)
-        squares, sizes = squares + size * gaps**2, sizes + size
+        squares, sizes = squares + size * formulas.ks(a, b) ** 2, sizes + size
     return np.asarray(np.sqrt(squares / sizes))
 
 

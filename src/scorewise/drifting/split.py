@@ -15,7 +15,9 @@ from scorewise.tallies.coarse import coarsen, merge_coarse
 from scorewise.tallies.coarse import pool as pool_tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
+
+MANY = 1 << 21  # distinct scores of both samples that are left as they are
 
 
 class Classes(NamedTuple):
@@ -164,9 +166,7 @@ def pool(x: Split, cells: int) -> Split:
     """
     if len(x.score) <= cells:
         return x
-    below = x.mass.cumsum()
-    wanted = below[-1] * (np.arange(1, cells) / cells)
-    start = np.unique(np.concatenate(([0], np.searchsorted(below, wanted))))
+    start = quantile_cells(cells, x.mass)
     return replace(
         x,
         score=_mean(x.score, x.mass, start),
@@ -185,12 +185,6 @@ def _mean(score: Floats, mass: Floats, start: Any) -> Floats:
         mean = add_runs(score * mass, start) / add_runs(mass, start)
     # rounding, and sums beyond the largest float, stay within the cell
     return np.asarray(np.clip(np.nan_to_num(mean), score[start], score[last]))
-
-
-# Samples of very many distinct scores on fewer cells, fine enough for every measure of drift.
-
-
-MANY = 1 << 21  # distinct scores of both samples that are left as they are
 
 
 def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:

@@ -1,4 +1,4 @@
-"""How a coefficient of agreement would vary if raters were independent, or always agreed."""
+"""Coefficients of agreement beyond chance: values, standard errors, and how they vary by chance alone."""
 
 from __future__ import annotations
 
@@ -26,12 +26,34 @@ from scorewise.inference.agreement_weights import (
     unit,
 )
 from scorewise.inference.scales import one_row
+from scorewise.tallies.formulas import mid_ranks
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import kept
 
 Lone = Callable[[Rated, float], Floats]
 Said = tuple[Floats, Floats]  # shares of the categories, and the mean disagreement with each
 _ROUNDING = 1e-14
+NAN = math.nan
+TWO_RATERS = ("cohen_kappa", "scott_pi")
+PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
+SHARES = ("percent_agreement", "brennan_prediger")  # of which the interval is Wilson's own
+BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
+Formula = Callable[[Rated], Parts]
+_FORMULAS: dict[str, Formula] = {
+    "percent_agreement": parts.against(parts.none),
+    "fleiss_kappa": parts.against(parts.fleiss),
+    "scott_pi": parts.against(parts.fleiss),
+    "conger_kappa": parts.against(parts.conger),
+    "cohen_kappa": parts.against(parts.conger),
+    "gwet_ac": parts.against(parts.gwet),
+    "brennan_prediger": parts.against(parts.brennan),
+    "krippendorff_alpha": parts.alpha,
+}
+TESTED = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha")
+COEFFICIENTS = (*_FORMULAS, "light_kappa")
+MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
+FEW = 10  # items that decide chance, below which intervals with weights do not hold
+METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
 
 
 class Null(NamedTuple):
@@ -104,14 +126,6 @@ def by_rater(x: Rated, total: float) -> Floats:
     return each[item] - expected[rater]
 
 
-def mid_ranks(p: Floats, values: Floats) -> Floats:
-    """For each category, the share of ratings below it and half of its own."""
-    order = np.argsort(values, kind="stable")
-    rank = np.empty(len(p))
-    rank[order] = p[order].cumsum() - p[order] / 2
-    return rank
-
-
 def _variance(d: Disagreement, first: Said, second: Said) -> float:
     """Of the disagreement of two independent ratings, beyond what either of them says alone."""
     (a, of_a), (b, of_b) = first, second
@@ -123,9 +137,6 @@ def _variance(d: Disagreement, first: Said, second: Said) -> float:
 def _spread(share: Floats, values: Floats) -> float:
     """The variance of numbers of the categories."""
     return max(0.0, float((share * values * values).sum()) - float((share * values).sum()) ** 2)
-
-
-# The best agreement that the margins of two raters allow.
 
 
 def most_kappa(r: Ratings, weights: Weights = None) -> float | str:
@@ -169,31 +180,7 @@ def _coupled(first: Floats, second: Floats, values: Floats) -> tuple[float, floa
     return float((mass * np.abs(a - b)).sum()), float((mass * (a - b) ** 2).sum())
 
 
-# Coefficients of agreement beyond chance, with their standard errors.
-
-
-NAN = math.nan
-TWO_RATERS = ("cohen_kappa", "scott_pi")
-PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
-SHARES = ("percent_agreement", "brennan_prediger")  # of which the interval is Wilson's own
-BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
-Formula = Callable[[Rated], Parts]
-_FORMULAS: dict[str, Formula] = {
-    "percent_agreement": parts.against(parts.none),
-    "fleiss_kappa": parts.against(parts.fleiss),
-    "scott_pi": parts.against(parts.fleiss),
-    "conger_kappa": parts.against(parts.conger),
-    "cohen_kappa": parts.against(parts.conger),
-    "gwet_ac": parts.against(parts.gwet),
-    "brennan_prediger": parts.against(parts.brennan),
-    "krippendorff_alpha": parts.alpha,
-}
-TESTED = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha")
 _LONE = {"scott_pi": together, "fleiss_kappa": together, "conger_kappa": by_rater}
-COEFFICIENTS = (*_FORMULAS, "light_kappa")
-MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
-FEW = 10  # items that decide chance, below which intervals with weights do not hold
-METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
 
 
 class Moments(NamedTuple):

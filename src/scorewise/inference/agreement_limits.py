@@ -1,4 +1,4 @@
-"""Agreement of resampled items: replicates of a coefficient."""
+"""Intervals of agreement coefficients: by inverting a test, by standard error, or by resampling items."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from scorewise.inference.agreement import (
 from scorewise.inference.agreement_parts import Rated, alpha_of_ranks
 from scorewise.inference.agreement_weights import Weights
 from scorewise.inference.scales import bootstrap_tail, student, z
+from scorewise.inference.shares import wilson_limits
 from scorewise.tallies.rating_patterns import Counted, list_keys, ranked, summed
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import Numbers
@@ -31,6 +32,9 @@ from scorewise.tallies.sorting import Numbers
 _DRAWN = 1 << 20  # weights drawn at a time
 _FEW = 1 << 15  # patterns x raters x categories that all replicates are summed over at once
 _MANY = 30.0  # items from which on a gamma distribution is that of the cube of a normal number
+Interval = Literal["formula", "bootstrap", "published"]
+Limits = tuple[float, float]
+Polynomial = Sequence[float]  # from the constant up
 
 
 def replicates_of(
@@ -123,14 +127,6 @@ def _cubes(worth: Floats, normal: Floats) -> Floats:
     return found
 
 
-# Intervals of agreement coefficients: by inverting a test, by standard error, or by resampling items.
-
-
-Interval = Literal["formula", "bootstrap", "published"]
-Limits = tuple[float, float]
-Polynomial = Sequence[float]  # from the constant up
-
-
 def by_formula(c: Coefficient, level: float) -> Limits:
     """The score interval: the values that a test with the variance at that value does not reject.
 
@@ -170,8 +166,8 @@ def _as_share(c: Coefficient, level: float) -> Limits:
         trials *= (c.items - 1) / c.items * (reach / student(level, c.items - 1)) ** 2
     trials = max(trials or c.items, 1e-9)
     less = max(apart - _skewed(m, reach) * chance, 0.0)
-    low, high = _wilson(less, trials, reach)[0], _wilson(apart, trials, reach)[1]
-    return 1 - high / chance, 1 - low / chance
+    low, high = (wilson_limits(x, 1 - x, trials, reach) for x in (less, apart))
+    return 1 - high[1] / chance, 1 - low[0] / chance
 
 
 def _lower(c: Coefficient, reach: float) -> float:
@@ -294,17 +290,10 @@ def _with_chance(c: Coefficient, limits: Limits, level: float) -> Limits:
 
 def _alike(c: Coefficient, reach: float) -> Limits:
     """Wilson's interval of the observed disagreement, divided by that of chance."""
-    low, high = _wilson(min(max(1 - c.observed, 0.0), 1.0), c.items, reach)
+    apart = min(max(1 - c.observed, 0.0), 1.0)
+    low, high = wilson_limits(apart, 1 - apart, c.items, reach)
     chance = 1 - c.expected
     return 1 - high / chance, 1 - low / chance
-
-
-def _wilson(share: float, items: float, reach: float) -> Limits:
-    q = reach * reach / items
-    centre, width = share + q / 2, math.sqrt(q * (share * (1 - share) + q / 4))
-    # at an end the formula gives the end up to rounding
-    low = 0.0 if share == 0 else (centre - width) / (1 + q)
-    return low, 1.0 if share == 1 else (centre + width) / (1 + q)
 
 
 def chance_of(c: Coefficient) -> float:

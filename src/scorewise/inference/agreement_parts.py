@@ -1,4 +1,4 @@
-"""Observed disagreement, disagreement by chance, and how each item moves them."""
+"""Observed disagreement, disagreement by chance, and how each item moves them; also of each two raters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns.rating_codes import Codes, RatingList
 from scorewise.inference.agreement_weights import Disagreement, Quadratic
 from scorewise.inference.scales import effective
+from scorewise.tallies.formulas import mid_ranks, placed
 from scorewise.tallies.rating_patterns import Counted, picked, ranges, spans, summed
 from scorewise.tallies.ratings import Ratings
+
+MOST = 10**9  # pairs of ratings of an item that are compared
+_BLOCK = 1 << 18  # pairs of ratings at a time
+_CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Rated:
 
     `listed` has the ratings one by one, `said` the categories of each pattern. Weights may be several
     replicates, one in each row; all sums then are one for each row. `apart` is 0 where there are fewer
-    than two ratings. `worth` is the number of equal items.
+    than two ratings. `worth` is the number of equal items. All formulas also hold for arrays of fractions.
     """
 
     listed: RatingList
@@ -168,7 +173,7 @@ def against(chance: Chance) -> Callable[[Rated], Parts]:
 
 def none(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     """No correction for chance."""
-    return 1.0, lambda: np.zeros(len(x))
+    return 1, lambda: np.zeros(len(x))
 
 
 def fleiss(x: Rated) -> tuple[Any, Callable[[], Floats]]:
@@ -187,10 +192,10 @@ def gwet(x: Rated) -> tuple[Any, Callable[[], Floats]]:
     return 1 - agree, lambda: 2 * even * (x.mean_of(p) - (p * p).sum())
 
 
-def uniform(x: Rated) -> float:
+def uniform(x: Rated) -> Any:
     """The disagreement of two categories drawn evenly."""
-    p = np.full(x.many, 1 / x.many)
-    return float((p * x.kernel.spread(p)).sum())
+    p = np.full(x.many, x.worth / x.worth) / x.many  # floats or fractions, as the weights are
+    return (p * x.kernel.spread(p)).sum()
 
 
 def brennan(x: Rated) -> tuple[Any, Callable[[], Floats]]:
@@ -221,7 +226,7 @@ def conger(x: Rated) -> tuple[Any, Callable[[], Floats]]:
 
 def alpha(x: Rated) -> Parts:
     """Krippendorff's: the parts over ratings of items with two, corrected for a small sample."""
-    rated = (x.weight * x.rated).sum(-1)
+    rated = np.asarray((x.weight * x.rated).sum(-1))
     rho = x.rated / rated[..., None]
     few = 1 / (rated * x.worth)
     p = x.shares(x.weight / rated[..., None])
@@ -240,12 +245,11 @@ def alpha(x: Rated) -> Parts:
 
 def alpha_of_ranks(x: Rated) -> Parts:
     """Krippendorff's for ordinal ratings: of the squared distance of mid-ranks, which items move too."""
-    rated = float((x.weight * x.rated).sum())
+    rated = (x.weight * x.rated).sum()
     p = x.shares(x.weight / rated)
     assert isinstance(x.kernel, Quadratic)
     order = np.argsort(x.kernel.values, kind="stable")
-    rank = np.empty(len(p))
-    rank[order] = p[order].cumsum() - p[order] / 2
+    rank = mid_ranks(p, x.kernel.values)
     kernel = Quadratic(rank)
     y = replace(x, kernel=kernel, apart=apart(x.said, kernel))
     plain = alpha(y)
@@ -269,18 +273,9 @@ def alpha_of_ranks(x: Rated) -> Parts:
 
 def _above(values: Floats, order: NDArray[np.int64]) -> Floats:
     """For each category, the sum over higher ones and half its own."""
-    ordered = values[order]
     found = np.empty_like(values)
-    found[order] = ordered[::-1].cumsum()[::-1] - ordered / 2
+    found[order[::-1]] = placed(values[order[::-1]])
     return found
-
-
-# Each two raters compared on the items that both rated, and Cohen's kappa of all such pairs.
-
-
-MOST = 10**9  # pairs of ratings of an item that are compared
-_BLOCK = 1 << 18  # pairs of ratings at a time
-_CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 
 def too_many(rated: Ints) -> str:

@@ -1,4 +1,7 @@
-"""What a partial agreement counts: weights of pairs of categories, by name or as a table of one's own."""
+"""How far apart two ratings are, from 0 (agree) to 1, by the weights of partial agreement.
+
+Weights go by name or by a table. Sums over pairs of ratings are taken without a table of all pairs.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ NAMES = (
 )  # fmt: skip
 MOST = 1 << 14  # categories of which every pair is looked at, a block at a time
 MOST_OWN = 1 << 12  # categories of a table of one's own
+_BLOCK = 1 << 20  # pairs of categories at a time
 
 
 def named(r: Ratings, weights: Weights) -> str:
@@ -102,7 +106,7 @@ def unit(values: Floats) -> Floats:
     low = values.min()
     # halves, because the range of numbers can be beyond floats
     width = values.max() / 2 - low / 2
-    return (values / 2 - low / 2) / width if width > 0 else np.zeros(len(values))
+    return (values / 2 - low / 2) / width if width > 0 else np.zeros_like(values)
 
 
 def _own(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
@@ -143,8 +147,9 @@ def _check(w: Floats, categories: tuple[str, ...]) -> None:
 
 def _ordinal(values: Floats) -> Callable[[Any, Any], Any]:
     """The share of all pairs of categories that lie between two (both included)."""
-    rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    most = max(len(values) * (len(values) - 1) / 2, 1)
+    # as numbers of the same kind as the values
+    rank: Any = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
+    most = max(len(values) * (len(values) - 1) // 2, 1)
 
     def of(k: Any, j: Any) -> Any:
         apart = np.abs(rank[k] - rank[j])
@@ -159,13 +164,13 @@ def _radical(values: Floats) -> Callable[[Any, Any], Any]:
 
 
 def _ratio(values: Floats) -> Callable[[Any, Any], Any]:
-    v = values / (values.max() or 1.0)
-    widest = (v.max() - v.min()) / (v.max() + v.min()) if v.max() > v.min() else 1.0
+    v = values / (values.max() or 1)
+    widest = (v.max() - v.min()) / (v.max() + v.min()) if v.max() > v.min() else 1
 
     def of(k: Any, j: Any) -> Any:
         both = v[k] + v[j]
         # two zeros agree
-        return ((v[k] - v[j]) / np.where(both > 0, both, 1.0) / widest) ** 2
+        return ((v[k] - v[j]) / np.where(both > 0, both, 1) / widest) ** 2
 
     return of
 
@@ -200,12 +205,6 @@ _FUNCTIONS = {
 }
 
 
-# How far apart two ratings are, from 0 (agree) to 1: summed over pairs without a table of all pairs.
-
-
-_BLOCK = 1 << 20  # pairs of categories at a time
-
-
 class Disagreement(Protocol):
     """The disagreement d(k, l) = 1 - w(k, l) of two categories, as sums over pairs."""
 
@@ -228,17 +227,16 @@ class Identity:
 
     >>> said = Counted.of(np.array([[0, 0, 1, -1]], np.int32))
     >>> Identity().within(said), Identity().spread(np.array([0.25, 0.75]))
-    (array([1., 2.]), array([0.75, 0.25]))
+    (array([1, 2]), array([0.75, 0.25]))
     """
 
     def between(self, first: Codes, second: Codes) -> Any:
         """Whether they differ."""
         return first != second
 
-    def within(self, said: Counted) -> Floats:
+    def within(self, said: Counted) -> Any:
         """All ratings but those of the category."""
-        rest: Floats = (said.rated[said.at] - said.times).astype(np.float64)
-        return rest
+        return said.rated[said.at] - said.times
 
     def spread(self, share: Floats) -> Floats:
         """The share of all other categories."""
@@ -269,9 +267,9 @@ class Linear:
         v, times = self.values[said.code], said.times
         patterns, steps = said.steps()
         rated, whole = said.rated[patterns], said.total(times * v)[patterns]
-        mass, moment = np.zeros((2, len(patterns)))
+        mass, moment = np.zeros((2, len(patterns)), v.dtype)
         by_number = None if (np.diff(self.values) >= 0).all() else np.lexsort((v, said.at))
-        found = np.empty(len(v))
+        found = np.empty_like(v)
         for step in steps:
             here, n = step if by_number is None else by_number[step], len(step)
             value, amount = v[here], times[here]
@@ -279,7 +277,7 @@ class Linear:
             moment[:n] += amount * value
             # below and above each number
             found[here] = value * (2 * mass[:n] - rated[:n]) + whole[:n] - 2 * moment[:n]
-        return np.maximum(found, 0.0)
+        return np.maximum(found, 0)
 
     def spread(self, share: Floats) -> Floats:
         """By running sums in the order of the numbers."""
@@ -290,7 +288,7 @@ class Linear:
         found[..., order] = (
             v * (2 * mass - mass[..., -1:]) + moment[..., -1:] - 2 * moment
         )  # below and above each number
-        return np.maximum(found, 0.0)
+        return np.maximum(found, 0)
 
     def squares(self, first: Floats, second: Floats) -> float:
         """The squares of distances are another disagreement."""
@@ -322,7 +320,7 @@ class Quadratic:
     def spread(self, share: Floats) -> Floats:
         """By mean and variance of the numbers."""
         mass = share.sum(-1, keepdims=True)
-        mean = (share * self.values).sum(-1, keepdims=True) / np.where(mass > 0, mass, 1.0)
+        mean = (share * self.values).sum(-1, keepdims=True) / np.where(mass > 0, mass, 1)
         off = self.values - mean
         found: Floats = mass * off * off + (share * off * off).sum(-1, keepdims=True)
         return found
@@ -353,7 +351,8 @@ class Pairwise:
 
     def within(self, said: Counted) -> Floats:
         """Each category of a pattern with the next, with the one after that, ..."""
-        found = np.zeros(len(said.code))
+        one = said.code[:1]
+        found = np.zeros(len(said.code), np.result_type(self.of(one, one), np.float64))
         here = np.arange(len(found))
         ends = (said.start + said.length)[said.at]
         for step in range(1, int(said.length.max(initial=0))):
@@ -387,7 +386,7 @@ class Pairwise:
         every = np.arange(self.categories)
         for first in range(0, self.categories, step):
             rows = slice(first, min(first + step, self.categories))
-            yield rows, np.asarray(self.of(every[rows, None], every[None, :]), np.float64)
+            yield rows, np.asarray(self.of(every[rows, None], every[None, :]))
 
 
 def all_or_nothing(d: Disagreement, categories: int) -> bool:

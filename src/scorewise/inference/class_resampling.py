@@ -1,4 +1,12 @@
-"""Single rows of several classes, for what has to look at pairs of rows or draw their labels anew."""
+"""Calibration of several classes by whole rows: samples of them, labels drawn anew, and kernels.
+
+Consistency resampling draws each row's class anew from the row's own probabilities (Vaicenavicius et al.
+2019, Widmann, Lindsten and Zachariah 2019).
+
+Dirichlet kernels estimate E[Y | p] at p_i by the mean of the other labels y_j, weighted by the density at
+p_i of the Dirichlet distribution with parameters p_j / h + 1 (Popordanoska, Sayer and Blaschko 2022). With
+two classes that is the beta kernel (Chen 1999).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +24,14 @@ from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.joint import MOST as JOINT
 from scorewise.tallies.losses import softmax
 from scorewise.tallies.probabilities import Chances
+
+Labels = NDArray[np.int64]
+_DRAWS = 1 << 19  # of labels
+_ROWS = 1 << 11
+_MANY = 100  # variance, in rows, beyond which the values that a cell can take do not matter
+BANDWIDTHS = np.concatenate((np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)))  # of the authors
+_SEEN = 256
+_WIDER = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +127,6 @@ def pairs_of_rows(classes: int) -> int:
     (1024, 223)
     """
     return min(1024, int((5e7 / classes) ** 0.5))
-
-
-# Consistency resampling of several classes: what the labels might have been if the rows were calibrated.
-#
-# Each row's class is drawn anew from the row's own probabilities (Vaicenavicius et al. 2019, Widmann,
-# Lindsten and Zachariah 2019).
-
-
-Labels = NDArray[np.int64]
-_DRAWS = 1 << 19  # of labels
-_ROWS = 1 << 11
-_MANY = 100  # variance, in rows, beyond which the values that a cell can take do not matter
 
 
 def replicates(cost: int, most: int = 999, budget: int = 1 << 27) -> int:
@@ -296,18 +300,6 @@ def resampled_class_gaps(
     size = np.sqrt(np.bincount(cell.ravel(), gap**2, cells))
     found: Floats = np.divide(drawn, size, out=np.zeros(drawn.shape), where=size > 0)
     return found
-
-
-# The classes' shares at a row of probabilities, by Dirichlet kernels, leaving the row itself out.
-#
-# Popordanoska, Sayer and Blaschko (2022): E[Y | p] is estimated at p_i by the mean of the other labels
-# y_j, weighted by the density at p_i of the Dirichlet distribution with parameters p_j / h + 1. With two
-# classes that is the beta kernel (Chen 1999).
-
-
-BANDWIDTHS = np.concatenate((np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)))  # of the authors
-_SEEN = 256
-_WIDER = 10.0
 
 
 class Kernels:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Floats
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.inference.ranking import precision_effects
 from scorewise.inference.scales import (
     Part,
     Spread,
@@ -25,6 +26,7 @@ from scorewise.inference.scales import (
 from scorewise.inference.shares import Share
 from scorewise.inference.tables import drawn, mean_share
 from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import softmax
 
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
@@ -252,10 +254,16 @@ def bias_of_average_precisions(t: ClassTally) -> float:
 
 def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
     """For each row: the weight of negatives below it, and of positives above it, ties half."""
+    at, neg, pos = _cells(score, up, w)
+    return placed(neg)[at], placed(pos[::-1])[::-1][at]
+
+
+def _cells(score: Floats, up: Bools, w: Floats) -> tuple[Ints, Floats, Floats]:
+    """The cell of each row, and the weight of negatives and of positives on the cells."""
     _, at = np.unique(score, return_inverse=True)
-    pos, neg = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, np.where(up, 0.0, w))
-    below, above = neg.cumsum() - neg / 2, pos[::-1].cumsum()[::-1] - pos / 2
-    return below[at], above[at]
+    sides = (np.bincount(at, np.where(up == side, w, 0.0)) for side in (False, True))
+    neg, pos = (w.astype(np.float64, copy=False) for w in sides)
+    return at, neg, pos
 
 
 def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:
@@ -267,27 +275,16 @@ def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:
 
 
 def _average_precision(score: Floats, up: Bools, w: Floats) -> Floats:
-    """What each row adds to an average precision.
-
-    A positive adds the precision that it gets itself, and raises precision at every threshold below it;
-    a negative lowers it there.
-    """
-    _, at = np.unique(-score, return_inverse=True)
-    pos, rows = np.bincount(at, np.where(up, w, 0.0)), np.bincount(at, w).cumsum()
-    tp, share = pos.cumsum(), pos / pos.sum()
-    value = (share * tp / rows).sum()
-    # from the lowest score up: what a row changes at its own threshold and at all below
-    raised = (share * (rows - tp) / rows**2)[::-1].cumsum()[::-1]
-    lowered = (share * tp / rows**2)[::-1].cumsum()[::-1]
-    own: Floats = raised[at] + ((tp / rows)[at] - value) / pos.sum()
-    return np.where(up, own, -lowered[at])
+    """What each row adds to an average precision."""
+    at, neg, pos = _cells(score, up, w)
+    gain, loss = precision_effects(neg, pos)
+    return np.where(up, gain[at], -loss[at])
 
 
 def _self_found(score: Floats, up: Bools, w: Floats, w2: Floats) -> float:
     """Mean, over positives, of precision with and without the positive itself."""
-    _, at = np.unique(-score, return_inverse=True)
-    tp = np.bincount(at, np.where(up, w, 0.0)).cumsum()[at[up]]
-    rows = np.bincount(at, w).cumsum()[at[up]]
+    at, neg, pos = _cells(-score, up, w)
+    tp, rows = (x.cumsum()[at[up]] for x in (pos, neg + pos))
     one = w2[up] / w[up]  # of equal rows, the weight of each
     others = rows - one > 1e-9 * rows
     gain = one * (rows - tp) / rows / np.where(others, rows - one, np.inf)

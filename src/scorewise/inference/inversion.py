@@ -16,11 +16,23 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.inference.resampling import drawn_gaps
+from scorewise.inference.resampling import drawn_gaps, share_beyond
+from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import inner
 
 Statistic = Callable[[Floats], Floats]  # of gaps, replicates by cells, as shares of the whole
+# fixed steps, so that a wider level never has a narrower interval
+_STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
+_PRIOR = 2.0  # rows of the trend
+_EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
+_FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
+CELLS = 1 << 10  # up to which all can be drawn at once
+DRAWN = 1 << 20  # beyond which draws would take minutes
+_BLOCK = 1 << 12  # cells in a block, at the most
+_BLOCKS = 16  # at the least
+_DRAWS = 1 << 22  # labels drawn at a step, about
+Part = Callable[[slice], Statistic]  # of the gaps of some cells: what they add to an error
 
 
 class Inverted(NamedTuple):
@@ -187,7 +199,7 @@ def _without_noise(c: Chances) -> Floats:
     """
     least = variance = np.maximum(c.noise, 1e-4 * c.squares)
     p = np.clip(c.p, 1e-3, 1 - 1e-3)
-    z = np.log(p) - np.log1p(-p)
+    z = logit(p)
     basis = c.weight * p * (1 - p) * np.stack([np.ones(len(c)), z, z * z])
     rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
     # of sure scores that are wrong, the noise is rather that of the rates seen, with two rows of the trend
@@ -260,7 +272,7 @@ def inverted(
             known[step] = np.sort(statistic(noise.at(step)))
         return _quantile(known[step], share)
 
-    p = (1 + np.count_nonzero(null >= least)) / (1 + len(null))
+    p = share_beyond(null, least)
     all_steps = len(noise.gap) <= _FEW
     low = (
         0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
@@ -275,7 +287,7 @@ def inverted(
         ends[1] = max(ends[1], *_largest(noise, size, -1.0, back))
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
-    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, float(p))
+    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, p)
 
 
 def _largest(noise: Gaps, size: Statistic, way: float, *last: float) -> list[float]:
@@ -290,15 +302,6 @@ def _quantile(ordered: Floats, share: float) -> float:
     place = share * (len(ordered) - 1)
     at = min(int(place), len(ordered) - 2)
     return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
-
-
-# fixed steps, so that a wider level never has a narrower interval
-_STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
-
-
-_PRIOR = 2.0  # rows of the trend
-_EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
-_FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
 
 
 def _crossing(above: Callable[[float], float], all_steps: bool, which: int) -> float:
@@ -336,24 +339,12 @@ def _between(above: Callable[[float], float], low: int) -> float:
     return _STEPS[low] - a * (_STEPS[low + 1] - _STEPS[low]) / (b - a)
 
 
-# Calibration errors of very many bins: noise drawn a block of cells at a time.
-#
-# An error adds up, or is the largest of, what single cells hold, and cells are independent given the
-# scores. So each block needs few replicates, which are put together anew for each replicate of the whole:
-# memory does not grow with the number of cells.
-
-
-CELLS = 1 << 10  # up to which all can be drawn at once
-DRAWN = 1 << 20  # beyond which draws would take minutes
-_BLOCK = 1 << 12  # cells in a block, at the most
-_BLOCKS = 16  # at the least
-_DRAWS = 1 << 22  # labels drawn at a step, about
-
-Part = Callable[[slice], Statistic]  # of the gaps of some cells: what they add to an error
-
-
 class ManyCells:
-    """What each block adds to an error: seen, drawn, and without chance; see `Gaps`.
+    """What each block of very many cells adds to an error: seen, drawn, and without chance; see `Gaps`.
+
+    An error adds up, or is the largest of, what single cells hold, and cells are independent given the
+    scores. So each block needs few replicates, which are put together anew for each replicate of the
+    whole: memory does not grow with the number of cells.
 
     `term` makes it of the gaps of a block, `size` of gaps that are free of noise.
     """

@@ -1,4 +1,4 @@
-"""Logistic regression on cells: maximum likelihood by Newton's method."""
+"""Logistic regression on cells by Newton's method, and Cox's line: labels on log-odds (Cox 1958)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scorewise.arrays import Floats
 from scorewise.inference.scales import freedom
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import why_open
-from scorewise.tallies.losses import expit
+from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
 from scorewise.tallies.sorting import add_runs, inner
 
@@ -21,6 +21,7 @@ _STEPS = 200
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
 _MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
+LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
 
 class Fitted(NamedTuple):
@@ -197,12 +198,6 @@ def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
     return best[1]
 
 
-# Cox's line: labels regressed on the log-odds of their probabilities (Cox 1958).
-
-
-LARGEST = 1e100  # log-odds beyond which squares leave the floats
-
-
 class LogOdds(NamedTuple):
     """Log-odds from the lowest up, with the weights of both classes on each, and their squares."""
 
@@ -238,9 +233,7 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
 
 
 def _logit(p: Floats, clip: float | None) -> Floats:
-    kept = p if clip is None else np.clip(p, clip, 1 - clip)
-    with np.errstate(divide="ignore"):
-        odds: Floats = np.log(kept) - np.log1p(-kept)
+    odds: Floats = logit(p if clip is None else np.clip(p, clip, 1 - clip))
     return odds
 
 

@@ -1,4 +1,4 @@
-"""Cross-fitting by cells: rows dealt out to folds, and losses compared row by row."""
+"""Means of losses over rows, and differences of models on the same rows, with the covariance they share."""
 
 from __future__ import annotations
 
@@ -25,36 +25,9 @@ from scorewise.inference.scales import (
 )
 from scorewise.inference.smroc import Influence, influence, smooth_area
 from scorewise.tallies import Tally
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.smroc import midpoint, why_not_unit
-
-
-def dealt(
-    weight: Floats, square: Floats, folds: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """The weights of cells and their squares, each row dealt to one of the folds (fold by cell).
-
-    Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
-    the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
-    mean weight.
-
-    >>> dealt(np.array([4.0, 1.0]), np.array([4.0, 1.0]), 2, np.random.default_rng(0))[0]
-    array([[2., 0.],
-           [2., 1.]])
-    """
-    safe = np.where(square > 0, square, 1.0)
-    rows = np.maximum(np.rint(weight * weight / safe), weight > 0).astype(np.int64)
-    drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
-    share = drawn / np.maximum(rows, 1)
-    return share * weight, share * square
-
-
-def others(weight: Floats) -> Floats:
-    """The weights of all folds but each one."""
-    total = weight.sum(0)
-    rest = total - weight
-    # what is left after a difference of equal sums is no weight
-    return np.where(rest > 1e-12 * total, rest, 0.0)
 
 
 def mean_gap(gap: Floats, weight: Floats, square: Floats, level: float) -> Estimate:
@@ -69,9 +42,6 @@ def mean_gap(gap: Floats, weight: Floats, square: Floats, level: float) -> Estim
         return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
     low, high = wald(mean, math.sqrt(variance), level, "identity")
     return Estimate(mean, low, high, level, "normal, paired", "", 0.0, 0.0)
-
-
-# The mean of a loss over rows, with its interval, from its moments by true class.
 
 
 def mean_loss(
@@ -141,9 +111,6 @@ def _succession(shares: list[float], means: list[float], n: float) -> float:
 def _variance(shares: list[float], means: list[float]) -> float:
     centre = sum(p * m for p, m in zip(shares, means, strict=True))
     return sum(p * (m - centre) * (m - centre) for p, m in zip(shares, means, strict=True))
-
-
-# Two models on the same rows: the difference of their areas, with the covariance that they share.
 
 
 class Difference(NamedTuple):
@@ -236,8 +203,7 @@ def _places(t: Tally, rows: Rows) -> Floats:
     Positives: the negatives below, ties half. Negatives: the positives above, ties half.
     """
     few = t.pooled
-    below = (few.neg.cumsum() - few.neg / 2) / t.negatives
-    above = 1 - (few.pos.cumsum() - few.pos / 2) / t.positives
+    below, above = placed(few.neg) / t.negatives, 1 - placed(few.pos) / t.positives
     return _effects(t, Influence(above, below), rows)
 
 

@@ -1,4 +1,4 @@
-"""DeLong's variance from the cells of a tally, ties exact, and what to do where it says nothing."""
+"""Areas under ROC and precision-recall curves from the cells of a tally, with variances and intervals."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ from scorewise.inference.scales import (
 )
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
+from scorewise.tallies.formulas import auroc, placed
 from scorewise.tallies.losses import NOTHING, Moments
 from scorewise.tallies.sorting import inner
-from scorewise.tallies.tally import Block
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
 CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
+_Cells = tuple[Any, Any, Any, Any]
+_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
+_CELLS = 32  # thresholds: more find hardly a larger maximum
+_PAIRS = 300  # draws of noise, each also taken with the other sign
+_STEPS = 8
 
 
 def area(t: Tally) -> float:
@@ -36,20 +41,8 @@ def area(t: Tally) -> float:
     >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     0.875
     """
-    neg, pos = t.negatives, t.positives
-    # twice the pairs fit int64 for counts up to this; beyond, floats are exact enough
-    exact = not t.weighted and neg * pos < 2**61
-    twice = 0.0
-    if exact:
-        twice = 0
-    for b in t.blocks():
-        n, p = (b.neg, b.pos) if exact else (b.neg.astype(np.float64), b.pos.astype(np.float64))
-        inside = n.cumsum()
-        inside *= 2
-        inside -= n
-        twice += inner(p, inside) + 2 * b.neg_below * p.sum().item()
     # weights may add up to a hair above all pairs
-    return min(1.0, float(twice / (2 * neg * pos)))
+    return min(1.0, float(auroc(t.neg, t.pos)))
 
 
 def spread(t: Tally, auc: float) -> Spread:
@@ -85,8 +78,8 @@ def _carried(t: Tally, auc: float, variance: float) -> float:
     if (least := 2 * variance / max(heaviest) ** 2) > CERTAIN:
         return least
     few = t.pooled
-    below = ((few.neg.cumsum() - few.neg / 2) / t.negatives - auc) / t.positives
-    above = (1 - (few.pos.cumsum() - few.pos / 2) / t.positives - auc) / t.negatives
+    below = (placed(few.neg) / t.negatives - auc) / t.positives
+    above = (1 - placed(few.pos) / t.positives - auc) / t.negatives
     sides = (few.pos, few.pos2, below), (few.neg, few.neg2, above)
     known = [(inner(w2, x * x), freedom(w, w2, x)) for w, w2, x in sides]
     unsure = sum(v * v / df for v, df in known)
@@ -141,12 +134,6 @@ def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[floa
         return near
 
     return search(0.0), search(1.0)
-
-
-# Area under part of the ROC curve, and its variance.
-
-
-_Cells = tuple[Any, Any, Any, Any]
 
 
 class PartialArea(NamedTuple):
@@ -240,62 +227,54 @@ def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]
     return m.about(m.first / total, squares) / total**2, effective(total, squares)
 
 
-# The area under the precision-recall curve and its variance, from the cells of a tally.
-
-
-_MANY = 1000  # degrees of freedom, beyond which more of them change nothing
-
-
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
     """The area under the precision-recall curve, by steps or by straight lines."""
     total = 0.0
     for b in t.blocks():
-        pos = b.pos.astype(np.float64, copy=False)
-        total += inner(pos, _precisions(pos, b, trapezoid)[2])
+        neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))
+        total += inner(pos, _precisions(neg, pos, trapezoid, b.neg_above, b.pos_above)[2])
     # weights may add up to a hair above the whole
     return min(1.0, total / t.positives)
 
 
 def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
-    """Variance, as the sum of squared influences of all rows.
+    """Variance, as the sum of squared influences of all rows."""
+    neg, pos = (w.astype(np.float64, copy=False) for w in (t.neg, t.pos))
+    gain, loss = precision_effects(neg, pos, trapezoid)
+    sides = (t.pos, t.pos2, gain), (t.neg, t.neg2, loss)
+    variances = [inner(w2, x * x) for _, w2, x in sides]
+    rows = [x if w2 is w else x * (w2 / np.where(w > 0, w, 1.0)) for w, w2, x in sides]
+    most = max(float(np.abs(x).max(initial=0.0)) for x in rows)
+    few = 2 * sum(variances) < _MANY * most**2  # otherwise no row brings much
+    parts = [
+        Part(v, effective(w.sum(), w2.sum()), freedom(w, w2, x) if few else math.inf)
+        for v, (w, w2, x) in zip(variances, sides, strict=True)
+    ]
+    return pooled_spread(*parts)
+
+
+def precision_effects(neg: Floats, pos: Floats, trapezoid: bool = False) -> tuple[Floats, Floats]:
+    """What a unit of weight on each cell adds to the area if positive, and takes off if negative.
 
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
     a negative lowers it there.
     """
-    pos, value = t.positives, precision_area(t, trapezoid)
-    by_pos = by_neg = raised = lowered = last = most = 0.0
-    effects: list[tuple[Floats, Floats]] = []
-    for b in t.blocks():
-        weight = b.pos.astype(np.float64, copy=False)
-        tp, rows, lead = _precisions(weight, b, trapezoid)
-        share = weight / pos
-        if trapezoid:
-            below = np.concatenate(([last], share[:-1]))
-            last = float(share[-1])
-            share = (share + below) / 2
-        share /= rows * rows
-        up, down = raised + (share * (rows - tp)).cumsum(), lowered + (share * tp).cumsum()
-        raised, lowered = float(up[-1]), float(down[-1])
-        up = up + (lead - value) / pos
-        by_pos += inner(b.pos2, up * up)
-        by_neg += inner(b.neg2, down * down)
-        effects.append((up, down))
-        for effect, w, w2 in ((up, b.pos, b.pos2), (down, b.neg, b.neg2)):
-            row = np.abs(effect if w2 is w else effect * (w2 / np.where(w > 0, w, 1.0)))
-            most = max(most, float(row.max()))
-    sizes = effective(pos, t.squares[1]), effective(t.negatives, t.squares[0])
-    parts = [Part(by_pos, sizes[0]), Part(by_neg, sizes[1])]
-    if 2 * (by_pos + by_neg) < _MANY * most**2:  # otherwise no row brings much
-        up, down = (np.concatenate(x) for x in zip(*effects, strict=True))
-        dfs = freedom(t.pos, t.pos2, up), freedom(t.neg, t.neg2, down)
-        parts = [p._replace(df=df) for p, df in zip(parts, dfs, strict=True)]
-    return pooled_spread(*parts)
+    tp, rows, lead = _precisions(neg, pos, trapezoid)
+    total = pos.sum()
+    share = pos / total
+    if trapezoid:
+        share = (share + np.concatenate(([0.0], share[:-1]))) / 2
+    share = share / (rows * rows)
+    gain = (share * (rows - tp)).cumsum() + (lead - inner(pos, lead) / total) / total
+    return gain, (share * tp).cumsum()
 
 
-def _precisions(pos: Floats, b: Block, trapezoid: bool) -> tuple[Floats, Floats, Floats]:
+def _precisions(
+    neg: Floats, pos: Floats, trapezoid: bool, neg_above: float = 0.0, pos_above: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """For each cell: positives and rows at or above it, and the precision that its positives get."""
-    tp_above, tp = at_and_above(pos, b.pos_above)
-    fp_above, fp = at_and_above(b.neg.astype(np.float64, copy=False), b.neg_above)
+    tp_above, tp = at_and_above(pos, pos_above)
+    fp_above, fp = at_and_above(neg, neg_above)
     rows = tp + fp
     precision = tp / rows
     if not trapezoid:
@@ -315,22 +294,13 @@ def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
     return down[-2::-1], down[:0:-1]
 
 
-# How small the largest distance of two score distributions may be, given the one seen.
-#
-# A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
-# helped. So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise
-# is drawn. The lower limit is the smallest maximum under which the one seen is not extreme. A maximum of
-# 0 is the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds
-# nothing.
-
-
-_CELLS = 32  # thresholds: more find hardly a larger maximum
-_PAIRS = 300  # draws of noise, each also taken with the other sign
-_STEPS = 8
-
-
 def least_distance(t: Tally, level: float) -> float:
     """The lower limit of the largest distance between the score distributions of the two classes.
+
+    A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
+    helped. So the true maximum is supposed to be smaller, the distances seen are cut off at it, and noise
+    is drawn. The limit is the smallest maximum under which the one seen is not extreme. A maximum of 0 is
+    the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds nothing.
 
     >>> y, s = np.arange(40) % 2, np.arange(40) / 40
     >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)

@@ -1,9 +1,15 @@
-"""The bootstrap of cells: its cost does not grow with the number of rows.
+"""How the rows of cells might have fallen: resampled, with other labels, or dealt to folds.
 
-Rows on the same cell are alike, so a resample need only say how much weight each cell gets. With
-Exp(1) weights for rows (Rubin's Bayesian bootstrap, 1981) a cell of n rows gets Gamma(n); with weights
-it gets the gamma of the same mean and variance. Unlike a multinomial draw this never loses a class,
-knows weights, and does not change when all weights are multiplied.
+Rows on the same cell are alike, so a resample need only say how much weight each cell gets, and its cost
+does not grow with the number of rows. With Exp(1) weights for rows (Rubin's Bayesian bootstrap, 1981) a
+cell of n rows gets Gamma(n); with weights it gets the gamma of the same mean and variance. Unlike a
+multinomial draw this never loses a class, knows weights, and does not change when all weights are
+multiplied.
+
+Consistency resampling draws labels as calibrated scores would get them: each row of probability p is
+positive with that chance (Bröcker and Smith 2007). It is enough to draw the weight of positives on each
+cell. Where few rows of a class are expected, that weight has few possible values, such as that of no
+positive at all: draws keep to them, because a test compares what was seen with what was drawn.
 """
 
 from __future__ import annotations
@@ -22,6 +28,25 @@ from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
 
 _CELLS = 1024
+_COUNTABLE = 10**8  # rows of a cell up to which draws without replacement are made
+REPLICATES = 1000
+_MANY = 100  # variance, in rows, beyond which draws are normal
+_ALIKE = (
+    1.01  # what differing chances may take off the variance of a cell whose rows count as alike
+)
+_RARE = 5  # expected rows of the rarer class up to which weighted rows are drawn one by one
+_GROUPS = 32  # of rows with like chances in a cell
+
+
+def share_beyond(null: Floats, least: float) -> float:
+    """The p-value of a value seen: how many replicates reach it, the sample itself counted once.
+
+    `least` is a little below what was seen, because equal up to rounding counts as equal.
+
+    >>> share_beyond(np.array([0.5, 1.0, 3.0]), 2.0)
+    0.5
+    """
+    return (1 + int(np.count_nonzero(null >= least))) / (1 + len(null))
 
 
 def resampled(
@@ -75,23 +100,6 @@ def bootstrap_cells(
     neg, pos, neg2, pos2 = (c.astype(np.float64) for c in (few.neg, few.pos, few.neg2, few.pos2))
     drawn = resampled(neg, neg2, replicates, rng), resampled(pos, pos2, replicates, rng)
     return np.asarray(statistic(*drawn))
-
-
-# Consistency resampling: what the labels might have been if the scores were calibrated.
-#
-# Each row of probability p is positive with that chance (Bröcker and Smith 2007). Rows of one cell are
-# alike, so it is enough to draw the weight of positives on each cell. Where few rows of a class are
-# expected, that weight has few possible values, such as that of no positive at all: draws keep to them,
-# because a test compares what was seen with what was drawn.
-
-
-REPLICATES = 1000
-_MANY = 100  # variance, in rows, beyond which draws are normal
-_ALIKE = (
-    1.01  # what differing chances may take off the variance of a cell whose rows count as alike
-)
-_RARE = 5  # expected rows of the rarer class up to which weighted rows are drawn one by one
-_GROUPS = 32  # of rows with like chances in a cell
 
 
 def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
@@ -272,3 +280,79 @@ def _betas(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     a, b = (p * prior)[several, None], ((1 - p) * prior)[several, None]
     share[several] = rng.beta(a, b, (len(a), replicates))
     return share * c.weight[:, None]
+
+
+def dealt(
+    weight: Floats, square: Floats, folds: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The weights of cells and their squares, each row dealt to one of the folds (fold by cell).
+
+    Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
+    the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
+    mean weight.
+
+    >>> dealt(np.array([4.0, 1.0]), np.array([4.0, 1.0]), 2, np.random.default_rng(0))[0]
+    array([[2., 0.],
+           [2., 1.]])
+    """
+    safe = np.where(square > 0, square, 1.0)
+    rows = np.maximum(np.rint(weight * weight / safe), weight > 0).astype(np.int64)
+    drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
+    share = drawn / np.maximum(rows, 1)
+    return share * weight, share * square
+
+
+def others(weight: Floats) -> Floats:
+    """The weights of all folds but each one."""
+    total = weight.sum(0)
+    rest = total - weight
+    # what is left after a difference of equal sums is no weight
+    return np.where(rest > 1e-12 * total, rest, 0.0)
+
+
+def dealt_cells(c: Chances, folds: int, seed: int) -> tuple[Floats, Floats]:
+    """For each fold (rows) the share of each cell's weight (columns) and its weight of positives.
+
+    Unlike `dealt`, labels have no say in which fold a row goes to. Cells that are worth whole numbers of
+    equal rows are dealt row by row, others as a whole.
+
+    >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
+    >>> share, pos = dealt_cells(c, 2, seed=0)
+    >>> share.sum(), pos.sum()
+    (np.float64(1.0), np.float64(2.0))
+    """
+    rows = c.weight**2 / c.squares
+    unit = c.weight / rows
+    positives = c.pos / unit
+    near = np.rint(rows), np.rint(positives)
+    whole = (np.abs(rows - near[0]) < 1e-6 * rows) & (np.abs(positives - near[1]) < 1e-6 * rows)
+    equal = np.full(folds, 1 / folds)
+    by_row, by_label, by_cell = (np.random.default_rng([seed, k]) for k in (0, 1, 2))
+    total, hits = (np.where(whole, n, 0).clip(0).astype(np.int64) for n in near)
+    rows_in = by_row.multinomial(total, equal).T
+    share = rows_in / near[0].clip(1)
+    positive = _drawn(hits, total, rows_in, by_label) * unit
+    fold = by_cell.integers(folds, size=len(c))
+    broken = np.flatnonzero(~whole)
+    share[fold[broken], broken] = 1.0
+    positive[fold[broken], broken] = c.pos[broken]
+    return share, positive
+
+
+def _drawn(
+    hits: NDArray[np.int64], total: NDArray[np.int64], each: Any, rng: np.random.Generator
+) -> Floats:
+    """How many of a cell's positives go with the rows that each fold gets of it."""
+    found = np.zeros(each.shape)
+    left, of = hits.copy(), total.copy()
+    countable = total < _COUNTABLE
+    for k, n in enumerate(each):
+        drawn = rng.hypergeometric(
+            np.where(countable, left, 0),
+            np.where(countable, of - left, 0),
+            np.where(countable, n, 0),
+        )
+        # of very many rows each fold gets its share
+        found[k] = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
+        left, of = left - drawn, of - n
+    return found

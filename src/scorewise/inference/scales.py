@@ -1,4 +1,4 @@
-"""Normal intervals on the scale on which an estimate is closest to normal."""
+"""Normal and Student's intervals on the scale on which an estimate is closest to normal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.smroc import class_sums
 from scorewise.tallies.sorting import Numbers, inner
 
@@ -204,15 +204,8 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))
-    return _expit(centre - reach), _expit(centre + reach)
-
-
-def _expit(x: float) -> float:
-    e = math.exp(-abs(x))
-    return (1.0 if x >= 0 else e) / (1.0 + e)
-
-
-# The mean of all scores, with its interval.
+    low, high = expit(np.array([centre - reach, centre + reach])).tolist()
+    return low, high
 
 
 def mean_score(t: Tally, *, level: float = 0.95) -> Estimate:

@@ -1,4 +1,4 @@
-"""Intervals for shares (proportions), and for what is made of two independent shares."""
+"""Intervals for shares (proportions), for what is made of two shares, and for rising curves of shares."""
 
 from __future__ import annotations
 
@@ -34,12 +34,28 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     """
     # the rest is not 1 - p, which loses its digits when p is close to 1
     p, rest, n = _rows(hit, miss, hit2, miss2)
-    q = z(level) ** 2 / n
+    return Share(p, *wilson_limits(p, rest, n, z(level)))
+
+
+def wilson_of(p: float, n: float, level: float) -> Share:
+    """A share of n equally weighted rows with its Wilson interval."""
+    return Share(p, *wilson_limits(p, 1 - p, n, z(level)))
+
+
+def wilson_of_cells(weight: Any, squares: Any, hit: Any, miss: Any, level: float) -> Share:
+    """The share of some cells of a table among these and others, with its Wilson interval."""
+    a, b, a2, b2 = (float(x[at].sum()) for x in (weight, squares) for at in (hit, miss))
+    return wilson(a, b, a2, b2, level)
+
+
+def wilson_limits(p: float, rest: float, n: float, reach: float) -> tuple[float, float]:
+    """Between which shares that of n rows is, so many standard errors away (Wilson 1927)."""
+    q = reach * reach / n
     centre = (p + q / 2) / (1 + q)
-    reach = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
+    half = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
     # the formula gives the ends, and limits beside the share, up to rounding
-    low = 0.0 if hit == 0 else max(min(centre - reach, p), 0.0)
-    return Share(p, low, 1.0 if miss == 0 else min(max(centre + reach, p), 1.0))
+    low = 0.0 if p == 0 else max(min(centre - half, p), 0.0)
+    return low, 1.0 if rest == 0 else min(max(centre + half, p), 1.0)
 
 
 def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:
@@ -90,9 +106,6 @@ def ratio(a: Share, b: Share) -> tuple[float, float]:
     )
     up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
     return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)
-
-
-# Two shares of the same items: their difference, and whether there is any.
 
 
 def sign_test(first: float, second: float, first2: float, second2: float) -> float:
@@ -164,17 +177,14 @@ def _crossing(score: Callable[[float], float], reach: float, low: float, high: f
     return (low + high) / 2
 
 
-# Where a rising curve of shares may lie: exact intervals of shares over neighbouring cells.
-#
-# A rising curve is at most its mean over any stretch to the right, and at least that over any stretch to
-# the left. So the Clopper-Pearson intervals of many stretches, each of a level raised for their number,
-# bound it without any resampling (Dimitriadis, Dümbgen, Henzi, Puke and Ziegel 2023).
-
-
 def rising_limits(
     c: Chances, level: float, *, simultaneous: bool, single: bool
 ) -> tuple[Floats, Floats]:
     """The lower and upper limits of the curve on each cell; `single` if each holds one probability.
+
+    A rising curve is at most its mean over any stretch to the right, and at least that over any stretch to
+    the left. So the Clopper-Pearson intervals of many stretches, each of a level raised for their number,
+    bound it without any resampling (Dimitriadis, Dümbgen, Henzi, Puke and Ziegel 2023).
 
     At each cell by itself the lengths of stretches share the level, at all cells at once all stretches
     do. Lengths are the powers of two.
@@ -240,9 +250,6 @@ def largest_gap(c: Chances, off: Floats, level: float) -> float:
     return float(np.maximum(above - at, at - below).max())
 
 
-# A share of what items count, over items that count differently much.
-
-
 def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: float) -> Estimate:
     """The sum of `hit` over the sum of `of`, both of items (or patterns of them), with its interval.
 
@@ -273,6 +280,5 @@ def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: flo
     if not plain and variance > 1e-26:
         trials *= (items - 1) / items * (z(level) / student(level, items - 1)) ** 2
     trials = max(trials, 1e-9)  # next to one item says next to nothing
-    yes, no = p * trials, (1 - p) * trials
-    low, high = wilson(yes, no, yes, no, level)[1:]
-    return Estimate(p, low, high, level, "Wilson" if plain else "Wilson, delta over items")
+    found = wilson_of(p, trials, level)
+    return Estimate(*found, level, "Wilson" if plain else "Wilson, delta over items")

@@ -17,6 +17,7 @@ from scorewise.inference.resampling import bootstrap_cells
 from scorewise.inference.scales import Spread, effective, one_row, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
+from scorewise.tallies.formulas import auroc, median, outranked, placed
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, climbs, crossings
 from scorewise.tallies.sorting import inner
@@ -38,19 +39,11 @@ def smooth_area(t: Tally, midpoint: float) -> Area:
     >>> smooth_area(Tally.of([1, 0, 1], [0.8, 0.3, 0.4]), 0.5).value
     0.7262443438914028
     """
-    height = width = under = 0.0
-    for b in t.blocks():
-        climb, run = climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint)
-        beside = run.cumsum()
-        across, rise = float(beside[-1]), float(climb.sum())
-        run *= 0.5
-        beside -= run
-        beside *= climb
-        under += float(beside.sum()) + width * rise
-        height += rise
-        width += across
-    whole = height * width
-    return Area(min(1.0, under / whole) if whole > 0 else math.nan, height, width)
+    parts = (climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint) for b in t.blocks())
+    found = outranked((run, climb) for climb, run in parts)
+    height, width = float(found.pos), float(found.neg)
+    share = min(1.0, float(found.share)) if height * width > 0 else math.nan
+    return Area(share, height, width)
 
 
 def chance_area(t: Tally, midpoint: float) -> float:
@@ -60,11 +53,15 @@ def chance_area(t: Tally, midpoint: float) -> float:
     >>> round(smooth_area(rare, 0.1125).value, 3), round(chance_area(rare, 0.1125), 3)
     (0.813, 0.747)
     """
-    few = t.pooled
-    weight = (few.neg + few.pos).astype(np.float64)
-    share = few.positives / (few.negatives + few.positives)
+    return smooth_area(by_chance(t.pooled), midpoint).value
+
+
+def by_chance(t: Tally) -> Tally:
+    """The same scores dealt out to the rows at random: on average, each cell has the prevalence."""
+    weight = (t.neg + t.pos).astype(np.float64)
+    share = t.positives / (t.negatives + t.positives)
     neg, pos = weight * (1 - share), weight * share
-    return smooth_area(Tally(few.score, neg, pos, neg, pos, few.kind), midpoint).value
+    return Tally(t.score, neg, pos, neg, pos, t.kind)
 
 
 class Influence(NamedTuple):
@@ -84,8 +81,7 @@ def influence(few: Tally, m: Midpoint) -> Influence:
     s = unit(few.score, few.kind)
     climb, run = climbs(s, few.neg, few.pos, m.value)
     height, width = float(climb.sum()), float(run.sum())
-    over = (run.cumsum() - run / 2) / width
-    under = 1 - (climb.cumsum() - climb / 2) / height
+    over, under = placed(run) / width, 1 - placed(climb) / height
     area = float((climb * over).sum()) / height
     up, along = (over - area) / height, (under - area) / width
     v = np.where(s >= m.value - HAIR, s, 1 - s)
@@ -153,19 +149,9 @@ def smooth_replicates(
             if rule == "crossing"
             else (median(s, neg) + median(s, pos)) / 2
         )
-        found = []
-        for n, p, m in zip(neg, pos, middles, strict=True):
-            climb, run = climbs(s, n, p, m)
-            found.append(inner(climb, run.cumsum() - run / 2) / (climb.sum() * run.sum()))
-        return np.where(np.isnan(middles), np.nan, found)
+        climb, run = climbs(s, neg, pos, middles)
+        return np.where(np.isnan(middles), np.nan, auroc(run, climb))
 
     drawn = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
     smaller = min(map(effective, (t.negatives, t.positives), t.squares))
     return Spread(float(np.nanvar(drawn)), smaller - 1)
-
-
-def median(s: Floats, weight: Floats) -> Floats:
-    """The score below which half of the weight lies, in each row of weights."""
-    below = weight.cumsum(axis=1)
-    medians: Floats = s[(below < below[:, -1:] / 2).sum(axis=1)]
-    return medians

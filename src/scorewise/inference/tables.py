@@ -1,4 +1,4 @@
-"""Intervals for formulas of a two-by-two table."""
+"""Intervals for formulas of a table of decisions, of two classes or of several."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.inference.scales import Scale, effective, wald, z
-from scorewise.inference.shares import Share, wilson
+from scorewise.inference.shares import Share, wilson_of
 from scorewise.tallies import Confusion
 
 Formula = Callable[[Any, Any, Any, Any], Any]
+# a table (true class by decision) -> the value, and its slope in each cell
+Sloped = Callable[[Floats], tuple[float, Floats]]
+DRAWN = 0.5  # rows by which a share is drawn towards the mean
+SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
 def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
@@ -61,9 +65,6 @@ def corners(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
     slack = np.array([pos, -neg, -pos, neg])
     return c.table - slack, c.table + slack
-
-
-# Formulas of a table of decisions on several classes, each with its slope in every cell.
 
 
 def macro_f1(table: Floats) -> tuple[float, Floats]:
@@ -117,15 +118,6 @@ def _agreement(table: Floats) -> tuple[float, float, Floats, Floats]:
     slope_po = (np.eye(len(table)) - po) / n
     slope_pe = (called[:, None] + true[None, :] - 2 * pe) / n
     return po, pe, slope_po, slope_pe
-
-
-# Intervals for formulas of a table of decisions on several classes.
-
-
-# a table (true class by decision) -> the value, and its slope in each cell
-Sloped = Callable[[Floats], tuple[float, Floats]]
-DRAWN = 0.5  # rows by which a share is drawn towards the mean
-SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
 def mean_share(share: Floats, rows: Floats, level: float) -> Share:
@@ -226,10 +218,8 @@ def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     rows = effective(float(table.sum()), float(squares.sum()))
     _, error = _class_error(f, *_smoothed(table, squares))
     value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
-    rest = 1 - value
-    n = value * rest / error**2 if value * rest and error else rows
-    _, low, high = wilson(value * n, rest * n, value * n, rest * n, level)
-    return Share(value, low, high)
+    inside = value * (1 - value)
+    return wilson_of(value, inside / error**2 if inside and error else rows, level)
 
 
 def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
@@ -242,7 +232,7 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     table, squares = _used(c)
     right, chance, root = _right(table)
     n = _as_uncertain(table, squares) or _as_uncertain(*_smoothed(table, squares))
-    _, low, high = wilson(right * n, (1 - right) * n, right * n, (1 - right) * n, level)
+    _, low, high = wilson_of(right, n, level)
     return (low - chance) / root, (high - chance) / root
 
 

@@ -1,4 +1,4 @@
-"""A judge against the truth: accuracy, kappa, base rates, and each category."""
+"""A judge against the truth, against other judges, and beside humans: accuracy, kappa, base rates."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from scorewise.arrays import Bools
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import effective
-from scorewise.inference.shares import matched_difference, sign_test, wilson
+from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
 from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import Codes
 from scorewise.tallies import Confusion
+
+Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,8 @@ def _share(
     w2: NDArray[np.float64] = c.weight2.astype(float)
     if not w[hit | miss].any():
         return Estimate.undefined(why, level)
-    one, two, one2, two2 = (float(x[at].sum()) for x in (w, w2) for at in (hit, miss))
-    value, low, high = wilson(one, two, one2, two2, level)
+    value, low, high = wilson_of_cells(w, w2, hit, miss, level)
     return Estimate(value, low, high, level, "Wilson")
-
-
-# Two judges on the same items.
 
 
 @dataclass(frozen=True)
@@ -181,12 +179,6 @@ def _accuracy(
     low, high = matched_difference(n * p, n * q, n, level)
     test = sign_test(one[0], two[0], one[1], two[1])
     return Estimate(gap, min(low, gap), max(high, gap), level, "Tango; McNemar exact", p=test)
-
-
-# How well humans agree with one another, and whether a judge agrees with them as well.
-
-
-Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
 @dataclass(frozen=True)

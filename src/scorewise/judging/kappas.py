@@ -1,4 +1,4 @@
-"""Cohen's kappa of two columns, weighted or not, with its slope in every cell."""
+"""Cohen's kappa of two columns, and sums of kappas on the same items with their interval."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.formulas import kappa_slope
 from scorewise.tallies.formulas import table_kappa as kappa
 from scorewise.tallies.sorting import Numbers
+
+Interval: TypeAlias = Literal["formula", "bootstrap"]
+MOVER = "score intervals combined (MOVER)"
+BOOTSTRAP = "bootstrap of items"
+LEAST = "; p is at most that"  # no resample was beyond 0
+_AT_ONCE = 1 << 21  # resampled weights that are held
+_WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
+_DRAWING = 4  # what drawing a weight costs, in sums
+_WIDE = 32  # categories beyond which tables are not resampled
+_FAR = 38.0  # standard errors beyond which a p-value is 0
 
 
 def sloped(weights: Floats) -> Sloped:
@@ -70,20 +80,6 @@ def error_of_one(c: Confusion, weights: Floats) -> float:
         table = (table * n + SMOOTHING / table.size) / (n + SMOOTHING)
     _, slope = sloped(weights[np.ix_(used, used)])(table)
     return float(np.sqrt((table * slope**2).sum()))
-
-
-# Sums of kappas on the same items: their interval from those of each kappa, or by resampling items.
-
-
-Interval: TypeAlias = Literal["formula", "bootstrap"]
-MOVER = "score intervals combined (MOVER)"
-BOOTSTRAP = "bootstrap of items"
-LEAST = "; p is at most that"  # no resample was beyond 0
-_AT_ONCE = 1 << 21  # resampled weights that are held
-_WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
-_DRAWING = 4  # what drawing a weight costs, in sums
-_WIDE = 32  # categories beyond which tables are not resampled
-_FAR = 38.0  # standard errors beyond which a p-value is 0
 
 
 class Term(NamedTuple):
@@ -243,18 +239,14 @@ def _replicates(
 
 def _kappas(panel: Panel, term: Term, drawn: Floats) -> Floats:
     """Kappa for each row of resampled weights of the patterns."""
-    many, w = len(panel.categories), panel.agreement
+    many = len(panel.categories)
     both = np.flatnonzero((term.first >= 0) & (term.second >= 0))
     cell = term.first[both].astype(np.int64) * many + term.second[both]
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)
     tables = np.zeros((len(drawn), many * many))
     tables[:, cells] = np.add.reduceat(drawn[:, both[order]], starts, axis=1)
-    tables = (tables / tables.sum(1, keepdims=True)).reshape(-1, many, many)
-    rows, columns = tables.sum(2), tables.sum(1)
-    po = (tables * w).sum((1, 2))
-    pe = ((rows[:, :, None] * w).sum(1) * columns).sum(1)
-    found: Floats = (po - pe) / (1 - pe)
+    found: Floats = kappa(tables.reshape(-1, many, many), 1 - panel.agreement)
     return found
 
 

@@ -14,7 +14,7 @@ from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.scales import z
-from scorewise.inference.shares import matched_difference, wilson
+from scorewise.inference.shares import matched_difference, wilson_of
 from scorewise.judging.kappas import Interval, sloped
 from scorewise.judging.reading import NoAnswer
 
@@ -125,8 +125,7 @@ def needed_for_share(width: float, share: float, level: float) -> int:
     """Items for a Wilson interval."""
 
     def found(n: int) -> float:
-        hit, miss = share * n, (1 - share) * n
-        _, low, high = wilson(hit, miss, hit, miss, level)
+        _, low, high = wilson_of(share, n, level)
         return high - low
 
     return _least(found, width)

@@ -1,4 +1,4 @@
-"""A judge that grades: whether it grades higher or lower than the truth, how far off, in which order."""
+"""A judge's grades against those of the truth, and how frequent each category is, corrected."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from scorewise.arrays import Floats
 from scorewise.columns.ratings import Scale
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, limits, one_row, pooled_spread, student, wald, z
-from scorewise.inference.shares import share_over_items, sign_test, wilson
+from scorewise.inference.shares import share_over_items, sign_test, wilson_of, wilson_of_cells
 from scorewise.judging.panel import Outcomes, Panel, judged_share, outcomes
 from scorewise.tallies import Confusion
+from scorewise.tallies.formulas import mid_ranks
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | Non
         same / total,
         less / total,
         sign_test(more, less, more2, less2),
-        _near(w, w2, near, level),
+        Estimate(*wilson_of_cells(w, w2, near, ~near, level), level, "Wilson"),
         step,
         spearman(w, w2, value, level),
     )
@@ -90,11 +91,6 @@ def _mean(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
     return Estimate(value, low, high, level, "Student", baseline=0.0)
 
 
-def _near(w: Floats, w2: Floats, near: NDArray[np.bool_], level: float) -> Estimate:
-    one, two, one2, two2 = (float(x[at].sum()) for x in (w, w2) for at in (near, ~near))
-    return Estimate(*wilson(one, two, one2, two2, level), level, "Wilson")
-
-
 def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     """The correlation of mid-ranks in a table of (truth, judge).
 
@@ -104,8 +100,8 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     >>> spearman(table, table, np.arange(3.0), 0.95)
     0.797 [0.435, 0.937]
     """
-    rows, columns = (_ranks(w.sum(k), value) for k in (1, 0))
     share = w / w.sum()
+    rows, columns = (mid_ranks(share.sum(k), value) for k in (1, 0))
     a, b = (
         rows - float((share.sum(1) * rows).sum()),
         columns - float((share.sum(0) * columns).sum()),
@@ -123,18 +119,6 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     error = math.sqrt((1 + r * r / 2) / (n - 3)) * (1 - r * r)
     low, high = wald(r, error, level, "atanh")
     return Estimate(r, low, high, level, "Bonett-Wright", baseline=0.0)
-
-
-def _ranks(weight: Floats, value: Floats) -> Floats:
-    """The middle of the ranks of each category, as a share."""
-    order = np.argsort(value, kind="stable")
-    ends = weight[order].cumsum()
-    middle = np.empty(len(value))
-    middle[order] = (ends - weight[order] / 2) / ends[-1]
-    return middle
-
-
-# How frequent each category is: judged on all items, corrected by those that humans labelled.
 
 
 @dataclass(frozen=True)
@@ -217,8 +201,7 @@ def tuned(o: Outcomes, power: float, level: float) -> Estimate:
     if value * (1 - value) and variance and not one_row(o.labelled):
         n = value * (1 - value) / variance * (1 - 1 / o.labelled)
         n = max(n * (z(level) / student(level, o.labelled - 1)) ** 2, 1e-9)
-    _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
-    return Estimate(value, min(low, value), max(high, value), level, "PPI++, Wilson")
+    return Estimate(*wilson_of(value, n, level), level, "PPI++, Wilson")
 
 
 def _value(o: Outcomes, power: float) -> float:

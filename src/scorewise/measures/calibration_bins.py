@@ -1,4 +1,8 @@
-"""What the measures of calibration share: when they are defined, and how they become estimates."""
+"""How far are the scores from being probabilities? Errors that compare bins of scores.
+
+The first functions serve all measures of calibration: when they are defined, and how they become
+estimates.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ from scorewise.inference.scales import z
 from scorewise.inference.shares import largest_gap
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.extremes import debiased_limits, displacement, error_limits, why_open
 from scorewise.tallies.probabilities import (
     Binning,
     Chances,
@@ -33,10 +37,7 @@ from scorewise.tallies.probabilities import (
     binned,
     chances,
     check_bins,
-    debiased_limits,
-    displacement,
     equal_mass,
-    error_limits,
     why_not_probable,
 )
 from scorewise.tallies.sorting import first_of_runs, kept
@@ -45,6 +46,7 @@ REPLICATES = 1000
 FEWER = 300  # for measures of a hundred cells, each of which takes long
 METHOD = "inverted consistency test"
 _CELLS = 100
+MOST_BINS = 1000
 
 
 def lacking(t: Tally, level: float) -> str:
@@ -81,9 +83,6 @@ def calibrated(
     high = min(most, max(found.high, value) + bound)
     given = found.expected, found.p, caution
     return Estimate(value, low, high, level, how, "", bound, None, *given)
-
-
-# How far are the scores from being probabilities? Errors that compare bins of scores.
 
 
 @measure(group="calibration", better="low", title="ECE")
@@ -281,12 +280,6 @@ def _judged(
     bounds = (-1.0, 1.0) if isinstance(error, _Debiased) else (0.0, 1.0)
     how = f"{METHOD}, {len(c):,} bins in blocks" if many else METHOD
     return calibrated(found, level, bound=bound, bounds=bounds, how=how)
-
-
-# How far are the scores from being probabilities? As many bins as keep the shares rising.
-
-
-MOST_BINS = 1000
 
 
 @measure(group="calibration", better="low", title="ECE, sweep")

@@ -1,11 +1,11 @@
-"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP)."""
+"""What is a loss made of? Miscalibration, discrimination and uncertainty (CORP), also on rows not seen."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -22,21 +22,34 @@ from scorewise.curves.hull import (
 )
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.paired import dealt, mean_gap
-from scorewise.inference.resampling import bootstrap_cells, drawn_gaps, resampled
+from scorewise.inference.paired import mean_gap
+from scorewise.inference.resampling import (
+    bootstrap_cells,
+    dealt,
+    drawn_gaps,
+    resampled,
+    share_beyond,
+)
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.extremes import check_clip, why_infinite, why_open
+from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import charges, uncertainty
-from scorewise.tallies.probabilities import Chances, chances, why_not_probable
+from scorewise.tallies.probabilities import (
+    Chances,
+    chances,
+    check_clip,
+    why_infinite,
+    why_not_probable,
+)
 from scorewise.tallies.sorting import inner, runs
 
 REPLICATES, RESAMPLES, CELLS = 500, 200, 128
 FINE, ENOUGH = 1 << 11, 30  # cells and replicates of the expected value, which finer cells raise
-SCORES = ("brier", "log", "spherical")
+SCORES = get_args(Score)
+CROSSFIT_CELLS = 1 << 12
 
 
 @measure(group="calibration", better="low", title="Miscalibration (MCB)")
@@ -72,14 +85,13 @@ def mcb(
     saved = _saved(c, loss, clip)
     null = saved(c.pos - c.gap + drawn_gaps(c, REPLICATES, np.random.default_rng(seed)))
     seen = float(saved(c.pos[None])[0])
-    # equal up to rounding counts as equal
-    p = (1 + np.count_nonzero(null >= seen * (1 - 1e-9) - 1e-15)) / (1 + len(null))
+    p = share_beyond(null, seen * (1 - 1e-9) - 1e-15)
     expected = float(null.mean())
     if len(chances(t)) > CELLS:
         fine = few(t, FINE)
         drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed))
         expected = float(_saved(fine, loss, clip)(fine.pos - fine.gap + drawn).mean())
-    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=float(p))
+    e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=p)
     low, high = _reach(c, saved, parts.mcb, level, seed)
     if not high - low > 1e-12:  # no more than rounding
         return replace(e, method="none: resampling does not move it")
@@ -194,12 +206,6 @@ def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
     return Estimate(value, min(float(ends.min()), value), max(high, value), level, "Wilson")
 
 
-# Would recalibration help on rows not seen? Miscalibration, cross-fitted.
-
-
-CROSSFIT_CELLS = 1 << 12
-
-
 @measure(
     group="calibration",
     better="low",
@@ -226,7 +232,7 @@ def mcb_crossfit(
     >>> mcb_crossfit(Tally.of(np.tile([0, 0, 0, 1], 45), p))
     0.125 [0.075, 0.174]
     """
-    one_of("loss", loss, ("brier", "log", "spherical"))
+    one_of("loss", loss, SCORES)
     check_clip(clip)
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise BadInput(f"folds={folds!r} is no number of folds; 10 is usual, 2 the least")

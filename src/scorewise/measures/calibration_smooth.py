@@ -1,4 +1,4 @@
-"""How far are the scores from being probabilities? Cumulative gaps, without bins and without kernels."""
+"""How far are the scores from being probabilities? Cumulative and smoothed gaps, without bins."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from scorewise.measures.calibration_bins import FEWER, calibrated, lacking, nois
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import loss_moments
+from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, Chances, chances, displacement
+from scorewise.tallies.probabilities import MOST, Chances, chances
 from scorewise.tallies.sorting import inner, kept
 
 Form = Callable[[float, float], float]  # of the lowest and the highest point
 _OVERSHOOT = 0.5826  # how far Brownian motion goes beyond its steps, in steps (Siegmund 1985)
+_ENOUGH = 100  # replicates for the mean of fixed points
 
 
 class Reach(NamedTuple):
@@ -140,12 +142,6 @@ def _reach_of_cells(t: Tally) -> Reach:
     down = path[:-1] - np.where(several, t.neg * high, 0.0)
     ends = path.min(), path.max(), min(path.min(), down.min()), max(path.max(), up.max())
     return Reach(*(float(x) / c.total for x in ends))
-
-
-# How far are the scores from being probabilities? Errors that smooth gaps, without bins.
-
-
-_ENOUGH = 100  # replicates for the mean of fixed points
 
 
 @measure(group="calibration", better="low", title="smECE")

@@ -1,4 +1,4 @@
-"""Are the log-odds too high, or too bold? Cox's intercept and slope."""
+"""Are the scores calibrated? Cox's slope and intercept; the tests of Spiegelhalter, Hosmer and Lemeshow."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ from scorewise.inference.logistic import (
     log_odds,
     slope,
 )
-from scorewise.inference.resampling import REPLICATES, drawn_gaps
+from scorewise.inference.resampling import REPLICATES, drawn_gaps, share_beyond
 from scorewise.inference.scales import Spread, effective, limits, student_chance, z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import check_clip, moments, why_open
+from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, chances, why_not_probable
+from scorewise.tallies.probabilities import MOST, chances, check_clip, moments, why_not_probable
 from scorewise.tallies.sorting import inner, runs
 
 EVERYWHERE = (-math.inf, math.inf)
 METHOD = "Student, sandwich"
+Seen = Literal["new", "training"]
+LEAST = 1e-200  # of a variance, in rows: less is none
 
 
 @measure(group="calibration", better="near", target=1.0, bounds=EVERYWHERE, title="Slope")
@@ -128,13 +130,6 @@ def _judged(c: Coefficient, level: float, right: float, rows: float) -> Estimate
     low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
     p = student_chance((c.value - right) / c.se, df) if c.se > 0 else None
     return Estimate(c.value, low, high, level, METHOD, expected=right, p=p)
-
-
-# Could calibrated scores have got these labels? The tests of Spiegelhalter and of Hosmer and Lemeshow.
-
-
-Seen = Literal["new", "training"]
-LEAST = 1e-200  # of a variance, in rows: less is none
 
 
 @measure(
@@ -253,5 +248,5 @@ def hosmer_lemeshow(
     if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
         drawn = drawn_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
-        p = (1 + np.count_nonzero(null >= value * (1 - 1e-9) - 1e-15)) / (1 + len(null))
-    return Estimate(value, level=level, expected=float(df), p=float(p))
+        p = share_beyond(null, value * (1 - 1e-9) - 1e-15)
+    return Estimate(value, level=level, expected=float(df), p=p)

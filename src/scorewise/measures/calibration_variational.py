@@ -8,10 +8,13 @@ from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Direction, Noise, inverted
+from scorewise.inference.resampling import dealt_cells
 from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.probabilities import Chances, chances, dealt, displacement, equal_mass
+from scorewise.tallies.extremes import displacement
+from scorewise.tallies.losses import logit
+from scorewise.tallies.probabilities import Chances, chances, equal_mass
 from scorewise.tallies.sorting import add_runs, first_of_runs, kept
 
 _CELLS = 20
@@ -68,7 +71,7 @@ class Parts:
         whole = len(fold) == len(self._part) == len(self._start) * len(self._runs)
         self._grid = (len(self._start), len(self._runs)) if whole else None
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
-        self._logit = np.log(p) - np.log1p(-p)
+        self._logit = logit(p)
         v = cells.weight * p * (1 - p) / cells.total
         self._known = [add_runs(v * self._logit**k, self._start) for k in (0, 1, 2)]
         # of the others in the group: the variance of their gap, and no less than that of a row
@@ -162,7 +165,7 @@ def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
     c = chances(t)
     if len(c) > _MOST:
         c = c.joined(equal_mass(c, _MOST))
-    share, pos = dealt(c, folds, seed)
+    share, pos = dealt_cells(c, folds, seed)
     start = equal_mass(c, _CELLS)
     fold, cell = np.nonzero(share * c.weight > 0)
     group = (np.searchsorted(start, np.arange(len(c)), side="right") - 1)[cell]

@@ -1,4 +1,8 @@
-"""What the decision measures share: when they are undefined, baselines, and certified bounds."""
+"""Are the decisions right? Shares of rows, and means of such shares that are shares themselves.
+
+The first functions serve all measures of decisions: when they are undefined, baselines, and certified
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ NEEDS = {
 }
 BOTH_CLASSES = ("no positives", "no negatives")
 BOTH_CALLS = ("nothing is called positive", "nothing is called negative")
+TP, FP, FN, TN = range(4)
 
 
 def lacking(c: Confusion, *needs: str) -> str:
@@ -108,10 +113,20 @@ def cohen(c: Confusion, level: float) -> Estimate:
     return replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)
 
 
-# Are the decisions right? Shares of rows, and means of such shares that are shares themselves.
-
-
-TP, FP, FN, TN = range(4)
+def _of_share(
+    c: Confusion,
+    formula: Formula,
+    hit: tuple[int, ...],
+    miss: tuple[int, ...],
+    level: float,
+    baseline: Callable[[Confusion], float],
+    *needs: str,
+) -> Estimate:
+    """The share of some cells in these and others, with its Wilson interval, if it has what it needs."""
+    if why := lacking(c, *needs):
+        return Estimate.undefined(why, level)
+    _, low, high = share(c, hit, miss, level)
+    return judged(c, formula, (low, high), level, "Wilson", baseline=baseline(c))
 
 
 @measure(group="decisions", title="Accuracy")
@@ -124,11 +139,14 @@ def accuracy(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> accuracy(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.643 [0.526, 0.745]
     """
-    if why := lacking(c):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TP, TN), (FP, FN), level)
-    larger = max(prevalence(c), 1 - prevalence(c))
-    return judged(c, formulas.accuracy, (low, high), level, "Wilson", baseline=larger)
+    return _of_share(
+        c,
+        formulas.accuracy,
+        (TP, TN),
+        (FP, FN),
+        level,
+        lambda c: max(prevalence(c), 1 - prevalence(c)),
+    )
 
 
 @measure(group="decisions", title="Sensitivity (recall)")
@@ -140,10 +158,7 @@ def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> sensitivity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.625 [0.470, 0.758]
     """
-    if why := lacking(c, "no positives"):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TP,), (FN,), level)
-    return judged(c, formulas.sensitivity, (low, high), level, "Wilson", baseline=called(c))
+    return _of_share(c, formulas.sensitivity, (TP,), (FN,), level, called, "no positives")
 
 
 @measure(group="decisions", title="Specificity")
@@ -155,10 +170,9 @@ def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> specificity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.667 [0.488, 0.808]
     """
-    if why := lacking(c, "no negatives"):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TN,), (FP,), level)
-    return judged(c, formulas.specificity, (low, high), level, "Wilson", baseline=1 - called(c))
+    return _of_share(
+        c, formulas.specificity, (TN,), (FP,), level, lambda c: 1 - called(c), "no negatives"
+    )
 
 
 @measure(group="decisions", title="Precision (PPV)")
@@ -170,10 +184,9 @@ def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> precision(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.714 [0.549, 0.837]
     """
-    if why := lacking(c, "nothing is called positive"):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TP,), (FP,), level)
-    return judged(c, formulas.precision, (low, high), level, "Wilson", baseline=prevalence(c))
+    return _of_share(
+        c, formulas.precision, (TP,), (FP,), level, prevalence, "nothing is called positive"
+    )
 
 
 @measure(group="decisions", title="NPV")
@@ -185,10 +198,15 @@ def npv(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> npv(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.571 [0.409, 0.720]
     """
-    if why := lacking(c, "nothing is called negative"):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TN,), (FN,), level)
-    return judged(c, formulas.npv, (low, high), level, "Wilson", baseline=1 - prevalence(c))
+    return _of_share(
+        c,
+        formulas.npv,
+        (TN,),
+        (FN,),
+        level,
+        lambda c: 1 - prevalence(c),
+        "nothing is called negative",
+    )
 
 
 @measure(group="decisions", title="F1")
@@ -239,10 +257,15 @@ def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> jaccard(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.500 [0.366, 0.634]
     """
-    if why := lacking(c, "no positives, and nothing is called positive"):
-        return Estimate.undefined(why, level)
-    _, low, high = share(c, (TP,), (FN, FP), level)
-    return judged(c, formulas.jaccard, (low, high), level, "Wilson", baseline=prevalence(c))
+    return _of_share(
+        c,
+        formulas.jaccard,
+        (TP,),
+        (FN, FP),
+        level,
+        prevalence,
+        "no positives, and nothing is called positive",
+    )
 
 
 def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Are the decisions right? Measures made of two independent shares."""
+"""Are the decisions right? What is made of two independent shares, and agreement beyond chance."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from scorewise.inference.tables import delta
 from scorewise.measures.decisions import (
     BOTH_CALLS,
     BOTH_CLASSES,
+    FN,
+    FP,
+    TN,
+    TP,
     called,
     cohen,
     judged,
@@ -24,7 +28,8 @@ from scorewise.measures.decisions import (
 from scorewise.registry import measure
 from scorewise.tallies import Confusion, formulas
 
-TP, FP, FN, TN = range(4)
+SIGNED = (-1.0, 1.0)
+POSITIVE = (0.0, math.inf)
 
 
 @measure(group="decisions", title="Balanced accuracy")
@@ -130,13 +135,6 @@ def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
     return judged(
         c, formulas.lr_minus, limits, level, "MOVER, log", baseline=1.0, bounds=(0.0, math.inf)
     )
-
-
-# Are the decisions right? How labels and decisions go together beyond chance.
-
-
-SIGNED = (-1.0, 1.0)
-POSITIVE = (0.0, math.inf)
 
 
 @measure(group="decisions", bounds=SIGNED, title="MCC")

@@ -1,4 +1,4 @@
-"""Is the order right? Measures of the ROC curve."""
+"""Is the order right? Measures of the ROC curve, of precision and recall, and of costs of decisions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,15 @@ from scorewise.inference.ranking import (
 )
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import Spread, effective, limits, z
-from scorewise.inference.shares import combine, wilson
+from scorewise.inference.shares import combine, wilson, wilson_of
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
+from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.sorting import add_runs, inner
+
+RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
+_Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 @measure(group="order", title="AUROC")
@@ -158,26 +162,9 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
 
 def _distances(t: Tally) -> tuple[float, float, int, int]:
     """max(tpr - fpr), max(fpr - tpr), the cell from which the larger is counted, and its sign."""
-    neg, pos = t.negatives, t.positives
-    up = down = 0.0
-    at, sign, first = 0, 1, 0
-    for b in t.blocks():
-        lead = (b.neg_below + b.neg.cumsum()) / neg - (b.pos_below + b.pos.cumsum()) / pos
-        most, least = int(lead.argmax()), int(lead.argmin())
-        if lead[most] > max(up, down):
-            at, sign = first + most + 1, 1
-        if -lead[least] > max(up, down, lead[most]):
-            at, sign = first + least + 1, -1
-        up, down = max(up, float(lead[most])), max(down, float(-lead[least]))
-        first += len(lead)
-    return up, down, at, sign
-
-
-# Is the order right, whatever the costs? Hand's H-measure.
-
-
-RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
-_Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
+    found = largest_gaps(t.neg, t.pos)
+    up, down = float(found.up), float(found.down)
+    return (up, down, int(found.at_up), 1) if up >= down else (up, down, int(found.at_down), -1)
 
 
 @measure(group="order", title="H-measure")
@@ -313,9 +300,6 @@ def _charges(q: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     return a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q)
 
 
-# Is the order right? Measures of the precision-recall curve.
-
-
 @measure(group="order", title="Average precision")
 def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     """Mean, over the positives, of the precision at the threshold that just finds them.
@@ -358,7 +342,7 @@ def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
         method = "linearised, logit"
     else:
         n = effective(pos, t.squares[1])
-        _, low, high = wilson(value * n, (1 - value) * n, value * n, (1 - value) * n, level)
+        _, low, high = wilson_of(value, n, level)
         method = "Wilson on the positives"
     low, high = max(0.0, low - bound), min(1.0, high + bound)
     return Estimate(value, low, high, level, method, "", bound, prevalence)

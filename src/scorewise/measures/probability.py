@@ -6,16 +6,14 @@ import math
 from dataclasses import replace
 from typing import Literal, get_args
 
-import numpy as np
-
 from scorewise.columns.rows import one_of
+from scorewise.curves.hull import constant_loss
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import check_clip, moments, why_infinite
-from scorewise.tallies.losses import Loss, uncertainty
-from scorewise.tallies.probabilities import why_not_probable
+from scorewise.tallies.losses import Loss
+from scorewise.tallies.probabilities import check_clip, moments, why_infinite, why_not_probable
 
 Convention = Literal["binary", "sum"]
 
@@ -35,7 +33,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     check_clip(clip)
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    baseline = _constant(t, "log")
+    baseline = constant_loss(t, "log")
     if clip is None and (why := why_infinite(t)):
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     return _mean(t, "log" if clip is None else "log clipped", level, baseline, clip)
@@ -55,7 +53,7 @@ def brier(t: Tally, *, convention: Convention = "binary", level: float = 0.95) -
     one_of("convention", convention, get_args(Convention))
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    e = _mean(t, "brier", level, _constant(t, "brier"), None)
+    e = _mean(t, "brier", level, constant_loss(t, "brier"), None)
     if convention == "binary":
         return e
     assert e.baseline is not None
@@ -74,13 +72,7 @@ def spherical(t: Tally, *, level: float = 0.95) -> Estimate:
     """
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    return _mean(t, "spherical", level, _constant(t, "spherical"), None)
-
-
-def _constant(t: Tally, loss: Loss) -> float:
-    """The loss of the prevalence, given to all rows."""
-    share = t.positives / (t.positives + t.negatives)
-    return float(uncertainty(np.array([share]), loss)[0])
+    return _mean(t, "spherical", level, constant_loss(t, "spherical"), None)
 
 
 def _mean(t: Tally, loss: Loss, level: float, baseline: float, clip: float | None) -> Estimate:

@@ -12,6 +12,7 @@ from scorewise.arrays import Floats
 from scorewise.columns import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import logit
 from scorewise.tallies.sorting import add_runs, inner, runs
 
 LARGEST = 1e100  # the cube of a score must be a float
@@ -69,8 +70,7 @@ class Scale:
             return Points(s, s)
         if self.kind == "score":
             return Points(s, (s - self.centre) / self.unit)
-        p = np.clip(s, self.clip, 1 - self.clip)
-        return Points(s, np.log(p) - np.log1p(-p))
+        return Points(s, logit(np.clip(s, self.clip, 1 - self.clip)))
 
 
 # The cells that a map is fitted to: distinct scores with the weight of both classes.

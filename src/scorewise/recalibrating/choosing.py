@@ -14,8 +14,8 @@ from scipy.special import stdtrit
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind
 from scorewise.estimate import Estimate
-from scorewise.inference.paired import dealt as deal_cells
-from scorewise.inference.paired import others
+from scorewise.inference.resampling import dealt as deal_cells
+from scorewise.inference.resampling import others
 from scorewise.inference.scales import effective, one_row
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.cells import FEW, Cells, Points, Scale

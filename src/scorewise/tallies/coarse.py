@@ -1,4 +1,7 @@
-"""Grids for coarse tallies: the same cells whatever the data, so that shards merge.
+"""Coarse tallies, where tallies come from, and tallies made of tallies.
+
+A coarse tally lies on a grid, the same cells whatever the data, so that shards merge; beside the weights
+of its cells it keeps the ends and sums of their scores, and exact losses. Grids:
 
 `probability`: 55,440 equal cells, whose edges contain i/B for B = 10, 12, 15, 16, 20 and more, refined
 geometrically (128 cells an octave) towards 0 and towards 1, where rare events live; 0 and 1 have cells
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from scorewise.columns import Kind
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import CLIP, LOSSES, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Tally
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 Grid = Literal["probability", "relative"]
 EQUAL_CELLS = 55_440
 _DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
+ByClass = NDArray[np.float64]  # shape (2, K): row 0 the negatives, row 1 the positives
 
 
 @cache
@@ -63,9 +67,6 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> NDArray[np.int64]:
         size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
         return np.where(s < 0, -size - 1, size)
     raise BadInput(f"unknown grid {grid!r}; known are 'probability' and 'relative'")
-
-
-# Where a tally comes from: columns, classes, rows, files.
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,6 @@ def merged_kind(a: Kind, b: Kind) -> Kind:
             f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind="
         )
     return "score"
-
-
-# What a coarse tally keeps beside the weights of its cells.
-
-
-ByClass = NDArray[np.float64]  # shape (2, K): row 0 the negatives, row 1 the positives
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +206,6 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArr
     return Coarse(a.grid, cell, low, high, total, losses), at_a, at_b
 
 
-# Tallies made of tallies: merged, on the cells of a grid, or pooled to a few cells.
-
-
 def merge(a: Tally, b: Tally) -> Tally:
     """The tally of the rows of both."""
     origin = a.origin + b.origin
@@ -277,16 +269,7 @@ def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
         return t
-    wanted = (t.negatives + t.positives) * (np.arange(1, cells) / cells)
-    edges, first = [np.zeros(1, np.int64)], 0
-    for b in t.blocks():
-        below = b.neg_below + b.pos_below
-        mass = (b.neg + b.pos).cumsum() + below
-        inside = wanted[(wanted > below) & (wanted <= mass[-1])]
-        edges.append(first + np.searchsorted(mass, inside))
-        first += len(mass)
-    start = np.concatenate(edges)
-    start = start[first_of_runs(start)]
+    start = quantile_cells(cells, t.neg, t.pos)
     return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
 
 

@@ -1,4 +1,8 @@
-"""Decisions against labels."""
+"""Decisions against labels: their table at a threshold, and the scores that would decide alike.
+
+A score is compared in its own precision: the threshold is rounded to 32 bits where the scores have 32, as
+numpy, torch, polars and pandas do. So the 32-bit score 0.7 is at the threshold 0.7, not just below it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.errors import BadInput
-from scorewise.tallies.losses import expit
+from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.sorting import Numbers
 
 if TYPE_CHECKING:
@@ -118,13 +122,6 @@ class Confusion:
         return f"Confusion(classes={self.classes}, weight={self.weight.tolist()})"
 
 
-# From a tally to decisions: a threshold, the interval of scores around it, and the confusion.
-#
-# A score is compared in its own precision: the threshold is rounded to 32 bits where the scores have 32,
-# as numpy, torch, polars and pandas do. So the 32-bit score 0.7 is at the threshold 0.7, not a hair below
-# it.
-
-
 class Cut(NamedTuple):
     """A threshold, and the scores `above` < s <= `upto` that give the same decisions as it."""
 
@@ -188,7 +185,6 @@ def on_their_scale(t: Tally, threshold: float) -> Any:
             raise BadInput(
                 f"threshold {threshold:g} is not a probability; for logits it has to be one"
             )
-        with np.errstate(divide="ignore"):
-            raw = np.log(raw) - np.log1p(-raw)
+        raw = logit(raw)
     with np.errstate(over="ignore"):  # beyond the range of 32 bits it is infinite
         return t.score.dtype.type(raw)

@@ -1,12 +1,146 @@
-"""Cohen's kappa of square tables: of labels and decisions, or of two raters."""
+"""Statistics as formulas of weights: the same for a sample, for its replicates and for pairs of raters.
+
+Each takes arrays and keeps their leading axes, which are replicates (resamples, permutations, pairs);
+the last axis holds cells from the lowest score up, or the last two a square table. Very many cells are
+walked through in blocks, so that memory does not grow with them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scorewise.arrays import Floats
+
+_BLOCK = 1 << 15  # numbers that fit a core's cache
+_EXACT = 2.0**61  # pairs of rows up to which twice their number fits 64 bits
+
+
+def placed(weight: Any) -> Any:
+    """The weight below each cell and half of its own: the mid-rank of its rows.
+
+    >>> placed(np.array([2.0, 1.0, 4.0]))
+    array([1. , 2.5, 5. ])
+    """
+    return weight.cumsum(-1) - weight / 2
+
+
+def mid_ranks(share: Any, values: Floats) -> Any:
+    """For each category, the share of categories with a lower value and half of its own."""
+    order = np.argsort(values, kind="stable")
+    rank = np.empty_like(share)
+    rank[order] = placed(share[order])
+    return rank
+
+
+def auroc(neg: Any, pos: Any) -> Any:
+    """Chance that a positive outscores a negative, ties counting half; NaN without either.
+
+    >>> float(auroc(np.array([1, 1, 0]), np.array([0, 1, 1])))
+    0.875
+    """
+    pairs = float(neg.sum()) * float(pos.sum())
+    exact = neg.dtype.kind == pos.dtype.kind == "i" and pairs < _EXACT
+    parts = _blocks(neg, pos)
+    return outranked(parts if exact else ((n * 1.0, p * 1.0) for n, p in parts)).share
+
+
+class Outranked(NamedTuple):
+    """Twice the weight of pairs in which the positive outscores the negative, and both weights."""
+
+    twice: Any
+    neg: Any
+    pos: Any
+
+    @property
+    def share(self) -> Any:
+        """That of all pairs."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.twice / np.asarray(2 * self.neg * self.pos)
+
+
+def outranked(parts: Iterable[tuple[Any, Any]]) -> Outranked:
+    """The pairs of blocks of (neg, pos), from the lowest cells up; ties count half."""
+    twice = below = above = 0
+    for neg, pos in parts:
+        inside = neg.cumsum(-1)
+        width, height = inside[..., -1].copy(), pos.sum(-1)
+        inside *= 2
+        inside -= neg
+        inside *= pos
+        twice = twice + inside.sum(-1) + 2 * below * height
+        below, above = below + width, above + height
+    return Outranked(twice, below, above)
+
+
+class Gaps(NamedTuple):
+    """How far one distribution function rises above another, and falls below it, at most.
+
+    `at_up` and `at_down` are the numbers of cells up to there.
+    """
+
+    up: Any
+    down: Any
+    at_up: Any
+    at_down: Any
+
+
+def ks(first: Any, second: Any) -> Any:
+    """Largest distance of two distribution functions on the same cells (Kolmogorov-Smirnov).
+
+    >>> float(ks(np.array([1, 1, 0]), np.array([0, 1, 1])))
+    0.5
+    """
+    gaps = largest_gaps(first, second)
+    return np.maximum(gaps.up, gaps.down)
+
+
+def largest_gaps(first: Any, second: Any) -> Gaps:
+    """Where the distribution function of the first lies highest above that of the second, and lowest."""
+    totals = [w.sum(-1)[..., None] for w in (first, second)]
+    below: list[Any] = [0, 0]
+    found, done = Gaps(0.0, 0.0, 0, 0), 0
+    for part in _blocks(first, second):
+        sums = [start + w.cumsum(-1) for start, w in zip(below, part, strict=True)]
+        below = [s[..., -1:] for s in sums]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lead = sums[0] / totals[0] - sums[1] / totals[1]
+        up, at_up = _largest(lead, found.up, found.at_up, done)
+        down, at_down = _largest(-lead, found.down, found.at_down, done)
+        found, done = Gaps(up, down, at_up, at_down), done + lead.shape[-1]
+    return found
+
+
+def _largest(lead: Any, most: Any, at: Any, done: int) -> tuple[Any, Any]:
+    """The largest number so far, and the number of cells up to the first that has it."""
+    place = lead.argmax(-1)
+    here = np.take_along_axis(lead, place[..., None], -1)[..., 0]
+    return np.maximum(most, here), np.where(here > most, done + place + 1, at)
+
+
+def median(score: Floats, weight: Any) -> Any:
+    """The score up to which half of the weight lies, or the middle of two; NaN without weight.
+
+    >>> median(np.array([0.1, 0.4, 0.9]), np.array([[1, 1, 1], [1, 1, 2]]))
+    array([0.4 , 0.65])
+    """
+    below = weight.cumsum(-1)
+    half = below[..., -1:] / 2
+    hair = 1e-12 * half
+    # the first score at which half of the weight is reached, and the first at which it is passed
+    first, last = (below >= half - hair).argmax(-1), (below > half + hair).argmax(-1)
+    return np.where(half[..., 0] > 0, (score[first] + score[last]) / 2, np.nan)
+
+
+def _blocks(*columns: Any) -> Iterator[tuple[Any, ...]]:
+    """Neighbouring cells of all columns that fit a core's cache, replicate by replicate."""
+    cells = columns[0].shape[-1]
+    replicates = columns[0].size // max(cells, 1)
+    step = max(_BLOCK // max(replicates, 1), 1 << 10)
+    for i in range(0, cells, step):
+        yield tuple(c[..., i : i + step] for c in columns)
 
 
 def table_kappa(table: Any, apart: Floats | None = None) -> Any:
@@ -39,9 +173,6 @@ def _parts(table: Any, apart: Floats | None) -> tuple[Any, Any, Any, Any, Any]:
     row, column = share.sum(-1), share.sum(-2)
     of_row, of_column = column @ away.T, row @ away
     return away, (share * away).sum((-2, -1)), (row * of_row).sum(-1), of_row, of_column
-
-
-# Decision quantities as formulas of tp, fp, fn, tn; they take numbers, arrays and complex steps.
 
 
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How sure a row of scores is of its first choice: confidence scoring functions."""
+"""The parts of a tally of several classes: confidence, scores by true class, weights, and whole rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,21 @@ from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import Origin
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments, softmax
-from scorewise.tallies.sorting import Numbers, add_runs, count_cells, first_of_runs, sum_cells
+from scorewise.tallies.sorting import (
+    GOLDEN,
+    Numbers,
+    add_runs,
+    count_cells,
+    first_of_runs,
+    mixed,
+    sum_cells,
+)
 from scorewise.tallies.tally import Tally
 
 Rule = Literal["max", "margin", "entropy", "energy"]
+MOST = 1 << 14
 
 
 def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, Kind]:
@@ -49,9 +59,6 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
         return lead, "score"
     log = np.log(np.where(p > 0, p, 1.0))
     return (p * log).sum(1), "score"
-
-
-# The scores of one class, by the true class of their rows.
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +122,7 @@ class Marks:
         w = self.weight.astype(np.float64)
         start = first_of_runs(self.score)
         mine = add_runs(np.where(self.true == own, w, 0.0), start)
-        above = np.cumsum(mine[::-1])[::-1] - mine / 2
+        above = placed(mine[::-1])[::-1]
         pairs = w * np.repeat(above, np.diff(start, append=len(w)))
         others = np.where(self.true == own, 0.0, pairs)
         return np.bincount(self.true, others, many).astype(np.float64, copy=False)
@@ -130,9 +137,6 @@ class Marks:
         for w in (self.weight[used], self.weight2[used]):
             columns += [add_runs(np.where(up, 0, w), start), add_runs(np.where(up, w, 0), start)]
         return (score[start], *columns)
-
-
-# What rows of several classes weigh, and the parts of their tally that are sums of it.
 
 
 @dataclass(frozen=True)
@@ -216,12 +220,6 @@ def origin_of(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]
     )  # fmt: skip
 
 
-# What the classes' scores say together: the rows themselves, or a sample where they are many.
-
-
-MOST = 1 << 14
-
-
 @dataclass(frozen=True, eq=False)
 class Joint:
     """Distinct rows with the weight of each: all of them up to 16,384, else a sample of so many.
@@ -291,19 +289,13 @@ def _least(
 
 
 def _hash(scores: Floats, y: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Sixty-four bits of each row's content, well mixed (splitmix64)."""
+    """Sixty-four bits of each row's content, well mixed."""
     # + 0.0 folds -0.0 into 0.0
     bits = np.ascontiguousarray(scores + 0.0).view(np.uint64)
-    mixed = _mix(y.astype(np.uint64) + np.uint64(1))
+    found = mixed(y.astype(np.uint64) + np.uint64(1))
     for k in range(bits.shape[1]):
-        mixed = _mix(mixed ^ (bits[:, k] + np.uint64(0x9E3779B97F4A7C15)))
-    return mixed
-
-
-def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+        found = mixed(found ^ (bits[:, k] + GOLDEN))
+    return found
 
 
 def _sum(weight: Numbers) -> float:

@@ -1,4 +1,4 @@
-"""Rules of thumb for the width of kernels, from the spread of the values."""
+"""Kernels for densities, their widths by rules of thumb, and how the edges of a support mirror them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
+
+Image = tuple[int, float]  # a value v is seen at sign * v + shift
+_WIDE = 9.0  # standard deviations beyond which a Gaussian adds less than rounding does
 
 
 def spread(s: Floats, share: Floats) -> float:
@@ -35,13 +38,6 @@ def silverman(s: Floats, share: Floats, rows: float) -> float:
     first, last = (s[np.searchsorted(below, q * below[-1])] for q in (0.25, 0.75))
     iqr = float(last - first) / 1.34
     return 0.9 * (min(wide, iqr) or wide) * float(rows**-0.2)
-
-
-# Kernels for densities, all scaled to a standard deviation of 1, and where edges mirror them.
-
-
-Image = tuple[int, float]  # a value v is seen at sign * v + shift
-_WIDE = 9.0  # standard deviations beyond which a Gaussian adds less than rounding does
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""What proper scores (log loss, Brier, spherical) charge for a score on a negative and on a positive."""
+"""What proper scores charge: for a score on a negative or a positive, and for a row of probabilities."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from scorewise.tallies.sorting import Numbers, inner
 Loss = Literal["log", "log clipped", "brier", "spherical"]
 LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier", "spherical")
 CLIP = 1e-15
+ClassLoss = Literal["log", "log clipped", "brier", "spherical", "ranked"]
+CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical", "ranked")
 
 
 class Moments(NamedTuple):
@@ -60,6 +62,16 @@ def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
     """
     e = np.exp(-np.abs(z.astype(np.float64)))
     return np.where(z >= 0, 1.0, e) / (1.0 + e)
+
+
+def logit(p: Any) -> Any:
+    """The log-odds of probabilities, infinite at 0 and 1.
+
+    >>> logit(np.array([0.0, 0.5, 0.75])).round(4)
+    array([  -inf, 0.    , 1.0986])
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(p) - np.log1p(-p)
 
 
 def unit(score: NDArray[np.floating], kind: Kind) -> NDArray[np.float64]:
@@ -115,13 +127,6 @@ def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
 
     total: NDArray[np.float64] = entr(share) + entr(rest)
     return total
-
-
-# What proper scores charge for a row of probabilities, one for each class.
-
-
-ClassLoss = Literal["log", "log clipped", "brier", "spherical", "ranked"]
-CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical", "ranked")
 
 
 def softmax(z: Floats) -> Floats:

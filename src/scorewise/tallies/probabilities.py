@@ -1,4 +1,8 @@
-"""A tally read as probabilities: what calibration is judged from, on at most some 70,000 cells."""
+"""A tally read as probabilities: cells and bins that calibration is judged from, and the mean loss.
+
+Cells are at most some 70,000. Bins have equal width or equal mass, are one for each value, or lie as
+other packages cut them.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
 from scorewise.errors import BadInput
-from scorewise.tallies.coarse import EQUAL_CELLS, probability_edges
-from scorewise.tallies.extremes import tied_within
-from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, kept, once
+from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
+from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
+from scorewise.tallies.sorting import add_runs, first_of_runs, kept, mass_index, once
 from scorewise.tallies.tally import Tally
 
-Made = TypeVar("Made")
 MOST = 1 << 16
 _PART = 1 << 16  # scores that are added up at a time
+Binning = Literal["width", "mass", "value"]
+Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
+Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,7 @@ def cell_starts(t: Tally) -> NDArray[np.int64]:
         return np.arange(n)
     edges = probability_edges()
     if t.kind == "logit":
-        with np.errstate(divide="ignore"):
-            edges = np.log(edges) - np.log1p(-edges)
+        edges = logit(edges)
     first = np.searchsorted(t.score, edges.astype(t.score.dtype))
     first = first[first < n]
     return first[first_of_runs(first)]
@@ -172,91 +176,7 @@ def why_not_probable(t: Tally) -> str:
     low, high = t.ends
     if low >= 0 and high <= 1:
         return 'the scores are said not to be probabilities (kind="score")'
-    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
-    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
-    return f'scores from {ends[0]} to {ends[1]} are no probabilities; pass kind="logit" if logits'
-
-
-# How far the rows of a tally may lie from the places at which its cells keep them.
-
-
-def displacement(t: Tally) -> float:
-    """Mean over rows of the most by which their probability may differ from their cell's mean.
-
-    0 for an exact tally, and where each cell of a coarse one holds one score.
-
-    >>> displacement(Tally.of([0, 1], [0.1, 0.7]).coarsen())
-    0.0
-    >>> f"{displacement(Tally.of([0, 1], [0.1, 0.10001]).coarsen()):.0e}"
-    '1e-05'
-    """
-    if t.coarse is None:
-        return 0.0
-    c = chances(t)
-    ends = unit(t.coarse.high.max(0), t.kind) - unit(t.coarse.low.min(0), t.kind)
-    return float((c.weight * ends).sum() / c.total)
-
-
-# Rows dealt to folds, cell by cell: by a seed, and whatever the order of the rows.
-
-
-_COUNTABLE = 10**8  # rows of a cell up to which draws without replacement are made
-
-
-def dealt(c: Chances, folds: int, seed: int) -> tuple[Floats, Floats]:
-    """For each fold (rows) the share of each cell's weight (columns) and its weight of positives.
-
-    Cells that are worth whole numbers of equal rows are dealt row by row, others as a whole.
-
-    >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
-    >>> share, pos = dealt(c, 2, seed=0)
-    >>> share.sum(), pos.sum()
-    (np.float64(1.0), np.float64(2.0))
-    """
-    rows = c.weight**2 / c.squares
-    unit = c.weight / rows
-    positives = c.pos / unit
-    near = np.rint(rows), np.rint(positives)
-    whole = (np.abs(rows - near[0]) < 1e-6 * rows) & (np.abs(positives - near[1]) < 1e-6 * rows)
-    equal = np.full(folds, 1 / folds)
-    by_row, by_label, by_cell = (np.random.default_rng([seed, k]) for k in (0, 1, 2))
-    total, hits = (np.where(whole, n, 0).clip(0).astype(np.int64) for n in near)
-    # labels have no say in which fold a row goes to
-    rows_in = by_row.multinomial(total, equal).T
-    share = rows_in / near[0].clip(1)
-    positive = _drawn(hits, total, rows_in, by_label) * unit
-    fold = by_cell.integers(folds, size=len(c))
-    broken = np.flatnonzero(~whole)
-    share[fold[broken], broken] = 1.0
-    positive[fold[broken], broken] = c.pos[broken]
-    return share, positive
-
-
-def _drawn(
-    hits: NDArray[np.int64], total: NDArray[np.int64], each: Any, rng: np.random.Generator
-) -> Floats:
-    """How many of a cell's positives go with the rows that each fold gets of it."""
-    found = np.zeros(each.shape)
-    left, of = hits.copy(), total.copy()
-    countable = total < _COUNTABLE
-    for k, n in enumerate(each):
-        drawn = rng.hypergeometric(
-            np.where(countable, left, 0),
-            np.where(countable, of - left, 0),
-            np.where(countable, n, 0),
-        )
-        # of very many rows each fold gets its share
-        found[k] = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
-        left, of = left - drawn, of - n
-    return found
-
-
-# Bins of probabilities: of equal width, of equal mass, one for each value, or as other packages cut.
-
-
-Binning = Literal["width", "mass", "value"]
-Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
-Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
+    return f'scores {t.written_ends} are no probabilities; pass kind="logit" if logits'
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
@@ -360,15 +280,6 @@ def equal_mass(c: Chances, bins: int) -> Ints:
     return first_of_runs(mass_index(c.weight, bins))
 
 
-def mass_index(weight: Floats, bins: int) -> Ints:
-    """The bin of equal mass in which each cell has its middle."""
-    upto = np.cumsum(weight)
-    # sums of weights may fall a hair below an edge that they reach
-    place = (2 * upto - weight) * bins / (2 * upto[-1]) + 1e-9
-    index: Ints = np.minimum(place.astype(np.int64), bins - 1)
-    return index
-
-
 def _starts(t: Tally, index: Index) -> Ints:
     """The first score of each bin, found by halving: a pass over millions of scores is not needed."""
     n = len(t.score)
@@ -382,119 +293,49 @@ def _starts(t: Tally, index: Index) -> Ints:
     return np.unique(np.concatenate(([0], high)))
 
 
-# What the cells of a coarse tally leave open of a binned error: those that lie across an edge.
-#
-# The grid of probabilities has the edges of the usual numbers of equal bins, and leaves nothing open.
+@once
+def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
+    """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies."""
+    if t.coarse is None:
+        return loss_moments(t, loss) if clip is None else loss_moments(t, loss, clip=clip)
+    if clip not in (None, CLIP):
+        raise BadInput(f"a coarse tally knows log loss unclipped or with clip={CLIP:g} only")
+    return t.coarse.losses[loss]
 
 
-class Parts(NamedTuple):
-    """For each bin: the gap and weight surely in it, and what cells across its edges may add."""
-
-    gap: Floats
-    weight: Floats
-    squares: Floats
-    up: Floats
-    down: Floats
-    more: Floats
-
-    def rates(self) -> tuple[Floats, Floats]:
-        """The least and the largest distance of the share of positives from the mean probability."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            high = np.maximum(self.gap + self.up, self.down - self.gap) / self.weight
-            low = np.maximum(self.gap - self.down, -self.gap - self.up) / (self.weight + self.more)
-        none = self.weight <= 0
-        return np.where(none, 0.0, low.clip(0, 1)), np.where(none, 1.0, high.clip(0, 1))
+def certain_and_wrong(t: Tally) -> float:
+    """Weight of positives at probability 0 and of negatives at probability 1."""
+    if t.kind == "logit":
+        return 0.0
+    if t.coarse is None:
+        low, high = t.score[:1], t.score[-1:]
+    else:
+        low, high = t.coarse.low[1, :1], t.coarse.high[0, -1:]
+    return float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
 
 
-def error_limits(
-    t: Tally, c: Chances, bins: int, binning: Binning, convention: Convention | None, norm: float
-) -> tuple[float, float]:
-    """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
-    if binning == "value":
-        return _limits_of_values(t, c, norm)
-    parts = _parts(t, bins, binning, convention)
-    if parts is None:
-        return math.inf, -math.inf
-    low, high = parts.rates()
-    if math.isinf(norm):
-        return float(low.max()), float(high.max())
-    share = [w / c.total for w in (parts.weight, parts.weight + parts.more)]
-    least, most = (
-        float((m * r**norm).sum() ** (1 / norm)) for m, r in zip(share, (low, high), strict=True)
-    )
-    return least, min(1.0, most)
+def why_infinite(t: Tally) -> str:
+    """Why log loss that is not clipped is infinite, or nothing."""
+    wrong = certain_and_wrong(t)
+    if not wrong:
+        return ""
+    rows = f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
+    return f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
 
 
-def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
-    """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
-    if t.coarse is None or (tied := tied_within(t)).all():
-        return math.inf, -math.inf
-    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
-    pos, neg = t.pos.astype(float), t.neg.astype(float)
-    together = np.abs(c.gap) / c.weight
-    above, below = np.where(tied, together, 1 - low), np.where(tied, together, high)
-    if math.isinf(norm):
-        apart = np.maximum(np.where(pos > 0, above, 0.0), np.where(neg > 0, below, 0.0))
-        return float(together.max()), float(apart.max())
-    least, most = (
-        float((x / c.total).sum() ** (1 / norm))
-        for x in (c.weight * together**norm, pos * above**norm + neg * below**norm)
-    )
-    return least, min(1.0, most)
+def check_clip(clip: float | None) -> None:
+    """Refuse a distance from 0 and 1 that is none."""
+    if clip is not None and not 0 < clip < 0.5:
+        raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
 
 
-def debiased_limits(t: Tally, c: Chances, bins: int, binning: Binning) -> tuple[float, float]:
-    """The same of the debiased squared error."""
-    parts = _parts(t, bins, binning, None)
-    if parts is None:
-        return math.inf, -math.inf
-    low, high = parts.rates()
-    share = parts.weight / c.total, (parts.weight + parts.more) / c.total
-    rows = np.divide(parts.weight**2, parts.squares, out=np.zeros(len(low)), where=parts.weight > 0)
-    noise = np.where(parts.more > 0, 0.25 / np.maximum(rows - 1, 0.25), 0.0)
-    raw = parts.gap / np.where(parts.weight > 0, parts.weight, 1.0)
-    sure = _noise_of_sure_bins(t, parts, bins, raw, rows)
-    # a bin that has one row, or may have, counts as 0
-    least = share[0] * np.where((parts.more > 0) & (rows < 2), 0.0, low**2) - share[1] * noise
-    most = share[1] * high**2
-    exact = parts.more == 0
-    least, most = (np.where(exact, share[0] * sure, x) for x in (least, most))
-    return float(least.sum()), float(min(1.0, most.sum()))
+def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:
+    """The mean loss; infinite where a certain prediction was wrong and nothing is clipped.
 
-
-def _noise_of_sure_bins(t: Tally, parts: Parts, bins: int, rate: Floats, rows: Floats) -> Floats:
-    """The debiased squared gap of each bin, for those that no cell may join."""
-    c = chances(t)
-    index = bin_index(bins, None, t.score.dtype)(c.p)
-    mean = np.bincount(index, c.sum, minlength=len(rate)) / np.where(
-        parts.weight > 0, parts.weight, 1
-    )
-    share = np.clip(mean + rate, 0.0, 1.0)
-    several = rows > 1 + 1e-9
-    noise = share * (1 - share) / np.where(several, rows - 1, np.inf)
-    return np.where(several, rate * rate - noise, 0.0)
-
-
-def _parts(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> Parts | None:
-    if t.coarse is None or binning != "width":
-        return None
-    c = chances(t)
-    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
-    index = bin_index(bins, convention, t.score.dtype)
-    first, last = index(low), index(high)
-    across = first != last
-    if not across.any():
-        return None
-    n = int(last.max()) + 1
-    sure = ~across
-    gap, weight, squares = (
-        np.bincount(first[sure], x[sure], n).astype(float) for x in (c.gap, c.weight, c.squares)
-    )
-    up, down, more = np.zeros(n), np.zeros(n), np.zeros(n)
-    pos, neg = t.pos.astype(float), t.neg.astype(float)
-    for i in np.flatnonzero(across):
-        at = slice(first[i], last[i] + 1)
-        up[at] += pos[i] * (1 - low[i])
-        down[at] += neg[i] * high[i]
-        more[at] += pos[i] + neg[i]
-    return Parts(gap, weight, squares, up, down, more)
+    >>> round(mean_loss(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]), "brier"), 6)
+    0.055
+    """
+    if loss == "log" and certain_and_wrong(t):
+        return math.inf
+    neg, pos = moments(t, loss, clip)
+    return (neg.first + pos.first) / (t.negatives + t.positives)

@@ -66,8 +66,13 @@ def picked(ratings: RatingList, rows: Ints) -> RatingList:
 
 
 def summed(place: Any, weight: Any, size: int) -> NDArray[np.float64]:
-    """The sum of the weights at each place."""
-    found: Any = np.bincount(place, weight, size)
+    """The sum of the weights, which may be fractions, at each place."""
+    found: Any
+    if weight.dtype == object:
+        found = np.zeros(size, object)
+        np.add.at(found, place, weight)
+    else:
+        found = np.bincount(place, weight, size)
     sums: NDArray[np.float64] = found
     return sums
 

@@ -1,4 +1,13 @@
-"""The midpoint of the scores: where a score turns from low to high."""
+"""The score-weighted ROC curve (smROC) of a tally: the midpoint, climbs and runs, and their bounds.
+
+The midpoint is where a score turns from low to high. A score is appropriate if it is high (at or above
+the midpoint) on a positive, or low on a negative. A row climbs by v and runs by 1 - v, where v = s if its
+score s is appropriate and 1 - s if it is not. Scores of 0 and 1 thus climb or run by a whole row, as on the
+ROC curve; a score of 0.5 does half of each.
+
+A coarse tally knows the sum of the scores of each class in a cell, so it knows climb and run of every
+cell but the one that holds the midpoint. What is open is the order within cells, and that cell.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +22,7 @@ from scorewise.arrays import Floats
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.extremes import order_within, tied_within
+from scorewise.tallies.formulas import median
 from scorewise.tallies.kernels import images, kernel_rows, silverman
 from scorewise.tallies.losses import unit
 from scorewise.tallies.tally import Tally
@@ -20,6 +30,10 @@ from scorewise.tallies.tally import Tally
 Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
 
 _FAR = 0.2
+_CELLS, _STEPS = 2048, 256
+_EDGES = images((0.0, 1.0), 1.0)
+NARROWEST = 0.005  # scores of one class that are all equal have a density, too
+HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
 
 
 def far(value: float) -> bool:
@@ -107,25 +121,7 @@ def _median(t: Tally, side: int) -> tuple[float, float]:
         low = high = unit(t.score, t.kind)
     else:
         low, high = (unit(x[side], t.kind) for x in (t.coarse.low, t.coarse.high))
-    used = w > 0
-    w, low, high = w[used], low[used], high[used]
-    below, half = w.cumsum(), w.sum() / 2
-    # the first score at which half of the weight is reached, and the first at which it is passed
-    hair = 1e-12 * half
-    first, last = (np.searchsorted(below, half + sign * hair) for sign in (-1, 1))
-    return _mean(low, first, last), _mean(high, first, last)
-
-
-def _mean(values: Floats, first: Any, last: Any) -> float:
-    return float(values[first] + values[last]) / 2
-
-
-# Where the densities of the scores of the two classes cross.
-
-
-_CELLS, _STEPS = 2048, 256
-_EDGES = images((0.0, 1.0), 1.0)
-NARROWEST = 0.005  # scores of one class that are all equal have a density, too
+    return float(median(low, w)), float(median(high, w))
 
 
 def crossing(t: Tally) -> float:
@@ -203,26 +199,13 @@ def _root(lead: Callable[[Floats], Floats], low: float, high: float) -> float:
     return float(brentq(lambda x: float(lead(np.array([x]))[0]), low, high, xtol=1e-14))
 
 
-# What each score adds to the score-weighted ROC curve (smROC): a climb and a run.
-#
-# A score is appropriate if it is high (at or above the midpoint) on a positive, or low on a negative. A
-# row climbs by v and runs by 1 - v, where v = s if its score s is appropriate and 1 - s if it is not.
-# Scores of 0 and 1 thus climb or run by a whole row, as on the ROC curve; a score of 0.5 does half of
-# each.
-
-
-HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
-
-
 def why_not_unit(t: Tally) -> str:
     """Why the scores have no place on [0, 1], or nothing."""
     low, high = t.ends
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
-    # all digits where fewer would hide that a score lies outside: -1e-9, 1.0000001
-    ends = [f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in (low, high)]
     return (
-        f"scores from {ends[0]} to {ends[1]} lie outside [0, 1]; rescale them to it, or pass "
+        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or pass "
         f'kind="logit" if they are logits'
     )
 
@@ -236,20 +219,20 @@ def first_high(s: Floats, midpoint: float) -> int:
     return int(np.searchsorted(s, midpoint - HAIR))
 
 
-def climbs(s: Floats, neg: Any, pos: Any, midpoint: float) -> tuple[Floats, Floats]:
+def climbs(s: Floats, neg: Any, pos: Any, midpoint: Any) -> tuple[Floats, Floats]:
     """The climb and the run of each cell, from the lowest score up (along the last axis).
+
+    Replicates of weights stand along the axes before it, and each may have a midpoint of its own.
 
     >>> s, neg, pos = np.array([0.2, 0.7]), np.array([1, 1]), np.array([0, 1])
     >>> climbs(s, neg, pos, 0.5)
     (array([0.2, 1. ]), array([0.8, 1. ]))
     """
-    i = first_high(s, midpoint)
+    high = s >= np.asarray(midpoint)[..., None] - HAIR
     # those whose climb is the score itself, and those who climb by the rest
-    if 0 < i < len(s):
-        by_score = np.concatenate((neg[..., :i], pos[..., i:]), axis=-1).astype(np.float64)
-        by_rest = np.concatenate((pos[..., :i], neg[..., i:]), axis=-1).astype(np.float64)
-    else:
-        by_score, by_rest = (w.astype(np.float64) for w in ((neg, pos) if i else (pos, neg)))
+    by_score, by_rest = (
+        np.where(high, *sides).astype(np.float64, copy=False) for sides in ((pos, neg), (neg, pos))
+    )
     # in place, which is twice as fast
     lead = by_score - by_rest
     lead *= s
@@ -302,12 +285,6 @@ def class_sums(t: Tally) -> tuple[float, float]:
             w *= s
             sums[k] += float(w.sum())
     return sums[0], sums[1]
-
-
-# What a coarse tally leaves open of the score-weighted ROC curve: bounds on its area.
-#
-# A coarse tally knows the sum of the scores of each class in a cell, so it knows climb and run of every
-# cell but the one that holds the midpoint. What is open is the order within cells, and that cell.
 
 
 class _Cells(NamedTuple):

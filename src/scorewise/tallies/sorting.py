@@ -1,4 +1,9 @@
-"""What is made of an immutable value once, and kept with it."""
+"""From rows to cells with one sort, sums over runs of cells, and results kept with what they are made of.
+
+A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
+label`. One in-place sort of unsigned integers then orders scores and labels together, several times
+faster than an argsort. Only weights need an argsort.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,10 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Further = ParamSpec("Further")
+AnyFloats = NDArray[np.floating]
+Numbers = Ints | NDArray[np.float64]
+_PART = 1 << 15  # rows that are folded into cells at a time
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
@@ -38,19 +47,6 @@ def once(
         return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
 
     return known  # type: ignore[return-value]  # it takes the tally by any name
-
-
-# From rows to cells with one sort: the scores in order, and what lies on each of them.
-#
-# A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
-# label`. One in-place sort of unsigned integers then orders scores and labels together, several times
-# faster than an argsort. Only weights need an argsort.
-
-
-AnyFloats = NDArray[np.floating]
-Numbers = Ints | NDArray[np.float64]
-
-_PART = 1 << 15  # rows that are folded into cells at a time
 
 
 def count_cells(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
@@ -161,9 +157,39 @@ def runs(mass: Any, most: int) -> NDArray[np.int64]:
     >>> runs(np.array([1.0, 1.0, 2.0, 1.0, 1.0]), 3)
     array([0, 2, 3])
     """
-    if len(mass) <= most:
-        return np.arange(len(mass))
-    middle = mass.cumsum() - mass / 2
-    # a hair, so that rounding does not decide where the middle of a cell is on an edge
-    group = np.minimum((middle / mass.sum() * most + 1e-9).astype(np.int64), most - 1)
-    return np.flatnonzero(np.concatenate(([True], group[1:] > group[:-1])))
+    return np.arange(len(mass)) if len(mass) <= most else first_of_runs(mass_index(mass, most))
+
+
+def mass_index(mass: Any, many: int) -> Ints:
+    """In which of so many parts of equal mass each cell has its middle."""
+    upto = mass.cumsum()
+    # sums of weights may fall a hair below an edge that they reach
+    place = (2 * upto - mass) * many / (2 * upto[-1]) + 1e-9
+    index: Ints = np.minimum(place.astype(np.int64), many - 1)
+    return index
+
+
+def quantile_cells(most: int, *mass: Any) -> Ints:
+    """The cells in which the quantiles of the summed masses lie, the first cell included.
+
+    So many parts of equal mass have these as their first cells, at most. Walked through in blocks.
+
+    >>> quantile_cells(3, np.array([1.0, 1.0, 2.0, 1.0, 1.0]))
+    array([0, 1, 2])
+    """
+    total = sum(w.sum() for w in mass)
+    wanted, below, found = total * (np.arange(1, most) / most), 0.0, [np.zeros(1, np.int64)]
+    for first in range(0, len(mass[0]), _PART):
+        upto = sum(w[first : first + _PART] for w in mass).cumsum() + below
+        inside = wanted[(wanted > below) & (wanted <= upto[-1])]
+        found.append(first + np.searchsorted(upto, inside))
+        below = upto[-1]
+    start = np.concatenate(found)
+    return start[first_of_runs(start)]
+
+
+def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Bits well stirred: the last step of splitmix64 (Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,4 +1,7 @@
-"""Columns of numbers in one small Parquet file, with what they are in its metadata, under a seal."""
+"""Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
+
+A tally of two classes is a row for each cell; that of several classes one row of lists.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import io
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,22 +27,29 @@ from scorewise.tallies.tally import Tally
 from scorewise.tallies.validity import fault
 from scorewise.writing import write as put
 
+Stored = dict[str, Any]
+Made = TypeVar("Made", Tally, ClassTally)
 _VERSION = 2
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
+_KEY = "scorewise.tally"
+_SIDES = ("neg", "pos")
+_CLASS_KEY = "scorewise.class_tally"
+_TALLY = ("score", "neg", "pos", "neg2", "pos2")
+_MARKS = ("score", "true", "weight", "weight2")
+_JOINT = ("scores", "y", "weight", "weight2")
 
 
 def write(
-    columns: dict[str, Any],
-    key: str,
-    about: dict[str, Any],
-    path: str | Path,
-    *,
-    lists: bool = False,
+    t: Tally | ClassTally, columns: Stored, key: str, about: Stored, path: str | Path
 ) -> None:
-    """Write columns; as `lists`, each may have its own length and all make one row."""
+    """Write the columns of a tally that can be read again; of several classes, as lists in one row."""
     import polars as pl
+
+    if wrong := fault(t):
+        raise BadInput(f"the tally cannot be saved: {wrong}")
+    lists = isinstance(t, ClassTally)  # whose columns have different lengths
 
     series = [pl.Series(name, values) for name, values in columns.items()]
     text = json.dumps({"version": _VERSION, **about})
@@ -50,7 +61,7 @@ def write(
     put(path, bytes(data))
 
 
-def read(path: Path, key: str, instead: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     """What the file says of itself, and its columns; `instead` is the way out if it is another file.
 
     The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
@@ -108,44 +119,39 @@ def invalid(path: Path, reason: str) -> BadInput:
     return BadInput(f"{path.name} is not a valid tally: {reason}")
 
 
-# Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
-
-
-_KEY = "scorewise.tally"
-_SIDES = ("neg", "pos")
-
-
 def save(t: Tally, path: str | Path) -> None:
     """Write the tally, if it is one that can be read again."""
-    if wrong := fault(t):
-        raise BadInput(f"the tally cannot be saved: {wrong}")
-    columns: dict[str, Any] = {"score": t.score, "neg": t.neg, "pos": t.pos}
+    columns: Stored = {"score": t.score, "neg": t.neg, "pos": t.pos}
     if t.weighted:
         columns |= {"neg2": t.neg2, "pos2": t.pos2}
-    about: dict[str, Any] = {"kind": t.kind, "origin": asdict(t.origin)}
+    about: Stored = {"kind": t.kind, "origin": asdict(t.origin)}
     if t.coarse is not None:
         columns["cell"] = t.coarse.cell
         for k, side in enumerate(_SIDES):
             parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
             columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
-    write(columns, _KEY, about, path)
+    write(t, columns, _KEY, about, path)
 
 
 def load(path: Path) -> Tally:
     """Read a tally, refusing what is not one, is damaged or comes from another version."""
-    about, column = read(path, _KEY, "read it with sw.tally")
+    return _loaded(path, _KEY, "read it with sw.tally", _built)
+
+
+def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
+    about, column = read(path, key, instead)
     try:
-        t = _built(about, column)
+        t = built(about, column)
         wrong = fault(t)
-    except (AttributeError, KeyError, TypeError, ValueError) as e:
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
         raise invalid(path, "something in it is missing or wrong; make it anew") from e
     if wrong:
         raise invalid(path, wrong)
     return t
 
 
-def _built(about: dict[str, Any], column: dict[str, Any]) -> Tally:
+def _built(about: Stored, column: Stored) -> Tally:
     if any(c.dtype.kind not in "if" for c in column.values()):
         raise TypeError
     neg, pos = column["neg"], column["pos"]
@@ -155,7 +161,7 @@ def _built(about: dict[str, Any], column: dict[str, Any]) -> Tally:
     return Tally(column["score"], neg, pos, neg2, pos2, about["kind"], origin, coarse)
 
 
-def restored_origin(stored: dict[str, Any]) -> Origin:
+def restored_origin(stored: Stored) -> Origin:
     """The origin as it was stored, refused where a part of it is of another type."""
     origin = Origin(**{**stored, "sources": tuple(stored["sources"])})
     counts = origin.negatives, origin.positives, origin.dropped
@@ -168,7 +174,7 @@ def restored_origin(stored: dict[str, Any]) -> Origin:
     return origin
 
 
-def _coarse(about: dict[str, Any], column: dict[str, Any]) -> Coarse | None:
+def _coarse(about: Stored, column: Stored) -> Coarse | None:
     if "grid" not in about:
         return None
     low, high, total = (
@@ -188,28 +194,17 @@ def restored_moments(sums: list[Any]) -> Moments:
     return Moments(*sums)
 
 
-# Tallies of several classes as files: one row of lists in a Parquet file, the rest in its metadata.
-
-
-_CLASS_KEY = "scorewise.class_tally"
-_TALLY = ("score", "neg", "pos", "neg2", "pos2")
-_MARKS = ("score", "true", "weight", "weight2")
-_JOINT = ("scores", "y", "weight", "weight2")
-
-
 def save_classes(t: ClassTally, path: str | Path) -> None:
     """Write the tally, if it is one that can be read again."""
-    if wrong := fault(t):
-        raise BadInput(f"the tally cannot be saved: {wrong}")
     parts: dict[str, tuple[Any, tuple[str, ...]]] = {
         "confusion": (t.confusion, ("weight", "weight2")),
         "top": (t.top, _TALLY),
         "ranked": (t.ranked, _TALLY),
     }
     parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
-    about: dict[str, Any] = {
+    about: Stored = {
         "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
-        "tallies": {n: [part.kind, asdict(part.origin)] for n, part in _tallies(t).items()},
+        "tallies": {n: [parts[n][0].kind, asdict(parts[n][0].origin)] for n in ("top", "ranked")},
     }  # fmt: skip
     if t.joint is not None:
         parts["joint"] = (t.joint, _JOINT)
@@ -221,27 +216,15 @@ def save_classes(t: ClassTally, path: str | Path) -> None:
         # counts are their own squares, and are kept once
         if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
     }
-    write(columns, _CLASS_KEY, about, path, lists=True)
+    write(t, columns, _CLASS_KEY, about, path)
 
 
 def load_classes(path: Path) -> ClassTally:
     """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
-    about, column = read(path, _CLASS_KEY, "make it with ClassTally.of and save")
-    try:
-        t = _built_classes(about, column)
-        wrong = fault(t)
-    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
-        raise invalid(path, "something in it is missing or wrong; make it anew") from e
-    if wrong:
-        raise invalid(path, wrong)
-    return t
+    return _loaded(path, _CLASS_KEY, "make it with ClassTally.of and save", _built_classes)
 
 
-def _tallies(t: ClassTally) -> dict[str, Tally]:
-    return {"top": t.top, "ranked": t.ranked}
-
-
-def _built_classes(about: dict[str, Any], column: dict[str, Any]) -> ClassTally:
+def _built_classes(about: Stored, column: Stored) -> ClassTally:
     classes, k = tuple(about["classes"]), len(about["classes"])
     if not all(isinstance(c, str) for c in classes):
         raise TypeError
@@ -256,42 +239,42 @@ def _built_classes(about: dict[str, Any], column: dict[str, Any]) -> ClassTally:
     )  # fmt: skip
 
 
-def _weights(column: dict[str, Any], part: str, field: str) -> Any:
+def _weights(column: Stored, part: str, field: str) -> Any:
     """A column of weights; that of squares is the weights themselves where they are counts."""
     weights = column[f"{part}: {field.removesuffix('2')}"]
     return weights if weights.dtype.kind == "i" else column[f"{part}: {field}"]
 
 
-def _scores(column: dict[str, Any], name: str) -> Any:
+def _scores(column: Stored, name: str) -> Any:
     return column[name].astype(np.float64, copy=False)
 
 
-def _codes(column: dict[str, Any], name: str) -> Any:
+def _codes(column: Stored, name: str) -> Any:
     codes = column[name].astype(np.int64, copy=False)
     if not np.array_equal(codes, column[name]):
         raise ValueError
     return codes
 
 
-def _tally(about: dict[str, Any], column: dict[str, Any], part: str) -> Tally:
+def _tally(about: Stored, column: Stored, part: str) -> Tally:
     kind, origin = about["tallies"][part]
     neg, pos, neg2, pos2 = (_weights(column, part, field) for field in _TALLY[1:])
     score = _scores(column, f"{part}: score")
     return Tally(score, neg, pos, neg2, pos2, kind, restored_origin(origin))
 
 
-def _marks(column: dict[str, Any], part: str) -> Marks:
+def _marks(column: Stored, part: str) -> Marks:
     w, w2 = _weights(column, part, "weight"), _weights(column, part, "weight2")
     return Marks(_scores(column, f"{part}: score"), _codes(column, f"{part}: true"), w, w2)
 
 
-def _losses(about: dict[str, Any]) -> Any:
+def _losses(about: Stored) -> Any:
     if about["losses"] is None:
         return None
     return {k: tuple(restored_moments(m) for m in sums) for k, sums in about["losses"].items()}
 
 
-def _joint(about: dict[str, Any], column: dict[str, Any], k: int) -> Joint | None:
+def _joint(about: Stored, column: Stored, k: int) -> Joint | None:
     if "joint" not in about:
         return None
     total, total2 = about["joint"]

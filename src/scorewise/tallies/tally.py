@@ -19,6 +19,7 @@ from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
+_COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 class Block(NamedTuple):
@@ -171,6 +172,12 @@ class Tally:
         return float(self.coarse.low[:, 0].min()), float(self.coarse.high[:, -1].max())
 
     @property
+    def written_ends(self) -> str:
+        """The same in words, with all digits where fewer would hide that a score lies outside [0, 1]."""
+        low, high = (f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in self.ends)
+        return f"from {low} to {high}"
+
+    @property
     def why_not_ranked(self) -> str:
         """Why no order can be judged, or nothing."""
         return _why_absent(self.negatives, self.positives)
@@ -272,9 +279,6 @@ class Tally:
         from scorewise.tallies.store import load
 
         return load(Path(path))
-
-
-_COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 def _why_absent(negatives: float, positives: float) -> str:

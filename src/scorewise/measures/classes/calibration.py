@@ -1,9 +1,11 @@
-"""Is each class right as often as its probability says? Class by class, on bins of its probability."""
+"""Calibration of each class, of the top class, and of the whole row of probabilities."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +30,14 @@ from scorewise.inference.class_resampling import (
 from scorewise.inference.inversion import Noise, Statistic, inverted
 from scorewise.inference.scales import z
 from scorewise.inference.shares import largest_gap
-from scorewise.measures import calibration_bins as calibration_bins_swept
-from scorewise.measures import calibration_bins as two
-from scorewise.measures import calibration_smooth as calibration_kernel
+from scorewise.measures import calibration_bins, calibration_smooth
 from scorewise.measures.calibration_bins import METHOD, calibrated
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.probabilities import Binning, Chances, Convention, binned, check_bins
 
 _MOST = 1 << 23  # gaps that are drawn at a step
+Smoothed = Literal["labels", "gaps"]
 
 
 @measure(group="calibration", better="low", title="Class-wise ECE", of="several classes")
@@ -113,20 +114,25 @@ def _stacked(parts: list[Chances]) -> Chances:
     return Chances(low, weight, squares, pos, total, noise, parts[0].weighted)
 
 
-# Is the highest probability right as often as it says? Calibration of the confidence.
+def _top_label(binary: Callable[..., Estimate], title: str, meaning: str, hidden: str = "") -> None:
+    """Record a binary measure, under its own name, as one of the confidence against being right."""
+
+    def top_label(t: ClassTally, **options: Any) -> Estimate:
+        return binary(t.top, **options)
+
+    signature = inspect.signature(binary)
+    first, *others = (x for x in signature.parameters.values() if x.name != hidden)
+    known = [first.replace(annotation="ClassTally"), *others]
+    name = top_label.__name__ = top_label.__qualname__ = binary.__name__
+    top_label.__signature__ = signature.replace(parameters=known)  # type: ignore[attr-defined]
+    top_label.__doc__ = meaning
+    record = measure(group="calibration", better="low", title=title, of="several classes")
+    globals()[name] = record(top_label)
 
 
-@measure(group="calibration", better="low", title="Top-label ECE", of="several classes")
-def ece(
-    t: ClassTally,
-    *,
-    bins: int = 15,
-    binning: Binning = "width",
-    norm: float = 1.0,
-    convention: Convention | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+_top_label(
+    calibration_bins.ece,
+    "Top-label ECE",
     """Mean distance between the share of right decisions in a bin and the mean confidence there.
 
     The binary `ece` of the highest probability against whether its class was right (top-label or top-1
@@ -135,84 +141,43 @@ def ece(
     >>> p = [[0.6, 0.2, 0.2], [0.0, 0.95, 0.05], [0.7, 0.1, 0.2]]
     >>> round(ece(ClassTally.of([0, 1, 2], p)).value, 7)
     0.3833333
-    """
-    return two.ece(
-        t.top, bins=bins, binning=binning, norm=norm, convention=convention, level=level, seed=seed
-    )
-
-
-@measure(
-    group="calibration",
-    better="low",
-    title="Top-label max. CE",
-    of="several classes",
+    """,
 )
-def max_ce(
-    t: ClassTally,
-    *,
-    bins: int = 15,
-    binning: Binning = "width",
-    convention: Convention | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+_top_label(
+    calibration_bins.max_ce,
+    "Top-label max. CE",
     """Largest distance, over bins, of the share of right decisions from the mean confidence.
 
     >>> p = [[0.6, 0.2, 0.2], [0.0, 0.95, 0.05], [0.7, 0.1, 0.2]]
     >>> round(max_ce(ClassTally.of([0, 1, 2], p)).value, 7)
     0.7
-    """
-    return ece(
-        t, bins=bins, binning=binning, norm=math.inf, convention=convention, level=level, seed=seed
-    )
-
-
-@measure(
-    group="calibration",
-    better="low",
-    title="Top-label debiased L2",
-    of="several classes",
+    """,
 )
-def ce_l2_debiased(
-    t: ClassTally,
-    *,
-    bins: int = 15,
-    binning: Binning = "width",
-    squared: bool = False,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+_top_label(
+    calibration_bins.ce_l2_debiased,
+    "Top-label debiased L2",
     """Root mean square distance of shares of right decisions from confidence, less what chance adds.
 
     The binary `ce_l2_debiased` of the confidence (Kumar, Liang and Ma 2019).
-    """
-    return two.ce_l2_debiased(
-        t.top, bins=bins, binning=binning, squared=squared, level=level, seed=seed
-    )
-
-
-@measure(group="calibration", better="low", title="Top-label smECE", of="several classes")
-def smece(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """,
+)
+_top_label(
+    calibration_smooth.smece,
+    "Top-label smECE",
     """Distance of right decisions from confidence after smoothing, at a width of the same size.
 
     The binary `smece` of the confidence (Błasiok and Nakkiran 2023).
-    """
-    return calibration_kernel.smece(t.top, level=level, seed=seed)
-
-
-@measure(group="calibration", better="low", title="Top-label ECE, sweep", of="several classes")
-def ece_sweep(t: ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """,
+    hidden="convention",
+)
+_top_label(
+    calibration_bins.ece_sweep,
+    "Top-label ECE, sweep",
     """ECE of the confidence on as many bins as keep the share of right decisions increasing.
 
     The binary `ece_sweep` of the confidence (Roelofs et al. 2022).
-    """
-    return calibration_bins_swept.ece_sweep(t.top, level=level, seed=seed)
-
-
-# Are all classes together as frequent as a row of probabilities says? The canonical error.
-
-
-Smoothed = Literal["labels", "gaps"]
+    """,
+)
 
 
 @measure(

@@ -1,4 +1,4 @@
-"""What would a better temperature save? A lower bound of the calibration error in log loss."""
+"""Calibration judged row by row: what a better temperature saves, and whether like rows err alike."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from scorewise.inference.class_resampling import (
     replicates,
     why_no_rows,
 )
+from scorewise.inference.resampling import share_beyond
 from scorewise.inference.scales import limits, pooled_spread, z
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
@@ -28,6 +29,10 @@ from scorewise.tallies.losses import CLIP
 from scorewise.tallies.sorting import add_runs, inner
 
 _GRID = np.geomspace(1 / 32, 32, 61)  # inverse temperatures
+Distance = Literal["total variation", "euclidean"]
+_NARROW = (
+    0.05  # a narrower kernel, of scores that are nearly all certain, sees no two rows as alike
+)
 
 
 @measure(
@@ -68,7 +73,7 @@ def calibration_gain(
     value = float((s.weight * saved).sum())
     chance = np.random.default_rng(seed).random((replicates(len(s), budget=1 << 19), len(s)))
     null = tables.gains(drawn_labels(s.p, chance))
-    p = (1 + np.count_nonzero(null >= value - 1e-9 * abs(value) - 1e-12)) / (1 + len(null))
+    p = share_beyond(null, value - 1e-9 * abs(value) - 1e-12)
     known = pooled_spread(
         (float((s.weight**2 * (saved - value) ** 2).sum()), 1 / float((s.weight**2).sum()))
     )
@@ -78,7 +83,7 @@ def calibration_gain(
         low, high = limits(value, known, level, "identity")
     expected = float(null.mean())
     high += max(0.0, -expected)
-    return Estimate(value, low, high, level, how, expected=expected, p=float(p))
+    return Estimate(value, low, high, level, how, expected=expected, p=p)
 
 
 class _Tables:
@@ -145,16 +150,6 @@ class _Tables:
         return total
 
 
-# Do rows with like probabilities err alike? The squared kernel calibration error.
-
-
-Distance = Literal["total variation", "euclidean"]
-
-_NARROW = (
-    0.05  # a narrower kernel, of scores that are nearly all certain, sees no two rows as alike
-)
-
-
 @measure(group="calibration", better="low", bounds=(-2.0, 2.0), title="SKCE", of="several classes")
 def skce(
     t: ClassTally,
@@ -197,8 +192,7 @@ def skce(
         value = math.copysign(2.0, value)
     rng = np.random.default_rng(seed)
     null = _null(s, share, rng)
-    # equal up to the rounding of single precision counts as equal
-    p = (1 + np.count_nonzero(null >= value - 1e-6 * abs(value))) / (1 + len(null))
+    p = share_beyond(null, value - 1e-6 * abs(value))  # the rounding of single precision
     own, noise = _linear(each, s.weight)
     normal, tail = rng.standard_normal(len(null)), (1 - level) / 2
     # upwards nothing is taken off, so that what is not seen to vary may still
@@ -210,7 +204,7 @@ def skce(
     how = f"{len(null)} draws of labels{s.said}"
     ends = min(low, value), min(max(high, value), 2.0)
     caution = few_surprises(s)
-    return Estimate(value, *ends, level, how, expected=0.0, p=float(p), caution=caution)
+    return Estimate(value, *ends, level, how, expected=0.0, p=p, caution=caution)
 
 
 def _likeness(p: Floats, distance: Distance, width: float | None) -> Floats:

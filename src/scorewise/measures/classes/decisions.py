@@ -1,4 +1,10 @@
-"""What measures of several classes share: which classes occur, and when nothing can be said."""
+"""Are the decisions among several classes right? Shares, means over classes, and association.
+
+Decisions name the class of the highest score. Averages run over the classes for which the averaged share
+exists: recall over those that occur, precision over those that are called, F1 over those that occur or are
+called. scikit-learn counts a precision that does not exist as 0. Micro averages are not measures of their
+own: with one label a row, micro precision, recall and F1 all are the accuracy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.inference import tables as formulas
 from scorewise.inference.scales import effective_rows
-from scorewise.inference.shares import Share, wilson
+from scorewise.inference.shares import Share, wilson_of_cells
 from scorewise.inference.tables import (
     Sloped,
     delta_share,
@@ -30,6 +36,7 @@ FEW = (
     3  # rows of a class, below which the interval of its share, and of means of few, is unreliable
 )
 UNKNOWN = "only the confidence is known; scores of each class are needed for this"
+SIGNED = (-1.0, 1.0)
 
 
 def occurring(t: ClassTally) -> NDArray[np.bool_]:
@@ -100,17 +107,6 @@ def counted(t: ClassTally, used: Any, which: str) -> str:
     return f"{of} classes" if many == of else f"the {many} of {of} classes that {which}"
 
 
-# Are the decisions right? Those among several classes.
-#
-# Decisions name the class of the highest score. Averages run over the classes for which the averaged
-# share exists: recall over those that occur, precision over those that are called, F1 over those that
-# occur or are called. scikit-learn counts a precision that does not exist as 0. Micro averages are not
-# measures of their own: with one label a row, micro precision, recall and F1 all are the accuracy.
-
-
-SIGNED = (-1.0, 1.0)
-
-
 @measure(group="decisions", title="Accuracy", of="several classes")
 def accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Share of rows for which the right class is named.
@@ -123,11 +119,9 @@ def accuracy(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """
     if not t.confusion.weight.any():
         return Estimate.undefined("no rows", level)
-    w, w2 = t.confusion.weight, t.confusion.weight2
-    right = np.eye(len(w), dtype=bool)
-    hit, miss, hit2, miss2 = (float(x[at].sum()) for x in (w, w2) for at in (right, ~right))
-    value, low, high = wilson(hit, miss, hit2, miss2, level)
-    return Estimate(value, low, high, level, "Wilson", baseline=max(shares(t)))
+    c, right = t.confusion, np.eye(len(t.classes), dtype=bool)
+    seen = wilson_of_cells(c.weight, c.weight2, right, ~right, level)
+    return Estimate(*seen, level, "Wilson", baseline=max(shares(t)))
 
 
 @measure(group="decisions", title="Balanced accuracy", of="several classes")

@@ -14,6 +14,7 @@ from scorewise.measures.classes.decisions import UNKNOWN, shares
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import ClassLoss, Moments
+from scorewise.tallies.probabilities import check_clip
 
 
 @measure(
@@ -37,8 +38,7 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
 
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
     """
-    if clip is not None and not 0 < clip < 0.5:
-        raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
+    check_clip(clip)
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     baseline = -sum(f * math.log(f) for f in shares(t) if f)

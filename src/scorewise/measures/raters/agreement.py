@@ -1,4 +1,16 @@
-"""What coefficients of agreement share: the interval by formula or by resampled items."""
+"""Do raters agree, and more than by chance? Coefficients with missing ratings and partial agreement.
+
+Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more of the share of agreeing
+pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
+"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
+column for each category. None takes those of the scale: identity for nominal ratings, linear for
+ordinal, quadratic for interval and ratio for ratio.
+
+An interval is that of a score test, of which the variance is that at the value tested: 0 is in it exactly
+where the test allows independent raters. AC1 and Brennan-Prediger mean another chance and have no test;
+their intervals are Wilson's. With interval="bootstrap" items are resampled; "published" is what other
+packages give, which fails where items are few or a category is rare.
+"""
 
 from __future__ import annotations
 
@@ -20,38 +32,43 @@ from scorewise.inference.agreement_limits import (
 )
 from scorewise.inference.agreement_weights import Weights, named
 from scorewise.inference.scales import z
-from scorewise.registry import measure
+from scorewise.registry import RATER_MEASURES, measure
 from scorewise.tallies.ratings import Ratings
 
 RARER = (
     15  # items outside the commonest category: fewer make a bootstrap and published intervals fail
 )
 APART = 10  # items on which raters differ: fewer make published intervals fail
+GWET = "Gwet's variance, t"
+PUBLISHED = {
+    "cohen_kappa": "Fleiss, Cohen and Everitt 1969",
+    "light_kappa": "delta method over items, t",
+}  # where other packages do not take Gwet's
 BELOW_ONE = (-math.inf, 1.0)
 SIGNED = (-1.0, 1.0)
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 def judged(
     r: Ratings,
     name: str,
-    published: str,
-    *,
     weights: Weights,
     interval: Interval,
     replicates: int,
     level: float,
     seed: int,
-    bounds: tuple[float, float] = BELOW_ONE,
+    *,
     told: str | None = None,
 ) -> Estimate:
     """The coefficient of that name with its interval; `told` says which weights, unless it is plain.
 
-    interval="published" is what other packages give, and is called as in `published`.
+    interval="published" is what other packages give.
     """
     z(level)  # refuses a level that means nothing
     one_of("interval", interval, get_args(Interval))
     words = weighted(r, weights) if told is None else told
-    bounds = bounds if isinstance(weights, str | None) else BELOW_ONE  # a table of one's own
+    known = isinstance(weights, str | None)  # a table of weights may lead below -1
+    bounds = RATER_MEASURES[name].bounds if known else BELOW_ONE
     c = coefficient(r, name, weights)
     if c.why:
         return Estimate.undefined(c.why, level)
@@ -62,7 +79,7 @@ def judged(
         limits = by_bootstrap(r, name, weights, level, replicates, seed)
         method = f"bootstrap of items, {replicates:,} replicates"
     elif interval == "published":
-        limits, method = by_error(c, level), published
+        limits, method = by_error(c, level), PUBLISHED.get(name, GWET)
     else:
         limits, method = by_formula(c, level), _method(c, name)
     return _estimate(c, limits, level, method + words, bounds, caution)
@@ -118,12 +135,6 @@ def weighted(r: Ratings, weights: Any) -> str:
     return words.get(name, f"; {name} weights")
 
 
-# Are ratings reliable? Krippendorff's alpha.
-
-
-Metric = Literal["nominal", "ordinal", "interval", "ratio"]
-
-
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
 def krippendorff_alpha(
     r: Ratings, *, metric: Metric | None = None, weights: Weights = None,
@@ -149,26 +160,7 @@ def krippendorff_alpha(
     if weights is None:
         scale = metric or r.scale
         weights, told = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
-    return judged(
-        r, "krippendorff_alpha", "Gwet's variance, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED, told=told,
-    )  # fmt: skip
-
-
-# Do raters agree, and more than by chance? Coefficients of any number of raters, with missing ratings.
-#
-# Each is (pa - pe) / (1 - pe). pa is the mean over items of two ratings or more of the share of agreeing
-# pairs; what differs is the agreement by chance, pe. Partial agreement counts by `weights`: "identity",
-# "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar", or a table with a row and a
-# column for each category. None takes those of the scale: identity for nominal ratings, linear for
-# ordinal, quadratic for interval and ratio for ratio. An interval is that of a score test, of which the
-# variance is that at the value tested: 0 is in it exactly where the test allows independent raters. AC1
-# and Brennan-Prediger mean another chance and have no test; their intervals are Wilson's. With
-# interval="bootstrap" items are resampled; "published" is what other packages give, which fails where
-# items are few or a category is rare.
-
-
-GWET = "Gwet's variance, t"
+    return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, told=told)
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
@@ -184,10 +176,7 @@ def percent_agreement(
     >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
     0.700 [0.562, 0.809]
     """
-    return judged(
-        r, "percent_agreement", GWET, weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=(0.0, 1.0),
-    )  # fmt: skip
+    return judged(r, "percent_agreement", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Fleiss' kappa")
@@ -204,10 +193,7 @@ def fleiss_kappa(
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(
-        r, "fleiss_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-    )  # fmt: skip
+    return judged(r, "fleiss_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Conger's kappa")
@@ -225,10 +211,7 @@ def conger_kappa(
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.129, 0.632]
     """
-    return judged(
-        r, "conger_kappa", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-    )  # fmt: skip
+    return judged(r, "conger_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Gwet's AC1")
@@ -247,11 +230,8 @@ def gwet_ac(
     0.406 [0.130, 0.640]
     """
     plain = named(r, weights) == "identity"
-    return judged(
-        r, "gwet_ac", GWET, weights=weights, interval=interval, replicates=replicates,
-        level=level, seed=seed,
-        told="; AC1" if plain else f"; AC2{weighted(r, weights)}",
-    )  # fmt: skip
+    told = "; AC1" if plain else f"; AC2{weighted(r, weights)}"
+    return judged(r, "gwet_ac", weights, interval, replicates, level, seed, told=told)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")
@@ -268,15 +248,7 @@ def brennan_prediger(
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.125, 0.618]
     """
-    return judged(
-        r, "brennan_prediger", GWET, weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed,
-    )  # fmt: skip
-
-
-# Do two raters agree, and more than by chance? Kappa and its kin, of two raters or the mean over pairs.
-#
-# `weights` are those of chance_corrected. Only items that both rated count.
+    return judged(r, "brennan_prediger", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Cohen's kappa")
@@ -295,10 +267,7 @@ def cohen_kappa(
     >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
     0.400 [0.151, 0.649]
     """
-    return judged(
-        r, "cohen_kappa", "Fleiss, Cohen and Everitt 1969", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "cohen_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Scott's pi")
@@ -315,10 +284,7 @@ def scott_pi(
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(
-        r, "scott_pi", "Gwet's variance, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "scott_pi", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Light's kappa")
@@ -334,10 +300,7 @@ def light_kappa(
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
     0.482 [0.002, 0.899]
     """
-    return judged(
-        r, "light_kappa", "delta method over items, t", weights=weights, interval=interval,
-        replicates=replicates, level=level, seed=seed, bounds=SIGNED,
-    )  # fmt: skip
+    return judged(r, "light_kappa", weights, interval, replicates, level, seed)
 
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")

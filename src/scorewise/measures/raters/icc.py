@@ -1,4 +1,12 @@
-"""The variance of ratings in parts: between items, between raters, and what is left."""
+"""How much of the variance of ratings lies between items? Intraclass correlations.
+
+The first number is the design (Shrout and Fleiss 1979): 1, each item has raters of its own; 2, the same
+raters, drawn from many, rate all items; 3, these raters are all there are. The second is what is
+judged: one rating, or the mean of k. Intervals are by F (McGraw and Wong 1996), which is that of normal
+items and ratings, and further apart where the means of items have heavier tails (Bonett 2006);
+interval="published" leaves F as it is. `p` is of the one-sided test that items do not differ: the ratio
+of mean squares that the design compares items with, in all of them.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +30,11 @@ LEAST = 8  # items whose means show how heavy the tails are
 SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
 NOMINAL = 'the scale is nominal; scale="interval" gives them'
+LOW = "items differ no more than by chance, so that the variances add up to nothing"
+UNKNOWN = "none: the variances are not known"
+BOUNDS = (-math.inf, 1.0)
+ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
+Ends = tuple[float, float]
 
 
 class Tails(NamedTuple):
@@ -175,22 +188,7 @@ def _numbers(r: Ratings, which: NDArray[np.bool_], codes: Codes) -> tuple[Floats
     return weight * (weight.sum() / squares), values
 
 
-# How much of the variance of ratings lies between items? Intraclass correlations.
-#
-# The first number is the design (Shrout and Fleiss 1979): 1, each item has raters of its own; 2, the same
-# raters, drawn from many, rate all items; 3, these raters are all there are. The second is what is
-# judged: one rating, or the mean of k. Intervals are by F (McGraw and Wong 1996), which is that of normal
-# items and ratings, and further apart where the means of items have heavier tails (Bonett 2006);
-# interval="published" leaves F as it is. `p` is of the one-sided test that items do not differ: the ratio
-# of mean squares that the design compares items with, in all of them.
-
-
-LOW = "items differ no more than by chance, so that the variances add up to nothing"
-UNKNOWN = "none: the variances are not known"
-BOUNDS = (-math.inf, 1.0)
-ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
 Squares = TypeVar("Squares", OneWay, TwoWay)
-Ends = tuple[float, float]
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,1)")

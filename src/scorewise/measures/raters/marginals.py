@@ -35,7 +35,7 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     (13.765, 2.0, 0.00103)
     """
     z(level)
-    if why := _lacking(r):
+    if why := why_no_table(r):
         return Estimate.undefined(why, level)
     c = _mixed(r)
     if not len(c.gap):
@@ -63,7 +63,7 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     (13.769, 3.0, 0.00324)
     """
     z(level)
-    if why := _lacking(r):
+    if why := why_no_table(r):
         return Estimate.undefined(why, level)
     c = _mixed(r)
     return _chi_squared(float((c.gap**2 / c.both).sum()), len(c.gap), level)
@@ -113,7 +113,7 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     return _difference(table[0, 0], table[1, 1], n, level, None)
 
 
-def _lacking(r: Ratings) -> str:
+def why_no_table(r: Ratings) -> str:
     """Why there is no table of two raters, or nothing."""
     if r.raters is None:
         return "it is not known which rater said what"
@@ -202,7 +202,7 @@ def _chi_squared(value: float, df: int, level: float) -> Estimate:
 def _two_categories(r: Ratings, level: float) -> tuple[Floats, float] | Estimate:
     """The shares of the four cells and the effective number of items."""
     z(level)
-    if why := _lacking(r):
+    if why := why_no_table(r):
         return Estimate.undefined(why, level)
     if len(r.categories) != 2:
         many = len(r.categories)

@@ -14,7 +14,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns.classes import ClassKind, ClassRows
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import softmax
-from scorewise.tallies.sorting import inner
+from scorewise.tallies.sorting import GOLDEN, inner, mixed
 
 MOST = 10**7
 
@@ -96,16 +96,8 @@ def _content(y: Ints, scores: Floats, w: Floats) -> NDArray[np.uint64]:
     made = y.astype(np.uint64)
     for column in (*scores.T, w):
         bits = np.ascontiguousarray(column + 0.0).view(np.uint64)  # + 0.0 folds -0.0 into 0.0
-        made = _mixed(made ^ bits)
+        made = mixed((made ^ bits) + GOLDEN)
     return made
-
-
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Bits well stirred (Steele, Lea and Flood 2014)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 # Maps that are linear in log probabilities, and how far each part of them may leave the identity.
