@@ -124,3 +124,17 @@ def test_curves_of_one_class_or_no_rows(y):
     cut, value = best_cut(t)
     assert math.isnan(cut.threshold)
     assert math.isnan(value)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_cut_of_logits_is_a_probability_that_gives_the_same_decisions(seed):
+    rng = np.random.default_rng(seed)
+    y, z = rng.integers(0, 2, 40), rng.normal(-1, 2, 40)
+    t = Tally.of(y + 0, z, kind="logit", positive=1)
+    plain = Tally.of(y + 0, z, kind="score", positive=1)
+    cut, value = best_cut(t)
+    expected = best_cut(plain)
+    assert value == expected[1]
+    assert 0 <= cut.threshold <= 1
+    found, wanted = t.confusion(cut.threshold), plain.confusion(expected[0].threshold)
+    assert (found.tp, found.fp, found.fn, found.tn) == (wanted.tp, wanted.fp, wanted.fn, wanted.tn)

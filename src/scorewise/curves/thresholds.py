@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,8 +15,8 @@ from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import effective, z
 from scorewise.inference.tables import Formula
 from scorewise.tallies import Tally, formulas
-from scorewise.tallies.confusion import Cut
-from scorewise.tallies.losses import unit
+from scorewise.tallies.confusion import Cut, on_their_scale
+from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.smroc import Midpoint, climbs
 from scorewise.tallies.sorting import Numbers
 
@@ -125,7 +126,14 @@ def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
     if np.isnan(value).all():
         return Cut(np.nan, np.nan, np.nan), np.nan
     best = int(np.nanargmax(value))
-    return t.cut(float(table.threshold[best])), float(value[best])
+    score = threshold = float(table.threshold[best])
+    if (
+        t.kind == "logit"
+    ):  # whose thresholds are probabilities, and never above the score that reaches them
+        threshold = float(expit(np.array([score]))[0])
+        while threshold > 0 and on_their_scale(t, threshold) > score:
+            threshold = math.nextafter(threshold, 0.0)
+    return t.cut(threshold), float(value[best])
 
 
 def distance(a: Curve, b: Curve) -> float:
