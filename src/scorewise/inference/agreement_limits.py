@@ -249,7 +249,7 @@ def _first(f: Polynomial, start: float = 0.0) -> float:
                 if not low < middle < high:
                     break
                 low, high = (low, middle) if _at(f, middle) > 0 else (middle, high)
-            return high if high < 1 - 1e-6 else 1.0  # closer to the end, rounding decides
+            return high if high < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
         low = high
     return 1.0
 

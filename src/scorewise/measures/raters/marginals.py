@@ -40,13 +40,16 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     c = _mixed(r)
     if not len(c.gap):
         return Estimate(0.0, level=level, expected=0.0, p=1.0)
+    uneven = Estimate.undefined("the weights are too uneven for floating point", level)
+    if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
+        return uneven
     kept = _all_but_one(c)
     many = len(r.categories)
     difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
     try:
         solved = _solved(c, kept, difference)
     except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
-        return Estimate.undefined("the weights are too uneven for floating point", level)
+        return uneven
     return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
 
 
