@@ -11,7 +11,6 @@ from typing import Any
 from scorewise.show.document import DOCUMENTS, document_type, from_dict
 from scorewise.show.document import Document as Typed
 from scorewise.show.page import Page
-from scorewise.show.pages.agree import agree
 from scorewise.show.pages.answers import answers
 from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
@@ -24,7 +23,6 @@ from scorewise.show.pages.smroc import smroc
 from scorewise.show.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
-    "agree": agree,
     "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,

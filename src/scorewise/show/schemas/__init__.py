@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from scorewise.show.document import DOCUMENTS
 from scorewise.show.document import schema as derived
-from scorewise.show.schemas.agree import agree
 from scorewise.show.schemas.answers import answers
 from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.show.schemas.evaluate import evaluate
@@ -16,7 +15,6 @@ from scorewise.show.schemas.parts import Schema
 from scorewise.show.schemas.smroc import smroc
 
 SCHEMAS = {
-    "agree": agree,
     "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
