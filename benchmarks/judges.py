@@ -30,10 +30,7 @@ def markdown() -> str:
     lines = [
         "| | accuracy | kappa |",
         "|---|---:|---:|",
-        *(
-            f"| {p.first}, {p.second} | {p.found.accuracy} | {p.found.kappa} |"
-            for p in left_out.ceiling.pairs
-        ),
+        *(f"| {p.first}, {p.second} | {p.accuracy} | {p.kappa} |" for p in left_out.ceiling.pairs),
     ]
     for name in JUDGES:
         j = left_out.judges[name]

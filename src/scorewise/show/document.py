@@ -39,6 +39,7 @@ Number: TypeAlias = float | None  # null where it is not finite
 DOCUMENTS = {
     "agree": "scorewise.agreeing.document:AgreeDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
+    "judge": "scorewise.judging.document:JudgeDocument",
 }
 
 
