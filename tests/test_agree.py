@@ -10,10 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 import scorewise as sw
+from schemas import check_described
 from scorewise import cli
 from scorewise.cli.app import app
 from scorewise.registry import RATER_MEASURES
+from scorewise.show.markdown import markdown
 from scorewise.show.schemas import document_schema
+from scorewise.show.terminal import text as table
 
 TABLE = [[25, 10], [15, 20]]
 
@@ -113,9 +116,16 @@ def test_the_document_fits_its_schema_and_the_page_fits_80_columns():
         ),
         sw.agree(np.random.default_rng(0).integers(0, 5, (40, 30)), form="counts"),
     ):
-        jsonschema.validate(json.loads(a.to_json()), document_schema("agree"))
+        doc = json.loads(a.to_json())
+        jsonschema.validate(doc, document_schema("agree"))
         assert max(len(line) for line in str(a).splitlines()) <= 80
         assert "# " in a.to_markdown()
+        # what was written shows as what was found
+        assert (table(doc), markdown(doc)) == (str(a), a.to_markdown())
+
+
+def test_the_schema_describes_every_field():
+    check_described(document_schema("agree"))
 
 
 def test_constant_raters_are_told():

@@ -8,8 +8,7 @@ from scipy import stats
 
 from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings
-from scorewise.agreeing.baseline import baseline, margin_error
-from scorewise.agreeing.words import paradox
+from scorewise.agreeing.baseline import baseline, margin_error, paradox
 
 # baselines
 
@@ -129,7 +128,7 @@ def test_the_panel_has_the_indices():
     assert found.estimates["brennan_prediger"].value == pytest.approx(0.7)  # 2 po - 1
     assert found.estimates["kappa_max"].value == pytest.approx((0.95 - 0.78) / 0.22)
     assert (found.commonest, found.share) == ("0", pytest.approx(0.875))
-    assert '87.5 % of all ratings are "0"' in found.sentences[0]
+    assert '87.5% of all ratings are "0"' in found.sentences[0]
 
 
 def test_many_raters_and_constant_ratings():

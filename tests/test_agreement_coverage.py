@@ -234,7 +234,7 @@ def test_judges_beside_humans_with_few_items():
         last = said.pop("j3")
         j = sw.judge(said, {"judge": last})
         beside = j.judges["judge"].ceiling
-        return j.ceiling.mean, beside.single_gap, beside.gap
+        return j.ceiling.kappa, beside.single_gap, beside.gap
 
     truth = [e.value for e in found(300_000)]
     held = [

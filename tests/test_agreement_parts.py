@@ -10,8 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings, measures
-from scorewise.agreeing.items import differing, disputed, pairs
-from scorewise.agreeing.words import specific_agreement
+from scorewise.agreeing.disagreement import differing, disputed, pairs, specific_agreement
 from scorewise.columns.numbers import Place
 from scorewise.columns.ratings import take_counts, take_ratings, take_table
 from scorewise.inference.shares import share_over_items
@@ -99,7 +98,7 @@ def test_pairs_are_loops(scale):
             assert row.agreement.value == pytest.approx(1 - np.mean(gaps))
             labels = range(len(rows.categories))
             np.testing.assert_array_equal(
-                row.table.weight, confusion_matrix(*zip(*two, strict=True), labels=labels)
+                row.table, confusion_matrix(*zip(*two, strict=True), labels=labels)
             )
         assert found.number == shared
         values = [round(p.agreement.value, 9) for p in found.rows]
@@ -128,7 +127,7 @@ def test_pairs_shown_are_those_of_most_disagreement():
 def test_pairs_that_cannot_be_told():
     assert "not known which rater" in pairs(Ratings.of_counts({"x": [1], "y": [1]})).why
     apart = Ratings.of({"a": [1, None], "b": [None, 2]})
-    assert pairs(apart) == ([], 0, "")
+    assert (pairs(apart).rows, pairs(apart).number, pairs(apart).why) == ([], 0, "")
 
 
 # items

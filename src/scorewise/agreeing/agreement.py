@@ -1,43 +1,151 @@
-"""All that is known of the agreement of raters, as one result."""
+"""How far raters agree: coefficients, the words for them, and all that is known besides, as one result."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.agreeing.baseline import Baseline, baseline
-from scorewise.agreeing.items import DisputedItem, Pairs, RaterAgreement, differing, disputed, pairs
-from scorewise.agreeing.reading import read_ratings
-from scorewise.agreeing.words import (
-    Banded,
+from scorewise.agreeing.baseline import Baseline, Paradox, baseline, paradox
+from scorewise.agreeing.disagreement import (
     CategoryAgreement,
-    Paradox,
-    banded,
-    paradox,
+    DisputedItem,
+    Pairs,
+    RaterAgreement,
+    differing,
+    disputed,
+    pairs,
     specific_agreement,
 )
+from scorewise.agreeing.reading import read_ratings
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.roles import Form
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement import COEFFICIENTS
+from scorewise.inference.agreement import COEFFICIENTS, Coefficient, coefficient
+from scorewise.inference.agreement_exact import BANDS, exact
 from scorewise.inference.agreement_limits import Interval
+from scorewise.inference.agreement_weights import Weights
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Ratings
+
+if TYPE_CHECKING:
+    from scorewise.agreeing.document import AgreeDocument
 
 FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
     "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
 )  # fmt: skip
 IN_WORDS = tuple(name for name in COEFFICIENTS if name != "percent_agreement")
+
+
+# Coefficients in words: bands decided exactly, and how likely each is.
+
+
+NEAR = 1e-9  # of an edge, where the exact value decides
+_ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
+
+
+class Banded(NamedTuple):
+    """The band of a coefficient, and the probability that the true value lies in each band.
+
+    >>> banded(Ratings.of_table([[20, 5], [10, 15]]), "cohen_kappa").name
+    'fair'
+    """
+
+    name: str
+    chances: dict[str, float]
+
+
+def band(x: Fraction | float) -> str:
+    """The word for a coefficient: upper ends belong to the band below.
+
+    >>> band(0.4), band(Fraction(2, 5)), band(0.41), band(-0.1)
+    ('fair', 'fair', 'moderate', 'none')
+    """
+    if not x <= 1:
+        raise BadInput(f"a coefficient of agreement is {x}; it is 1 at most")
+    # a float is compared with the float of the edge: 0.4 means two fifths
+    return next(w for w, e in BANDS.items() if x <= (e if isinstance(x, Fraction) else float(e)))
+
+
+def banded(r: Ratings, name: str, weights: Weights = None) -> Banded | None:
+    """The band of a coefficient of these ratings and the probability of each; None where it is undefined.
+
+    Within 1e-9 of an edge the value is taken in rational arithmetic. Of weights or numbers that are not
+    whole, it counts as on the edge within 1e-12, because these are rounded themselves. Probabilities
+    are those of the t distribution (normal for Cohen's kappa) around the value, cut to the
+    coefficient's range (Gwet 2014, chapter 6); where all items agree alike, so that there is no standard
+    error, those of the observed disagreement by Jeffreys' beta distribution.
+    """
+    c = coefficient(r, name, weights)
+    if c.why:
+        return None
+    word = band(_decided(r, name, weights, c.value))
+    if c.se < 1e-12:
+        return Banded(word, _alike(c))
+    return Banded(word, chances(c.value, c.se, c.df, RATER_MEASURES[name].bounds))
+
+
+def _decided(r: Ratings, name: str, weights: Weights, value: float) -> Fraction | float:
+    edge = min(BANDS.values(), key=lambda e: abs(float(e) - value))
+    if abs(value - float(edge)) > NEAR:
+        return min(value, 1.0)
+    found = exact(r, name, weights)
+    if found is None:
+        found = Fraction(value)
+    elif _whole(r, weights):
+        return found
+    return edge if abs(found - edge) < _ROUNDING else found
+
+
+def _whole(r: Ratings, weights: Weights) -> bool:
+    """Whether all numbers that count are whole, so that nothing was rounded."""
+    own = weights is not None and not isinstance(weights, str)
+    return not own and r.weight.dtype.kind == "i" and bool((r.values == r.values.round()).all())
+
+
+def _alike(c: Coefficient) -> dict[str, float]:
+    """The probability of each band when all items disagree by the same share."""
+    from scipy.special import betaincc
+
+    apart, room = min(max(1 - c.observed, 0.0), 1.0), 1 - c.expected
+    a, b = apart * c.items + 0.5, (1 - apart) * c.items + 0.5
+    ends = [0.0, *(float(betaincc(a, b, min((1 - float(e)) * room, 1.0))) for e in BANDS.values())]
+    return {w: high - low for w, low, high in zip(BANDS, ends[:-1], ends[1:], strict=True)}
+
+
+def chances(
+    value: float, se: float, df: float, bounds: tuple[float, float] = (-1.0, 1.0)
+) -> dict[str, float]:
+    """The probability of each band, by the t distribution around the value within the bounds.
+
+    >>> {w: round(p, 3) for w, p in chances(0.4, 0.1, math.inf).items()}["fair"]
+    0.477
+    """
+    from scipy.special import ndtr, stdtr
+
+    def below(x: float) -> float:
+        at = (min(max(x, bounds[0]), bounds[1]) - value) / se
+        return float(ndtr(at) if math.isinf(df) else stdtr(df, at))
+
+    start, stop = below(bounds[0]), below(bounds[1])
+    ends = [start, *(below(float(e)) for e in BANDS.values())]
+    return {
+        w: (high - low) / (stop - start)
+        for w, low, high in zip(BANDS, ends[:-1], ends[1:], strict=True)
+    }
+
+
+# The result, and how to get it.
 
 
 @dataclass(frozen=True)
@@ -141,8 +249,10 @@ class Agreement(Shown, Mapping[str, Estimate]):
         """One row for each measure, as a polars frame."""
         import polars as pl
 
-        rows = [{k: v for k, v in m.items() if k != "chances"} for m in self._document["measures"]]
-        frame = pl.DataFrame(rows, infer_schema_length=None)
+        from scorewise.agreeing.document import measure_rows
+        from scorewise.show.document import to_dict
+
+        frame = pl.DataFrame(to_dict(measure_rows(self)), infer_schema_length=None).drop("chances")
         first = ["name", "value", "low", "high", "p", "band"]
         return frame.select(*first, pl.exclude(first))
 
@@ -155,17 +265,11 @@ class Agreement(Shown, Mapping[str, Estimate]):
             self.ratings, ax=ax, weights=s.weights, interval=s.interval, level=s.level, seed=s.seed
         )
 
-    @cached_property
-    def _document(self) -> Document:
-        from scorewise.agreeing.document import agreement_document
+    def document(self) -> AgreeDocument:
+        """What is written and shown; `scorewise schema agree` prints its schema."""
+        from scorewise.agreeing.document import agree_document
 
-        return agreement_document(self)
-
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema agree` has its schema."""
-        from copy import deepcopy
-
-        return deepcopy(self._document)
+        return agree_document(self)
 
 
 def agree(

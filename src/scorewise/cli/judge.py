@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -98,9 +99,9 @@ def judge(
             raise BadInput(f"no {option} was given; name at least one column")
     work.check_outputs(files, {"--json": json, "--md": md})
     with work.busy("judging the judges"), work.reading(files):
-        from scorewise.judging import judge as judged
+        from scorewise import judging
 
-        found = judged(
+        found = judging.judge(
             files[0] if len(files) == 1 else list(files),
             humans=humans,
             judges=judges,
@@ -119,8 +120,8 @@ def judge(
             replicates=replicates,
             encoding=encoding,
         )
-        doc = found.to_dict()
-    hints = [work.as_options(hint) for hint in doc["hints"]]
+        doc = found.document()
+    hints = [work.as_options(hint) for hint in doc.hints]
     # a value that begins with a dash would be taken for an option
-    doc["hints"] = [hint.replace("--ignore -", "--ignore=-") for hint in hints]
-    work.deliver(doc, json=json, md=md)
+    hints = [hint.replace("--ignore -", "--ignore=-") for hint in hints]
+    work.deliver(replace(doc, hints=hints), json=json, md=md)

@@ -194,7 +194,7 @@ def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Any:
     return with_options(found.document())
 
 
-def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
+def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Any:
     """The document of how far raters agree."""
     with busy("judging agreement"):
         from scorewise.agreeing import agree
@@ -203,9 +203,8 @@ def agreed(files: Sequence[str], options: Mapping[str, Any]) -> Document:
             found = agree(files[0] if len(files) == 1 else list(files), **options)
         for note in found.notes:
             tell(f"note: {as_options(note)}")
-        doc = found.to_dict()
-    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
-    return doc
+        doc = found.document()
+    return replace(doc, hints=[as_options(hint) for hint in doc.hints])
 
 
 def rated(

@@ -1,4 +1,4 @@
-"""A judge against the truth, against other judges, and beside humans: accuracy, kappa, base rates."""
+"""Judges against the truth, against humans and against each other: accuracy, kappa, categories, grades."""
 
 from __future__ import annotations
 
@@ -6,57 +6,50 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools
+from scorewise.arrays import Bools, Floats
+from scorewise.columns.ratings import Scale
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import holm
-from scorewise.inference.scales import effective
+from scorewise.inference.scales import effective, limits, pooled_spread, wald
 from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
 from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import Codes
+from scorewise.show.document import Count, EstimateField, Share, ShareOrNaN, says
 from scorewise.tallies import Confusion
+from scorewise.tallies.formulas import mid_ranks
 
-Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
+Items: TypeAlias = Annotated[Count, says("Items that both rated.")]
+Accuracy: TypeAlias = Annotated[EstimateField, says("Share of items on which both say the same.")]
+Kappa: TypeAlias = Annotated[EstimateField, says("Cohen's kappa.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Category:
-    """One category: how often each uses it, whether that differs, and how far the judge's use holds."""
+    """How often a judge uses a category, and how far that use is right."""
 
-    category: str
-    truth: float
-    judge: float
-    p: float
-    precision: Estimate
-    recall: Estimate
-
-
-@dataclass(frozen=True)
-class Against:
-    """Two columns on the same items; `name` is that of the human or of the majority."""
-
-    name: str
-    items: int
-    accuracy: Estimate
-    kappa: Estimate
-    confusion: Confusion
+    category: Annotated[str, says("Its name.")]
+    truth: Annotated[ShareOrNaN, says("Share of items that are in it in truth.")]
+    judge: Annotated[ShareOrNaN, says("Share of items that the judge puts in it.")]
+    p: Annotated[ShareOrNaN, says("P-value of both being the same (McNemar).")]
+    precision: Annotated[EstimateField, says("Share of the judge's uses that are right.")]
+    recall: Annotated[EstimateField, says("Share of its items that the judge finds.")]
 
 
-def against(panel: Panel, name: str, truth: Codes, judge: Codes, level: float) -> Against:
-    """How far a judge says what the truth is."""
-    c = panel.confusion(truth, judge)
-    return Against(
-        name,
-        panel.items((truth >= 0) & (judge >= 0)),
-        accuracy(c, level),
-        kappa_of(c, panel.agreement, level),
-        c,
-    )
+def agreement(panel: Panel, first: Codes, second: Codes, level: float) -> dict[str, Any]:
+    """Two columns on the items that have both: their number, accuracy and kappa."""
+    c = panel.confusion(first, second)
+    return {
+        "items": panel.items((first >= 0) & (second >= 0)),
+        "accuracy": accuracy(c, level),
+        "kappa": kappa_of(c, panel.agreement, level),
+    }
 
 
 def accuracy(c: Confusion, level: float) -> Estimate:
@@ -73,7 +66,7 @@ def accuracy(c: Confusion, level: float) -> Estimate:
     return Estimate(found.value, found.low, found.high, level, "Wilson", baseline=most)
 
 
-def categories(c: Confusion, level: float) -> tuple[Category, ...]:
+def categories(c: Confusion, level: float) -> list[Category]:
     """The base rates of each category, and the judge's precision and recall in it."""
     w, w2 = c.weight.astype(float), c.weight2.astype(float)
     total = w.sum() or np.nan
@@ -85,15 +78,15 @@ def categories(c: Confusion, level: float) -> tuple[Category, ...]:
         p = sign_test(*(float(x[at].sum()) for x in (w, w2) for at in (more, less)))
         found.append(
             Category(
-                name,
-                float(w[k].sum() / total),
-                float(w[:, k].sum() / total),
-                p,
-                _share(c, own, more, level, f"never says {name}"),
-                _share(c, own, less, level, f"no item is {name}"),
+                category=name,
+                truth=float(w[k].sum() / total),
+                judge=float(w[:, k].sum() / total),
+                p=p,
+                precision=_share(c, own, more, level, f"never says {name}"),
+                recall=_share(c, own, less, level, f"no item is {name}"),
             )
         )
-    return tuple(found)
+    return found
 
 
 def _share(
@@ -108,31 +101,137 @@ def _share(
     return Estimate(value, low, high, level, "Wilson")
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The first judge minus the second; `only_first` is the share of items on which only it is right.
+# A judge that grades: whether it grades higher or lower than the truth, how far off, in which order.
 
-    `accuracy_holm` and `kappa_holm` are the p-values adjusted for all pairs of judges.
+
+@dataclass(frozen=True, kw_only=True)
+class Grades:
+    """The judge's grades against those of the truth."""
+
+    items: Annotated[Count, says("Items that both graded.")]
+    difference: Annotated[
+        EstimateField, says("Mean of judge minus truth; in places of an ordinal scale.")
+    ]
+    higher: Annotated[Share, says("Share of items that the judge grades higher.")]
+    same: Annotated[Share, says("Share of items that it grades the same.")]
+    lower: Annotated[Share, says("Share of items that it grades lower.")]
+    p: Annotated[Share, says("P-value of the sign test of higher against lower.")]
+    near: Annotated[EstimateField, says("Share of items off by one step at most.")]
+    step: Annotated[float, Meta(ge=0), says("The least distance of two ratings that occur.")]
+    ranks: Annotated[EstimateField, says("Spearman's rank correlation.")]
+
+
+def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | None:
+    """The grades of a judge on the items with a truth; None where ratings have no order."""
+    codes, truth = panel.said.judges[judge], panel.truth
+    items = panel.items((codes >= 0) & (truth >= 0))
+    if scale == "nominal" or not items:
+        return None
+    many = len(panel.said.categories)
+    value = np.arange(many, dtype=np.float64) if scale == "ordinal" else panel.said.values
+    c = panel.confusion(truth, codes)
+    w, w2 = (np.asarray(x[:many, :many], np.float64) for x in _scaled(c))
+    gap = value[None, :] - value[:, None]
+    total, step = float(w.sum()), _step(value, w)
+    sides = [(float(w[at].sum()), float(w2[at].sum())) for at in (gap > 0, gap == 0, gap < 0)]
+    (more, more2), (same, _), (less, less2) = sides
+    near = np.abs(gap) <= step * (1 + 1e-9)
+    return Grades(
+        items=items,
+        difference=_mean_grade(gap, w, w2, level),
+        higher=more / total,
+        same=same / total,
+        lower=less / total,
+        p=sign_test(more, less, more2, less2),
+        near=Estimate(*wilson_of_cells(w, w2, near, ~near, level), level, "Wilson"),
+        step=step,
+        ranks=spearman(w, w2, value, level),
+    )
+
+
+def _scaled(c: Confusion) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The weights and their squares, neither huge nor tiny."""
+    return c.weight * c.scale, c.weight2 * c.scale * c.scale
+
+
+def _step(value: Floats, w: Floats) -> float:
+    used = np.unique(value[(w.sum(0) > 0) | (w.sum(1) > 0)])
+    return float(np.diff(used).min()) if len(used) > 1 else 0.0
+
+
+def _mean_grade(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
+    total = float(w.sum())
+    value = float((w * gap).sum()) / total
+    variance = float((w2 * (gap - value) ** 2).sum()) / total**2
+    spread = pooled_spread((variance, effective(total, float(w2.sum()))))
+    if not spread.says_something(max(abs(value), 1.0)):
+        return Estimate(
+            value, level=level, method="none: every difference is the same", baseline=0.0
+        )
+    low, high = limits(value, spread, level, "identity")
+    return Estimate(value, low, high, level, "Student", baseline=0.0)
+
+
+def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
+    """The correlation of mid-ranks in a table of (truth, judge).
+
+    The interval is that of Bonett and Wright (2000).
+
+    >>> table = np.array([[3.0, 1, 0], [1, 4, 1], [0, 1, 5]])
+    >>> spearman(table, table, np.arange(3.0), 0.95)
+    0.797 [0.435, 0.937]
     """
+    share = w / w.sum()
+    rows, columns = (mid_ranks(share.sum(k), value) for k in (1, 0))
+    a, b = (
+        rows - float((share.sum(1) * rows).sum()),
+        columns - float((share.sum(0) * columns).sum()),
+    )
+    spread = float((share.sum(1) * a * a).sum()) * float((share.sum(0) * b * b).sum())
+    if spread < 1e-24:
+        return Estimate.undefined("the judge or the truth always has the same rank", level)
+    r = float((share * a[:, None] * b).sum()) / math.sqrt(spread)
+    r = min(max(r, -1.0), 1.0)
+    n = effective(float(w.sum()), float(w2.sum()))
+    if n <= 4 or 1 - abs(r) < 1e-12:
+        why = "none: the same order" if n > 4 else "none: too few items"
+        return Estimate(r, level=level, method=why, baseline=0.0)
+    # wald() divides by 1 - r^2, as the slope of atanh does
+    error = math.sqrt((1 + r * r / 2) / (n - 3)) * (1 - r * r)
+    low, high = wald(r, error, level, "atanh")
+    return Estimate(r, low, high, level, "Bonett-Wright", baseline=0.0)
 
-    first: str
-    second: str
-    items: int
-    only_first: float
-    only_second: float
-    accuracy: Estimate
-    kappa: Estimate
-    accuracy_holm: float = math.nan
-    kappa_holm: float = math.nan
+
+# Two judges on the same items.
 
 
-def differences(panel: Panel, draws: dict[str, Any]) -> tuple[Difference, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """The first judge minus the second."""
+
+    first: Annotated[str, says("Name of the first.")]
+    second: Annotated[str, says("Name of the second.")]
+    items: Annotated[Count, says("Items that both answered, with a truth.")]
+    only_first: Annotated[ShareOrNaN, says("Share on which only the first is right.")]
+    only_second: Annotated[ShareOrNaN, says("Share on which only the second is right.")]
+    accuracy: Annotated[EstimateField, says("Difference in accuracy.")]
+    accuracy_adjusted: Annotated[ShareOrNaN, says("Its p-value adjusted for all pairs (Holm).")] = (
+        math.nan
+    )
+    kappa: Annotated[EstimateField, says("Difference in kappa.")]
+    kappa_adjusted: Annotated[ShareOrNaN, says("Its p-value adjusted for all pairs (Holm).")] = (
+        math.nan
+    )
+
+
+def differences(panel: Panel, draws: dict[str, Any]) -> list[Difference]:
     """Each two judges on the items that both answered and that have a truth."""
     found = [_difference(panel, a, b, draws) for a, b in combinations(panel.judges, 2)]
     adjusted = [holm([_p(d.accuracy) for d in found]), holm([_p(d.kappa) for d in found])]
-    return tuple(
-        replace(d, accuracy_holm=a, kappa_holm=k) for d, a, k in zip(found, *adjusted, strict=True)
-    )
+    return [
+        replace(d, accuracy_adjusted=a, kappa_adjusted=k)
+        for d, a, k in zip(found, *adjusted, strict=True)
+    ]
 
 
 def _p(e: Estimate) -> float:
@@ -147,18 +246,14 @@ def _difference(panel: Panel, first: str, second: str, draws: dict[str, Any]) ->
     one, two = panel.sums(right & ~other), panel.sums(other & ~right)
     total, squares = panel.sums(both)
     return Difference(
-        first,
-        second,
-        panel.items(both),
-        one[0] / total if total else math.nan,
-        two[0] / total if total else math.nan,
-        _accuracy(one, two, (total, squares), draws["level"]),
-        _kappa(panel, shared, a, b, draws),
+        first=first,
+        second=second,
+        items=panel.items(both),
+        only_first=one[0] / total if total else math.nan,
+        only_second=two[0] / total if total else math.nan,
+        accuracy=_accuracy(one, two, (total, squares), draws["level"]),
+        kappa=combined(panel, [Term(1.0, shared, a), Term(-1.0, shared, b)], **draws),
     )
-
-
-def _kappa(panel: Panel, truth: Codes, a: Codes, b: Codes, draws: dict[str, Any]) -> Estimate:
-    return combined(panel, [Term(1.0, truth, a), Term(-1.0, truth, b)], **draws)
 
 
 def _accuracy(
@@ -181,57 +276,77 @@ def _accuracy(
     return Estimate(gap, min(low, gap), max(high, gap), level, "Tango; McNemar exact", p=test)
 
 
-@dataclass(frozen=True)
+# How well humans agree with one another, and whether a judge agrees with them as well.
+
+
+Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstHuman:
+    """A judge against one human."""
+
+    name: Annotated[str, says("The human.")]
+    items: Items
+    accuracy: Accuracy
+    kappa: Kappa
+
+
+@dataclass(frozen=True, kw_only=True)
 class HumanPair:
     """Two humans on the items that both rated."""
 
-    first: str
-    second: str
-    found: Against
+    first: Annotated[str, says("Name of the one.")]
+    second: Annotated[str, says("Name of the other.")]
+    items: Items
+    accuracy: Accuracy
+    kappa: Kappa
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """The pairs of humans, and the mean of their kappas; `columns` are the pairs that have one."""
+    """How well humans agree with one another."""
 
-    pairs: tuple[HumanPair, ...]
-    mean: Estimate
-    columns: Columns
+    pairs: Annotated[list[HumanPair], Meta(min_length=1), says("Each two humans.")]
+    kappa: Annotated[EstimateField, says("Mean kappa of the pairs.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BesideHumans:
-    """A judge where each human stood: against the humans one by one, and against most of the others.
+    """A judge where each human stood: against the humans one by one, and against most of the others."""
 
-    `single` is the mean kappa of the judge with each human, `single_gap` that minus the mean kappa of two
-    humans. `human` is the mean kappa of each human with most of the others, `judge` that of the judge with
-    the same, on the same items; `gap` is judge minus human.
-    """
-
-    single: Estimate
-    single_gap: Estimate
-    human: Estimate
-    judge: Estimate
-    gap: Estimate
+    single: Annotated[EstimateField, says("Mean kappa of the judge with each human.")]
+    single_gap: Annotated[EstimateField, says("That minus the mean kappa of two humans.")]
+    human: Annotated[
+        EstimateField, says("Mean kappa of each human with the most frequent rating of the others.")
+    ]
+    judge: Annotated[
+        EstimateField, says("Mean kappa of the judge with the same ratings, on the same items.")
+    ]
+    gap: Annotated[EstimateField, says("Judge minus human.")]
 
 
 def ceiling(panel: Panel, draws: dict[str, Any]) -> Ceiling | None:
     """How well humans agree with one another; None where there is one of them."""
     if len(panel.humans) < 2:
         return None
-    pairs = tuple(
-        HumanPair(a, b, against(panel, a, panel.humans[a], panel.humans[b], draws["level"]))
+    pairs = [
+        HumanPair(
+            first=a,
+            second=b,
+            **agreement(panel, panel.humans[a], panel.humans[b], draws["level"]),
+        )
         for a, b in combinations(panel.humans, 2)
-    )
-    columns = [
-        (panel.humans[p.first], panel.humans[p.second]) for p in pairs if p.found.kappa.defined
     ]
-    return Ceiling(pairs, _mean(panel, columns, draws), columns)
+    return Ceiling(pairs=pairs, kappa=_mean(panel, _with_kappa(panel, pairs), draws))
 
 
-def beside_humans(
-    panel: Panel, judge: Codes, between: Columns, draws: dict[str, Any]
-) -> BesideHumans:
+def _with_kappa(panel: Panel, pairs: Sequence[HumanPair]) -> Columns:
+    """The columns of each two humans who have a kappa."""
+    return [(panel.humans[p.first], panel.humans[p.second]) for p in pairs if p.kappa.defined]
+
+
+def beside_humans(panel: Panel, judge: Codes, top: Ceiling, draws: dict[str, Any]) -> BesideHumans:
     """A judge against the ceiling: each item resampled for humans and judge together."""
     single = _defined(panel, [(judge, codes) for codes in panel.humans.values()])
     human, own = [], []
@@ -242,11 +357,11 @@ def beside_humans(
             human.append((shared, codes))
             own.append((shared, judge))
     return BesideHumans(
-        _mean(panel, single, draws),
-        _gap(panel, single, between, draws),
-        _mean(panel, human, draws),
-        _mean(panel, own, draws),
-        _gap(panel, own, human, draws),
+        single=_mean(panel, single, draws),
+        single_gap=_gap(panel, single, _with_kappa(panel, top.pairs), draws),
+        human=_mean(panel, human, draws),
+        judge=_mean(panel, own, draws),
+        gap=_gap(panel, own, human, draws),
     )
 
 

@@ -1,61 +1,112 @@
-"""A judge asked twice, with the two answers in exchanged positions."""
+"""Automatic judges against humans: everything about each of them, on the same items, as one result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
+from msgspec import Meta
 
 from scorewise.arrays import Bools
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_weights import agreements
+from scorewise.inference.scales import z
 from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
-    Against,
+    Accuracy,
+    AgainstHuman,
     BesideHumans,
     Category,
     Ceiling,
     Difference,
+    Grades,
+    Items,
+    Kappa,
     accuracy,
-    against,
+    agreement,
     beside_humans,
     categories,
     ceiling,
     differences,
+    grades,
 )
 from scorewise.judging.kappas import Interval, error_of_one, kappa_of
-from scorewise.judging.needed import (
+from scorewise.judging.panel import Panel
+from scorewise.judging.prevalence import Prevalence, prevalences
+from scorewise.judging.reading import NoAnswer, given, take_judges
+from scorewise.judging.sample_size import (
     Of,
-    Settings,
     check_width,
     needed_for_difference,
     needed_for_error,
     needed_for_share,
 )
-from scorewise.judging.panel import Panel
-from scorewise.judging.reading import NoAnswer, Said, given, take_judges
-from scorewise.judging.shares import Grades, Prevalence, grades, prevalences
+from scorewise.show.document import Count, EstimateField, Level, says
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
+from scorewise.tallies import Confusion
+
+if TYPE_CHECKING:
+    from scorewise.judging.document import JudgeDocument
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings that the numbers depend on."""
+
+    scale: Annotated[Scale, says("What ratings are.")] = "nominal"
+    weights: Annotated[str, says("How near misses count in kappa; own: by a matrix.")] = ""
+    no_answer: Annotated[NoAnswer, says("What a judge's silence is.")] = "drop"
+    interval: Annotated[Interval, says("How gaps between kappas got intervals.")] = "formula"
+    level: Annotated[Level, says("Confidence level of the intervals.")] = 0.95
+    seed: Annotated[Count, says("Seed of the random draws.")] = 0
+    replicates: Annotated[Count, says("Resamples of the items.")] = 2000
+    width: Annotated[float | None, says("Width of intervals asked for; null when none was.")] = None
+
+    def __post_init__(self) -> None:
+        one_of("no_answer", self.no_answer, get_args(NoAnswer))
+        one_of("interval", self.interval, get_args(Interval))
+        z(self.level)
+        _whole("seed", self.seed, 0)
+        _whole("replicates", self.replicates, 100)
+        if self.width is not None:
+            check_width(self.width)
+
+    @property
+    def draws(self) -> dict[str, Any]:
+        """What intervals of sums of kappas take."""
+        return {
+            "interval": self.interval,
+            "level": self.level,
+            "replicates": self.replicates,
+            "seed": self.seed,
+        }
+
+
+def _whole(name: str, given: Any, least: int) -> None:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")
+
+
+# A judge asked twice, with the two answers in exchanged positions.
+
+
+@dataclass(frozen=True, kw_only=True)
 class Repeated:
-    """Whether a judge says the same of the same two answers in either order.
+    """A judge asked again with positions exchanged: whether it says the same in either order."""
 
-    `first` is the share that leans to the first position among the items on which the verdicts differ and
-    lean to one; its p-value is that of an even split. `leaning` are the numbers of such items.
-    """
-
-    items: int
-    consistent: Estimate
-    kappa: Estimate
-    first: Estimate
-    leaning: tuple[int, int]
+    items: Annotated[Count, says("Items with both verdicts.")]
+    consistent: Annotated[EstimateField, says("Share of items with the same verdict.")]
+    kappa: Annotated[EstimateField, says("Kappa of the two runs.")]
+    first: Annotated[
+        EstimateField,
+        says("Share of position-bound verdicts that lean to the first; p-value of an even split."),
+    ]
+    leaning: Annotated[tuple[Count, Count], says("Items leaning to the first and to the second.")]
 
 
 def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
@@ -72,11 +123,11 @@ def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
     both = (once >= 0) & (again >= 0)
     lean = np.where(both & (once != to[again]), side[once] + side[again], 0)
     return Repeated(
-        panel.items(both),
-        replace(accuracy(c, level), baseline=None),
-        kappa_of(c, panel.agreement, level),
-        _leaning(panel, lean > 0, lean < 0, level),
-        (panel.items(lean > 0), panel.items(lean < 0)),
+        items=panel.items(both),
+        consistent=replace(accuracy(c, level), baseline=None),
+        kappa=kappa_of(c, panel.agreement, level),
+        first=_leaning(panel, lean > 0, lean < 0, level),
+        leaning=(panel.items(lean > 0), panel.items(lean < 0)),
     )
 
 
@@ -90,32 +141,67 @@ def _leaning(panel: Panel, first: Bools, second: Bools, level: float) -> Estimat
     return Estimate(value, low, high, level, "Wilson; exact binomial", baseline=0.5, p=p)
 
 
-# Automatic judges against humans: everything about them, on the same items.
+# Everything about one judge, and about all of them.
 
 
-@dataclass(frozen=True)
-class Judged:
-    """One judge: against the truth (`truth`), each human, the human level, itself, and on all items."""
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A cell of the table of truth and judge."""
 
-    name: str
-    silent: int
-    truth: Against
-    categories: tuple[Category, ...]
-    humans: tuple[Against, ...]
-    ceiling: BesideHumans | None
-    swap: Repeated | None
-    prevalence: tuple[Prevalence, ...]
-    grades: Grades | None = None
+    truth: Annotated[str, says("Category in truth.")]
+    judge: Annotated[str, says("Category of the judge.")]
+    weight: Annotated[float, Meta(ge=0), says("Weight of the items; their number without weights.")]
 
-    @property
-    def accuracy(self) -> Estimate:
-        """Share of items on which the judge says what the truth is."""
-        return self.truth.accuracy
 
-    @property
-    def kappa(self) -> Estimate:
-        """That agreement beyond chance."""
-        return self.truth.kappa
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """A judge against the truth, each human, the human level, itself, and on all items."""
+
+    name: Annotated[str, says("Its name.")]
+    silent: Annotated[Count, says("Items on which it gives no answer.")]
+    items: Items
+    accuracy: Accuracy
+    kappa: Kappa
+    categories: Annotated[list[Category], Meta(min_length=1), says("Each category.")]
+    confusion: Annotated[list[Cell], says("Cells of the table that are not empty.")]
+    humans: Annotated[list[AgainstHuman], says("Against each human; empty for one human.")]
+    ceiling: Annotated[BesideHumans | None, says("Against the human level; null for one human.")]
+    swap: Annotated[
+        Repeated | None, says("Asked again with positions exchanged; null when it was not.")
+    ]
+    prevalence: Annotated[list[Prevalence], says("Shares of all items; empty if all are labelled.")]
+    grades: Annotated[
+        Grades | None, says("Grades against those of the truth; null where ratings have no order.")
+    ]
+
+    @classmethod
+    def of(cls, panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judge:
+        """All about a judge of the panel; `top` is how well humans agree, where there are several."""
+        codes, level = panel.judges[name], settings.level
+        c = panel.confusion(panel.truth, codes)
+        humans = panel.humans if top else {}
+        return cls(
+            name=name,
+            silent=int(panel.said.count[panel.said.judges[name] < 0].sum()),
+            **agreement(panel, panel.truth, codes, level),
+            categories=categories(c, level),
+            confusion=_cells(c),
+            humans=[
+                AgainstHuman(name=human, **agreement(panel, column, codes, level))
+                for human, column in humans.items()
+            ],
+            ceiling=beside_humans(panel, codes, top, settings.draws) if top else None,
+            swap=repeated(panel, name, level),
+            prevalence=prevalences(panel, name, level),
+            grades=grades(panel, name, settings.scale, level),
+        )
+
+
+def _cells(c: Confusion) -> list[Cell]:
+    return [
+        Cell(truth=c.classes[i], judge=c.classes[k], weight=float(c.weight[i, k]))
+        for i, k in np.argwhere(c.weight > 0).tolist()
+    ]
 
 
 class Judgement(Shown):
@@ -125,17 +211,11 @@ class Judgement(Shown):
     `differences` compares each two judges.
     """
 
-    def __init__(
-        self,
-        panel: Panel,
-        settings: Settings,
-        judges: Mapping[str, Judged],
-        ceiling: Ceiling | None,
-        differences: Sequence[Difference],
-    ) -> None:
+    def __init__(self, panel: Panel, settings: Settings) -> None:
         self.panel, self.settings = panel, settings
-        self.judges, self.ceiling = dict(judges), ceiling
-        self.differences = tuple(differences)
+        self.ceiling = ceiling(panel, settings.draws)
+        self.judges = {n: Judge.of(panel, n, settings, self.ceiling) for n in panel.judges}
+        self.differences: list[Difference] = differences(panel, settings.draws)
 
     @property
     def truth(self) -> str:
@@ -166,33 +246,31 @@ class Judgement(Shown):
         }
         if of != "kappa":
             return {n: needed_for_share(width, j.accuracy.value, level) for n, j in known.items()}
-        agreement = self.panel.agreement
-        return {
-            n: needed_for_error(width, error_of_one(j.truth.confusion, agreement), level)
-            for n, j in known.items()
-        }
+        p = self.panel
+        errors = {n: error_of_one(p.confusion(p.truth, p.judges[n]), p.agreement) for n in known}
+        return {n: needed_for_error(width, error, level) for n, error in errors.items()}
 
     def to_frame(self) -> Any:
         """One row for each judge and measure, as a polars frame."""
         import polars as pl
 
-        from scorewise.judging.document import rows
+        from scorewise.judging.document import frame_rows
 
-        return pl.DataFrame(rows(self), infer_schema_length=None)
+        return pl.DataFrame(frame_rows(self), infer_schema_length=None)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the kappa of each judge, and that of humans with one another, over the bands."""
         from scorewise.displays import CoefficientsDisplay
 
         kappas = {name: j.kappa for name, j in self.judges.items()}
-        humans = {} if self.ceiling is None else {"humans, in pairs": self.ceiling.mean}
+        humans = {} if self.ceiling is None else {"humans, in pairs": self.ceiling.kappa}
         return CoefficientsDisplay({**kappas, **humans}).plot(ax=ax)
 
-    def to_dict(self) -> Document:
-        """The document that every view renders."""
-        from scorewise.judging.document import document
+    def document(self) -> JudgeDocument:
+        """What is written and shown; `scorewise schema judge` prints its schema."""
+        from scorewise.judging.document import judge_document
 
-        return document(self)
+        return judge_document(self)
 
 
 def judge(
@@ -237,43 +315,13 @@ def judge(
     >>> found.judges["bot"].kappa
     0.667 [-0.088, 0.981]
     """
-    settings = Settings(scale, no_answer, level, seed, replicates, width, interval)
+    settings = Settings(
+        scale=scale, no_answer=no_answer, interval=interval, level=level, seed=seed,
+        replicates=replicates, width=width,
+    )  # fmt: skip
     said = take_judges(
         **vars(given(source, second, humans, judges, swapped, weight, encoding)), scale=scale,
         categories=categories, swap=swap, ignore=ignore,
     )  # fmt: skip
-    agreement, word = agreements(
-        weights, scale, said.categories, said.values, categories is not None
-    )
-    return judged(Panel.of(said, agreement, word, no_answer), settings)
-
-
-def judged(panel: Panel, settings: Settings) -> Judgement:
-    """Everything about the judges of a panel."""
-    draws = settings.draws
-    top = ceiling(panel, draws)
-    found = {name: _judged(panel, name, settings, top) for name in panel.judges}
-    return Judgement(panel, settings, found, top, differences(panel, draws))
-
-
-def _judged(panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judged:
-    codes, level = panel.judges[name], settings.level
-    truth = against(panel, "truth", panel.truth, codes, level)
-    return Judged(
-        name,
-        _silent(panel.said, name),
-        truth,
-        categories(truth.confusion, level),
-        tuple(against(panel, h, column, codes, level) for h, column in panel.humans.items())
-        if top
-        else (),
-        beside_humans(panel, codes, top.columns, settings.draws) if top else None,
-        repeated(panel, name, level),
-        prevalences(panel, name, level),
-        grades(panel, name, settings.scale, level),
-    )
-
-
-def _silent(said: Said, name: str) -> int:
-    """Items on which the judge gives no answer."""
-    return int(said.count[said.judges[name] < 0].sum())
+    table, word = agreements(weights, scale, said.categories, said.values, categories is not None)
+    return Judgement(Panel.of(said, table, no_answer), replace(settings, weights=word))

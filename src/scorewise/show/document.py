@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -36,7 +36,11 @@ Word: TypeAlias = Annotated[str, Meta(min_length=1)]
 Number: TypeAlias = float | None  # null where it is not finite
 
 # where the document of each command is; imported when asked for
-DOCUMENTS = {"drift": "scorewise.drifting.document:DriftDocument"}
+DOCUMENTS = {
+    "agree": "scorewise.agreeing.document:AgreeDocument",
+    "drift": "scorewise.drifting.document:DriftDocument",
+    "judge": "scorewise.judging.document:JudgeDocument",
+}
 
 
 def says(sentence: str) -> Meta:
@@ -79,6 +83,16 @@ class Estimated:
     caution: Annotated[str, says("Why the interval is unreliable; empty where it is not.")]
 
 
+# Fields of results that are records themselves: Python has an estimate, or NaN, where JSON has the fields
+# of the estimate, or null. What is read back has the latter.
+if TYPE_CHECKING:
+    EstimateField: TypeAlias = Estimate
+    NumberOrNaN: TypeAlias = float
+    ShareOrNaN: TypeAlias = float
+else:
+    EstimateField, NumberOrNaN, ShareOrNaN = Estimated, Number, Share | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Named:
     name: Annotated[Word, says("Name, as in the Python library.")]
@@ -104,6 +118,12 @@ class MeasureRow(Estimated, _Named):
 def estimated(e: Estimate) -> Json:
     """The fields of an estimate, for a record that has more."""
     return {field.name: getattr(e, field.name) for field in fields(Estimated)}
+
+
+def record_of(kind: type[Record], source: Any, **further: Any) -> Record:
+    """The record whose fields are attributes of the source, but for those given."""
+    names = [f.name for f in fields(kind) if f.name not in further]  # type: ignore[arg-type]
+    return kind(**{name: getattr(source, name) for name in names}, **further)
 
 
 def to_dict(record: Any) -> Any:
@@ -163,7 +183,7 @@ def schema(command: str) -> Json:
     made = msgspec.json.schema(document_type(command))
     for part in made["$defs"].values():
         if part.get("type") == "object":
-            part["additionalProperties"] = False
+            part |= {"required": list(part["properties"]), "additionalProperties": False}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:scorewise:document:1:{command}",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
+from scorewise.errors import plain
 from scorewise.estimate import decimals, number
 
 DASH = "—"
@@ -155,6 +156,11 @@ def counted(n: int, noun: str) -> str:
     ('1 row', '2,000 rows')
     """
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def quoted(word: object) -> str:
+    """A user's word, marked off from ours."""
+    return f"'{plain(word)}'"
 
 
 def named(words: Sequence[str], most: int = 3) -> str:

@@ -1,12 +1,13 @@
-"""Where raters disagree: pairs of raters, disputed items, and the rater who differs most."""
+"""Where raters agree and where they differ: by category, by pair of raters, by rater and by item."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 
 from scorewise.arrays import Floats
 from scorewise.columns.rating_codes import RatingList
@@ -17,35 +18,95 @@ from scorewise.inference.agreement_parts import Compared, apart, compared, too_m
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.raters.agreement import cohen_kappa
-from scorewise.tallies import Confusion, Ratings
+from scorewise.show.document import Count, EstimateField, Share, says
+from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
-SHOWN = 45
-BLOCK = 1 << 17  # items looked at together
+Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two raters: on how many items both spoke, their agreement, their kappa and their table.
+def amount(x: float) -> float:
+    """A count as a whole number, a sum of weights as it is."""
+    return int(x) if float(x).is_integer() else float(x)
 
-    `agreement` counts partial agreement by the weights, `kappa` is Cohen's with the same weights; the
-    rows of the `table` are of the first rater (None beyond 64 categories).
+
+# On which categories raters agree: the specific agreement of each.
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryAgreement:
+    """Agreement on a category."""
+
+    category: Annotated[str, says("Its name.")]
+    share: Annotated[Share, says("Its share of all ratings.")]
+    agreement: Annotated[EstimateField, says("Where one says it, the chance that another does.")]
+
+
+def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgreement]:
+    """Given that one rater says a category, the chance that another says it of the same item.
+
+    sum m (m - 1) / sum m (k - 1) over items with m of k ratings in the category; for two raters
+    2 n_cc / (n_c. + n_.c) (Fleiss 1981, Cicchetti and Feinstein 1990; positive and negative agreement
+    where there are two categories). Wilson's interval, with the variance over items.
+
+    >>> for row in specific_agreement(Ratings.of_table([[80, 10], [5, 5]])):
+    ...     print(row.category, row.share, row.agreement)
+    0 0.875 0.914 [0.860, 0.949]
+    1 0.125 0.400 [0.188, 0.658]
     """
+    order = np.argsort(r.counted.code, kind="stable")
+    at, category, said = (x[order] for x in (r.counted.at, r.counted.code, r.counted.times))
+    others = said * (r.rated[at] - 1)
+    weight, weight2 = r.weight[at], r.weight2[at]
+    times = np.bincount(category, weight * said, len(r.categories))
+    total = float(times.sum())
+    ends = np.searchsorted(category, np.arange(len(r.categories) + 1))
+    made = []
+    for k, name in enumerate(r.categories):
+        its = slice(ends[k], ends[k + 1])
+        share = float(times[k]) / total if total else 0.0
+        if not its.stop > its.start:
+            e = Estimate.undefined("nobody said it", level)
+        elif not others[its].any():
+            e = Estimate.undefined("no item that it was said of has a second rating", level)
+        else:
+            pairs = said[its] * (said[its] - 1)
+            e = share_over_items(pairs, others[its], weight[its], weight2[its], level=level)
+        made.append(CategoryAgreement(category=name, share=share, agreement=e))
+    return made
 
-    first: str
-    second: str
-    items: float
-    agreement: Estimate
-    kappa: Estimate
-    table: Confusion | None
+
+# Which raters agree least, two by two.
 
 
-class Pairs(NamedTuple):
-    """Pairs that disagree most, of so many that share an item; and why none were looked at."""
+SHOWN = 45  # pairs that are looked at
+WIDE = 64  # categories beyond which there is no table
 
-    rows: list[Pair]
-    number: int
-    why: str = ""
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two raters."""
+
+    first: Annotated[str, says("The first rater.")]
+    second: Annotated[str, says("The second rater.")]
+    items: Annotated[Amount, says("Items that both rated, or their weight.")]
+    agreement: Annotated[
+        EstimateField, says("Share of items on which they agree, in part by the weights.")
+    ]
+    kappa: Annotated[EstimateField, says("Cohen's kappa, with the same weights.")]
+    table: Annotated[
+        list[list[Amount]] | None,
+        says("What both said, a row for each category of the first; null where it would be large."),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Each two raters."""
+
+    number: Annotated[Count, says("Pairs of raters who share an item.")] = 0
+    why: Annotated[str, says("Why none were looked at; empty where they were.")] = ""
+    rows: Annotated[list[Pair], says("The pairs that agree least, in that order.")]
 
 
 def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: float = 0.95) -> Pairs:
@@ -53,18 +114,18 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
 
     >>> r = Ratings.of({"ann": [1, 0, 1, 1], "bob": [1, 0, 0, 1], "cay": [0, 1, 0, None]})
     >>> for p in pairs(r).rows:
-    ...     print(p.first, p.second, p.items, p.agreement, p.table.weight.tolist())
+    ...     print(p.first, p.second, p.items, p.agreement, p.table)
     ann cay 3 0.000 [0.000, 0.561] [[0, 1], [2, 0]]
     bob cay 3 0.333 [0.061, 0.792] [[1, 1], [1, 0]]
     ann bob 4 0.750 [0.301, 0.954] [[1, 0], [1, 2]]
     """
     if r.raters is None:
-        return Pairs([], 0, "it is not known which rater said what")
+        return Pairs(rows=[], why="it is not known which rater said what")
     if why := too_many(r.rated):
-        return Pairs([], 0, why)
+        return Pairs(rows=[], why=why)
     found = disagreement(r, weights)
     if isinstance(found, str):
-        return Pairs([], 0, found)
+        return Pairs(rows=[], why=found)
     many = len(r.raters)
     number, kept = 0, np.empty((3, 0))
     for c in compared(r.listed, r.weight, None, len(r.categories), many):
@@ -75,7 +136,7 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
         cell, share, both = kept
         kept = kept[:, np.lexsort((cell, -both, -share))[:most]]
     made = [_pair(r, *divmod(int(cell), many), weights, level) for cell in kept[0]]
-    return Pairs(made, number)
+    return Pairs(rows=made, number=number)
 
 
 def _shares(c: Compared, d: Disagreement) -> Floats:
@@ -102,44 +163,39 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
     agreement = share_over_items(
         1 - d.between(a, b), np.ones(len(a)), two.weight[both], two.weight2[both], level=level
     )
-    items: float = two.weight[both].sum().item()
-    kappa = cohen_kappa(two, weights=weights, level=level)
-    table = two.pair(0, 1) if len(r.categories) <= 64 else None
-    return Pair(r.raters[first], r.raters[second], items, agreement, kappa, table)
+    return Pair(
+        first=r.raters[first],
+        second=r.raters[second],
+        items=amount(two.weight[both].sum()),
+        agreement=agreement,
+        kappa=cohen_kappa(two, weights=weights, level=level),
+        table=two.pair(0, 1).weight.tolist() if len(r.categories) <= WIDE else None,
+    )
 
 
-@dataclass(frozen=True)
+# On which items raters differ most.
+
+
+BLOCK = 1 << 17  # items looked at together
+
+
+@dataclass(frozen=True, kw_only=True)
 class DisputedItem:
-    """An item, the mean disagreement of two of its ratings, and what was said.
+    """An item on which raters differ."""
 
-    `row` and `file` say where it is. `said` has a word for each rater in order, None for those who said
-    nothing; where raters are not known, the words in the order of the categories.
-    """
-
-    row: int
-    file: str | None
-    id: Any
-    disagreement: float
-    said: tuple[str | None, ...]
+    row: Annotated[Count, says("Its row: from 1 after the header in files, from 0 in arrays.")]
+    file: Annotated[str | None, says("The file it is in, if any.")]
+    id: Annotated[str | None, says("Its name, if it has one.")]
+    disagreement: Annotated[Share, says("Mean disagreement of two of its ratings.")]
+    said: Annotated[
+        tuple[str | None, ...],
+        says("What each rater said, null for nothing; by category where raters are not known."),
+    ]
 
     @property
     def counts(self) -> dict[str, int]:
         """How many raters said each word, the most frequent first."""
         return dict(Counter(w for w in self.said if w is not None).most_common())
-
-
-@dataclass(frozen=True)
-class RaterAgreement:
-    """A rater, how many items they rated, and how far they agree with the others.
-
-    `others` is the mean agreement with each other rater of the same item; `majority` the share of items
-    on which they say what most of the others say, where one category has most.
-    """
-
-    rater: str
-    items: float
-    others: Estimate
-    majority: Estimate
 
 
 def disputed(
@@ -191,7 +247,7 @@ def _item(rows: RatingRows, at: int, disagreement: float) -> DisputedItem:
     file, number = rows.place.number(at)
     said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
     name = None if rows.items is None else rows.items[at]
-    return DisputedItem(number, file, name, disagreement, said)
+    return DisputedItem(row=number, file=file, id=name, disagreement=disagreement, said=said)
 
 
 def _codes(rows: RatingRows, at: int) -> list[int]:
@@ -203,6 +259,22 @@ def _codes(rows: RatingRows, at: int) -> list[int]:
     else:
         line = rows.given[at]
     return line.tolist() if rows.raters is not None else sorted(line[line >= 0].tolist())
+
+
+# Which raters differ most from the others.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterAgreement:
+    """A rater beside the others."""
+
+    rater: Annotated[str, says("Name of the rater.")]
+    items: Annotated[Amount, says("Items rated, or their weight.")]
+    others: Annotated[EstimateField, says("Mean agreement with each other rater.")]
+    majority: Annotated[
+        EstimateField,
+        says("Share of items on which they say what most others say, where one category has most."),
+    ]
 
 
 def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> list[RaterAgreement]:
@@ -232,13 +304,15 @@ def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> li
         its = order[first : first + many]
         here, items = place[its], ratings.item[its]
         w, w2 = r.weight[items], r.weight2[items]
-        others, majority = _judged(close[here], judged[here], right[here], w, w2, level=level)
-        made.append(RaterAgreement(name, w.sum().item(), others, majority))
+        others, majority = _with_others(close[here], judged[here], right[here], w, w2, level=level)
+        made.append(
+            RaterAgreement(rater=name, items=amount(w.sum()), others=others, majority=majority)
+        )
     # rounded, so that rounding does not decide between equals
     return sorted(made, key=lambda row: (not row.others.defined, round(row.others.value, 12)))
 
 
-def _judged(
+def _with_others(
     close: Floats, judged: Any, right: Any, w: Any, w2: Any, *, level: float
 ) -> tuple[Estimate, Estimate]:
     """Agreement of one rater with the others, and with their majority."""

@@ -1,70 +1,19 @@
-"""What a judgement was asked for."""
+"""How many items make an interval as narrow as wanted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.scales import z
 from scorewise.inference.shares import matched_difference, wilson_of
-from scorewise.judging.kappas import Interval, sloped
-from scorewise.judging.reading import NoAnswer
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a judgement was asked for."""
-
-    scale: Scale = "nominal"
-    no_answer: NoAnswer = "drop"
-    level: float = 0.95
-    seed: int = 0
-    replicates: int = 2000
-    width: float | None = None
-    interval: Interval = "formula"
-
-    def __post_init__(self) -> None:
-        one_of("no_answer", self.no_answer, get_args(NoAnswer))
-        one_of("interval", self.interval, get_args(Interval))
-        z(self.level)
-        _whole("seed", self.seed, 0)
-        _whole("replicates", self.replicates, 100)
-        if self.width is not None:
-            check_width(self.width)
-
-    @property
-    def draws(self) -> dict[str, Any]:
-        """What intervals of sums of kappas take."""
-        return {
-            "interval": self.interval,
-            "level": self.level,
-            "replicates": self.replicates,
-            "seed": self.seed,
-        }
-
-
-def check_width(width: Any) -> None:
-    """Refuse a width that no interval has."""
-    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
-    if not number or not 0 < width < 2:
-        raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
-
-
-def _whole(name: str, given: Any, least: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")
-
-
-# How many items make an interval as narrow as wanted.
-
+from scorewise.judging.kappas import sloped
 
 Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
 MOST = 10**12
@@ -111,6 +60,13 @@ def items_needed(
     _between("discordant", discordant, 0, 1)
     _between("difference", difference, -discordant, discordant)
     return needed_for_difference(width, difference, discordant, level)
+
+
+def check_width(width: Any) -> None:
+    """Refuse a width that no interval has."""
+    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
+    if not number or not 0 < width < 2:
+        raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
 
 
 def needed_for_error(width: float, error: float, level: float) -> int:
