@@ -28,7 +28,7 @@ def main(args: list[str]) -> None:
     if absent(DATA):
         return
     left_out, wrong = judged("drop"), judged("wrong")
-    found = {f"{p.first}, {p.second}": p.found for p in left_out.ceiling.pairs}
+    found = {f"{p.first}, {p.second}": p for p in left_out.ceiling.pairs}
     found |= {f"{name}, majority": left_out.judges[name] for name in JUDGES}
     found["gpt35, its 25 failures counted as errors"] = wrong.judges["gpt35"]
     for judgement, failures in ((left_out, ""), (wrong, ", failures counted")):
