@@ -13,7 +13,7 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -36,7 +36,10 @@ Word: TypeAlias = Annotated[str, Meta(min_length=1)]
 Number: TypeAlias = float | None  # null where it is not finite
 
 # where the document of each command is; imported when asked for
-DOCUMENTS = {"drift": "scorewise.drifting.document:DriftDocument"}
+DOCUMENTS = {
+    "drift": "scorewise.drifting.document:DriftDocument",
+    "smroc": "scorewise.weighted_roc.document:SmRocDocument",
+}
 
 
 def says(sentence: str) -> Meta:
@@ -106,6 +109,28 @@ def estimated(e: Estimate) -> Json:
     return {field.name: getattr(e, field.name) for field in fields(Estimated)}
 
 
+def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
+    """The record of that kind: what is known, and attributes of the first part that has them.
+
+    Numbers that are not finite are null, as they will be in JSON.
+
+    >>> record_of(Estimated, Estimate(0.5, 0.2, 0.8), level=0.9).high
+    0.8
+    """
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.init and field.name not in known:
+            part = next((p for p in parts if hasattr(p, field.name)), None)
+            if part is not None:
+                known[field.name] = getattr(part, field.name)
+    return kind(**{name: _plain(item) for name, item in known.items()})
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return list(item)
+    return None if isinstance(item, float) and not math.isfinite(item) else item
+
+
 def to_dict(record: Any) -> Any:
     """The record as JSON has it: mappings, lists, texts and numbers, non-finite ones as null."""
     if is_dataclass(record):
@@ -163,7 +188,7 @@ def schema(command: str) -> Json:
     made = msgspec.json.schema(document_type(command))
     for part in made["$defs"].values():
         if part.get("type") == "object":
-            part["additionalProperties"] = False
+            part |= {"required": list(part["properties"]), "additionalProperties": False}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:scorewise:document:1:{command}",
@@ -185,6 +210,12 @@ def cautions(doc: Any) -> list[str]:
     many = sum(map(len, by_reason.values())) > 1
     which = "intervals marked † are" if many else "the interval marked † is"
     return [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
+
+
+def with_cautions(doc: Record) -> Record:
+    """The same document; its hints also say of which estimates the interval is unreliable, and why."""
+    said = cautions(doc)
+    return replace(doc, hints=[*doc.hints, *said]) if said else doc  # type: ignore[attr-defined,type-var]
 
 
 def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,6 @@ from scorewise.show.pages.in_and_out import in_and_out
 from scorewise.show.pages.inspect import inspect_page, raters_page
 from scorewise.show.pages.judge import judge
 from scorewise.show.pages.section import Section
-from scorewise.show.pages.smroc import smroc
 from scorewise.show.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
@@ -33,7 +32,6 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "inspect": inspect_page,
     "judge": judge,
     "raters": raters_page,
-    "smroc": smroc,
 }
 
 

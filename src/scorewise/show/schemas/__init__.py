@@ -13,7 +13,6 @@ from scorewise.show.schemas.in_and_out import in_and_out
 from scorewise.show.schemas.inspect import inspect, raters
 from scorewise.show.schemas.judge import judge
 from scorewise.show.schemas.parts import Schema
-from scorewise.show.schemas.smroc import smroc
 
 SCHEMAS = {
     "agree": agree,
@@ -26,7 +25,6 @@ SCHEMAS = {
     "inspect": inspect,
     "judge": judge,
     "raters": raters,
-    "smroc": smroc,
 }
 
 
