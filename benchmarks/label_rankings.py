@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from scorewise.columns import take
-from scorewise.inspection.rows import most, suspicion
+from scorewise.inspection.suspects import most, suspicion
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import cell_climbs, midpoint
 

@@ -38,6 +38,8 @@ Number: TypeAlias = float | None  # null where it is not finite
 # where the document of each command is; imported when asked for
 DOCUMENTS = {
     "drift": "scorewise.drifting.document:DriftDocument",
+    "inspect": "scorewise.inspection.document:InspectDocument",
+    "raters": "scorewise.inspection.document:RatersDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
 }
 

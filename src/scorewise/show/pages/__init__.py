@@ -17,7 +17,6 @@ from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
 from scorewise.show.pages.evaluate_classes import evaluate_classes
 from scorewise.show.pages.in_and_out import in_and_out
-from scorewise.show.pages.inspect import inspect_page, raters_page
 from scorewise.show.pages.judge import judge
 from scorewise.show.pages.section import Section
 from scorewise.show.words import Document
@@ -29,9 +28,7 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate-classes": calibrate_classes,
     "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
-    "inspect": inspect_page,
     "judge": judge,
-    "raters": raters_page,
 }
 
 

@@ -10,7 +10,6 @@ from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.show.schemas.evaluate import evaluate
 from scorewise.show.schemas.evaluate_classes import evaluate_classes
 from scorewise.show.schemas.in_and_out import in_and_out
-from scorewise.show.schemas.inspect import inspect, raters
 from scorewise.show.schemas.judge import judge
 from scorewise.show.schemas.parts import Schema
 
@@ -22,9 +21,7 @@ SCHEMAS = {
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
-    "inspect": inspect,
     "judge": judge,
-    "raters": raters,
 }
 
 
