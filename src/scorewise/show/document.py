@@ -37,6 +37,7 @@ Number: TypeAlias = float | None  # null where it is not finite
 
 # where the document of each command is; imported when asked for
 DOCUMENTS = {
+    "answers": "scorewise.answering.document:AnswersDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
@@ -85,7 +86,9 @@ class Estimated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Named:
+class NamedMeasure:
+    """What a measure is called, and what it says."""
+
     name: Annotated[Word, says("Name, as in the Python library.")]
     title: Annotated[Word, says("Name, as shown.")]
     group: Annotated[Word, says("The question that the measure answers.")]
@@ -94,7 +97,7 @@ class _Named:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureRow(Estimated, _Named):
+class MeasureRow(Estimated, NamedMeasure):
     """One measure with its estimate."""
 
     skill: Annotated[Number, says("Share of the way from the baseline to the best value.")]

@@ -12,7 +12,6 @@ from scorewise.show.document import DOCUMENTS, document_type, from_dict
 from scorewise.show.document import Document as Typed
 from scorewise.show.page import Page
 from scorewise.show.pages.agree import agree
-from scorewise.show.pages.answers import answers
 from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
 from scorewise.show.pages.evaluate_classes import evaluate_classes
@@ -23,7 +22,6 @@ from scorewise.show.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "agree": agree,
-    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "evaluate-classes": evaluate_classes,

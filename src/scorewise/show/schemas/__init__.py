@@ -5,7 +5,6 @@ from __future__ import annotations
 from scorewise.show.document import DOCUMENTS
 from scorewise.show.document import schema as derived
 from scorewise.show.schemas.agree import agree
-from scorewise.show.schemas.answers import answers
 from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.show.schemas.evaluate import evaluate
 from scorewise.show.schemas.evaluate_classes import evaluate_classes
@@ -15,7 +14,6 @@ from scorewise.show.schemas.parts import Schema
 
 SCHEMAS = {
     "agree": agree,
-    "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
     "evaluate": evaluate,
