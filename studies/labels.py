@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.columns import take
-from scorewise.inspection.rows import most, suspicion
+from scorewise.inspection.suspects import most, suspicion
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import cell_climbs, midpoint
 from studies import _tools

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import scorewise as sw
-from scorewise.inspection.rows import DEPTH, LEAST, ratios
+from scorewise.inspection.gaps import DEPTH, LEAST, ratios
 from strategies import cases
 
 

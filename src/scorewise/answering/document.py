@@ -1,116 +1,494 @@
-"""The document of judged answers."""
+"""What `answers` writes and shows: each confidence on all answers, over thresholds, and by group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from scorewise.answering.hints import cut, hints
+from msgspec import Meta
+
 from scorewise.answering.means import thresholds
-from scorewise.answering.measures import ALL, OF_GROUPS, OVER_TAU, SHOWN
+from scorewise.answering.measures import ALL, SHOWN, WHY, Judged
 from scorewise.errors import BadInput
-from scorewise.show.documents import documented, estimate_of, finite
-from scorewise.show.words import Document
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Estimated,
+    Hints,
+    Level,
+    NamedMeasure,
+    Number,
+    Word,
+    record_of,
+    says,
+    with_cautions,
+)
+from scorewise.show.page import (
+    Column,
+    Page,
+    Section,
+    Table,
+    count,
+    counted,
+    hints,
+    interval,
+    named,
+    percent,
+    value,
+    written,
+)
 
 if TYPE_CHECKING:
-    from scorewise.answering.measures import Judged
     from scorewise.answering.result import Answers
 
 MANY = 2000  # groups, some milliseconds each
+LONG, BRIEF = 80, 24  # letters of an answer in a document, and in a table
+FEW_VALUES, SURE, FEW_ANSWERS = 20, 0.5, 50  # of which hints speak
+TAU = "An answer is correct when its quality is above this."
+FROM_COLUMN = "null where quality is a column"
+
+RULES = {
+    "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
+    "exact": "exact match",
+    "f1": "F1 of the words shared",
+}
+FORMS = {
+    "plain": "without case and extra blanks",
+    "squad": "without case, punctuation, articles and extra blanks",
+    "none": "as they stand",
+}
+CASES = {
+    "unanswerable": "with no gold answer",
+    "said unanswerable": "that say there is none",
+    "several gold": "with several gold answers",
+    "lists": "that are lists",
+}
+EXPECTED = (
+    "Expected: what a calibrated confidence would get on average. p: the chance that it would get as "
+    "much or more. Baseline: what the best constant, or chance, would get."
+)
+SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
+COLUMNS = "Right: share of correct answers. Says: mean confidence."
+CALIBRATED = "Expected: the ECE that a calibrated confidence would get on average."
+ROOM = 13  # letters of a group beside which both intervals fit
 
 
-def document(a: Answers) -> Document:
-    """The document of answers, all together, over thresholds, and group by group."""
-    s, rows = a.settings, a.rows
+@dataclass(frozen=True, kw_only=True)
+class SettingsRecord:
+    """The settings that the numbers depend on."""
+
+    tau: Annotated[float, Meta(ge=0), says(TAU)]
+    bins: Annotated[int, Meta(ge=1), says("Bins of equal width that ECE has.")]
+    level: Annotated[Level, says("Confidence level of the intervals.")]
+    seed: Annotated[Count, says("Seed of the random draws.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseRecord:
+    """Answers that are special."""
+
+    name: Annotated[Word, says("What is special about them.")]
+    answers: Annotated[Count, says("How many there are.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswersRecord:
+    """The answers that were judged."""
+
+    sources: Annotated[list[str], says("Files read; empty when given as columns.")]
+    answers: Annotated[Count, says("Answers judged, without those dropped.")]
+    dropped: Annotated[
+        Count, says("Answers left out because a value other than a confidence was missing.")
+    ]
+    quality: Annotated[Literal["anls", "exact", "f1", "own"], says("How quality was made.")]
+    normalise: Annotated[
+        Literal["plain", "squad", "none"] | None, says(f"How texts were normalised; {FROM_COLUMN}.")
+    ]
+    column: Annotated[str | None, says("Column of the quality; null where it was made of texts.")]
+    weight: Annotated[
+        str | None, says("Column of the weights; null when all answers weigh the same.")
+    ]
+    cases: Annotated[list[CaseRecord], says("Special answers, kind by kind.")]
+    by: Annotated[list[str], says("Columns of the groups.")]
+
+    @classmethod
+    def of(cls, a: Answers) -> AnswersRecord:
+        """The record of the answers."""
+        rows = a.rows
+        return record_of(
+            cls,
+            a,
+            rows,
+            answers=len(rows),
+            quality=rows.rule,
+            column=rows.names.quality if rows.rule == "own" else None,
+            weight=None if rows.weight is None else rows.names.weight,
+            cases=[CaseRecord(name=name, answers=n) for name, n in rows.cases.items()],
+            by=list(rows.groups),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureRecord(Estimated, NamedMeasure):
+    """One measure with its estimate."""
+
+    @classmethod
+    def of(cls, name: str, j: Judged) -> MeasureRecord:
+        """The record of a measure."""
+        m = ALL[name]
+        title = f"{m.title}, {j.settings.bins} bins" if name == "ece" else m.title
+        return record_of(cls, m, j[name], title=title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRecord:
+    """A wrong answer."""
+
+    file: Annotated[str | None, says("The file it is in; null when given as columns.")]
+    row: Annotated[Count, says("Row of that file, counting from 1; from 0 when given as columns.")]
+    confidence: Annotated[float, Meta(ge=0), says("The confidence in it.")]
+    quality: Annotated[float, Meta(ge=0), says("Its quality.")]
+    gold: Annotated[str | None, says(f"Gold answers, cut short; {FROM_COLUMN}.")]
+    predicted: Annotated[str | None, says(f"The answer, cut short; {FROM_COLUMN}.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TauRecord:
+    """One threshold of quality."""
+
+    tau: Annotated[float, Meta(ge=0), says(TAU)]
+    correct: Annotated[Count, says("How many answers are; the numbers are the same where this is.")]
+    accuracy: Annotated[Estimated, says("Share of correct answers.")]
+    ece: Annotated[Estimated, says("Calibration error in bins.")]
+    smece: Annotated[Estimated, says("Calibration error, smoothed.")]
+    brier: Annotated[Estimated, says("Brier score against correct or wrong.")]
+    mcb: Annotated[Estimated, says("Part of the Brier score that recalibration would save.")]
+    auroc: Annotated[Estimated, says("Chance that a correct answer is surer than a wrong one.")]
+    aurc: Annotated[Estimated, says("Mean share of wrong answers among the surest.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceRecord:
+    """One confidence."""
+
+    name: Annotated[str, says("Name of the confidence, usually its column.")]
+    answers: Annotated[Count, says("Answers that have it.")]
+    missing: Annotated[Count, says("Answers that do not; they are left out here.")]
+    distinct: Annotated[Count, says("Distinct values.")]
+    lowest: Annotated[Number, says("Lowest value; null when there are none.")]
+    highest: Annotated[Number, says("Highest value; null when there are none.")]
+    measures: Annotated[list[MeasureRecord], Meta(min_length=1), says("The measures.")]
+    confident_errors: Annotated[
+        list[ErrorRecord], says("Wrong answers said with most confidence, the surest first.")
+    ]
+    over_tau: Annotated[
+        list[TauRecord], says("Thresholds of quality; none where quality is 0 or 1.")
+    ]
+
+    @classmethod
+    def of(cls, name: str, j: Judged, a: Answers) -> ConfidenceRecord:
+        """The record of a confidence on all answers that have it."""
+        taus = thresholds(j.sample.quality)
+        lowest, highest = j.tally.ends
+        return record_of(
+            cls,
+            name=name,
+            answers=j.answers,
+            missing=len(a.rows) - j.answers,
+            distinct=len(j.tally.score),
+            lowest=lowest,
+            highest=highest,
+            measures=[MeasureRecord.of(measure, j) for measure in SHOWN],
+            confident_errors=[
+                record_of(ErrorRecord, e, gold=_short(e.gold), predicted=_short(e.predicted))
+                for e in a.confident_errors(confidence=name)
+            ],
+            over_tau=[
+                _estimated(TauRecord, j.at(tau), tau=tau, correct=j.sample.correct(tau))
+                for tau in (taus if len(taus) > 1 else ())
+            ],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupRecord:
+    """One confidence in one group."""
+
+    words: Annotated[
+        list[str], Meta(min_length=1), says("The word of the group in each column of `by`.")
+    ]
+    confidence: Annotated[str, says("Name of the confidence.")]
+    answers: Annotated[Count, says("Answers of the group that have it.")]
+    accuracy: Annotated[Estimated, says("Share of correct answers.")]
+    mean_confidence: Annotated[Estimated, says("Mean confidence in the answers.")]
+    ece: Annotated[Estimated, says("Calibration error in bins.")]
+    auroc: Annotated[Estimated, says("Chance that a correct answer is surer than a wrong one.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswersDocument(Document):
+    """The confidence in answers, on all of them, over thresholds of quality, and by group."""
+
+    command: Annotated[Literal["answers"], says(COMMAND)] = "answers"
+    settings: SettingsRecord
+    data: AnswersRecord
+    confidences: Annotated[
+        list[ConfidenceRecord],
+        Meta(min_length=1),
+        says("Each confidence on all answers that have it."),
+    ]
+    groups: Annotated[
+        list[GroupRecord], says("Each confidence in each group; none where no answer has it.")
+    ]
+    hints: Hints
+
+    def page(self) -> Page:
+        """What was judged, each confidence, thresholds of quality, and groups."""
+        sections = [Section(facts=_facts(self))]
+        for c in self.confidences:
+            sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
+        for c in self.confidences:
+            sections += _groups(self, c)
+        return Page(self.command, [*sections, *hints(self.hints)])
+
+
+def answers_document(a: Answers) -> AnswersDocument:
+    """The document of answers; refused where there are too many groups."""
     if len(a.groups) > MANY:
         raise BadInput(
             f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the {MANY:,} "
             f"that are listed; name columns of fewer words with by="
         )
-    return documented(
-        "answers",
-        {
-            "settings": {
-                "tau": float(s.tau),
-                "bins": int(s.bins),
-                "level": s.level,
-                "seed": int(s.seed),
-            },
-            "data": {
-                "sources": list(a.sources),
-                "answers": len(rows),
-                "dropped": rows.dropped,
-                "quality": rows.rule,
-                "normalise": rows.normalise,
-                "column": rows.names.quality if rows.rule == "own" else None,
-                "weight": None if rows.weight is None else rows.names.weight,
-                "cases": [{"name": name, "answers": n} for name, n in rows.cases.items()],
-                "by": list(rows.groups),
-            },
-            "confidences": [_confidence(name, j, a) for name, j in a.items()],
-            "groups": [
-                {
-                    "words": list(key),
-                    "confidence": name,
-                    "answers": judged.answers,
-                    **_estimates(judged, OF_GROUPS),
-                }
-                for key, part in a.groups.items()
-                for name, judged in part.items()
-            ],
-            "hints": list(hints(a)),
-        },
+    s = a.settings
+    doc = AnswersDocument(
+        settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
+        data=AnswersRecord.of(a),
+        confidences=[ConfidenceRecord.of(name, j, a) for name, j in a.items()],
+        groups=[
+            _estimated(GroupRecord, j, words=list(key), confidence=name, answers=j.answers)
+            for key, part in a.groups.items()
+            for name, j in part.items()
+        ],
+        hints=list(_hints(a)),
     )
+    return with_cautions(doc)
 
 
-def _confidence(name: str, j: Judged, a: Answers) -> Document:
-    """One confidence on all answers that have it."""
-    t = j.tally
-    lowest, highest = t.ends
-    taus = thresholds(j.sample.quality)
-    return {
-        "name": name,
-        "answers": j.answers,
-        "missing": len(a.rows) - j.answers,
-        "distinct": len(t.score),
-        "lowest": finite(lowest),
-        "highest": finite(highest),
-        "measures": _measures(j, SHOWN),
-        "confident_errors": [
-            {
-                "file": e.file,
-                "row": e.row,
-                "confidence": e.confidence,
-                "quality": e.quality,
-                "gold": None if e.gold is None else cut(e.gold),
-                "predicted": None if e.predicted is None else cut(e.predicted),
-            }
-            for e in a.confident_errors(confidence=name)
-        ],
-        "over_tau": [
-            {
-                "tau": tau,
-                "correct": j.sample.correct(tau),
-                **_estimates(j.at(tau), OVER_TAU),
-            }
-            for tau in (taus if len(taus) > 1 else ())
-        ],
+def _estimated(kind: type[Any], j: Judged, **known: Any) -> Any:
+    """A record whose other fields are estimates of the measures that they are named for."""
+    measures = [f.name for f in fields(kind) if f.name not in known]
+    return kind(**known, **{name: record_of(Estimated, j[name]) for name in measures})
+
+
+def _short(text: str | None, most: int = LONG) -> str | None:
+    """A text on one line, cut short.
+
+    >>> _short("a  b"), len(_short("x" * 200))
+    ('a b', 80)
+    """
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _hints(a: Answers) -> Iterator[str]:
+    """Remarks, confidence by confidence, and on small groups."""
+    for name, j in a.items():
+        yield from _of(f"'{name}'", j)
+    small = {
+        " / ".join(key): min(j.answers for j in part.values())
+        for key, part in a.groups.items()
+        if part and min(j.answers for j in part.values()) < FEW_ANSWERS
     }
+    if small:
+        groups = named([f"'{key}' ({n})" for key, n in small.items()])
+        yield f"fewer than {FEW_ANSWERS} answers: {groups}; there chance alone makes an ECE large"
 
 
-def _estimates(j: Judged, names: Iterable[str]) -> Document:
-    return {name: estimate_of(j[name]) for name in names}
+def _of(name: str, j: Judged) -> Iterator[str]:
+    if not j.answers:
+        yield f"{name} is missing from every answer"
+        return
+    t = j.tally
+    if why := t.why_not_ranked:
+        yield f"{name}: {WHY[why]} at tau {j.settings.tau:g}; measures that need both are undefined"
+    gap = j["overconfidence"]
+    word = "overconfident" if gap.value > 0 else "underconfident"
+    if gap.low > 0 or gap.high < 0:
+        if gap.value < 0:
+            gap = replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+        confidence, accuracy = (percent(j[key].value) for key in ("mean_confidence", "accuracy"))
+        yield f"{name} says {confidence} and is right in {accuracy}: {word} by {gap}"
+    if len(t.score) <= FEW_VALUES and j.answers >= FEW_ANSWERS:
+        yield (
+            f"{name} takes only {counted(len(t.score), 'value')}, so answers are ranked in as many "
+            f"steps"
+        )
+    if t.ends[0] >= SURE and j.answers >= FEW_ANSWERS:
+        yield f"{name} is never below {written(t.ends[0], 'number')}"
+    area = j["auroc"]
+    if area.defined and area.high < 0.5:
+        yield f"{name} is higher where the answer is wrong: AUROC {area}"
+    elif area.defined and area.low <= 0.5:
+        yield (
+            f"these {count(j.answers)} answers do not show that {name} is higher where they are "
+            f"correct: AUROC {area}"
+        )
 
 
-def _measures(j: Judged, names: Iterable[str]) -> list[Document]:
-    return [
-        {
-            "name": m.name,
-            "title": f"{m.title}, {j.settings.bins} bins" if m.name == "ece" else m.title,
-            "group": m.group,
-            "meaning": m.meaning,
-            "better": m.better,
-            **estimate_of(j[m.name]),
-        }
-        for m in (ALL[name] for name in names)
+def _facts(doc: AnswersDocument) -> list[tuple[str, str]]:
+    data = doc.data
+    facts = [("Data", named([f"'{s}'" for s in data.sources]))] if data.sources else []
+    rule = RULES.get(data.quality, f"'{data.column}', as given")
+    form = f"; texts {FORMS[data.normalise]}" if data.normalise else ""
+    facts += [
+        ("Answers", count(data.answers)),
+        ("Quality", f"{rule}{form}"),
+        ("Correct", f"quality > {doc.settings.tau:g}"),
     ]
+    special = [f"{count(c.answers)} {CASES.get(c.name, c.name)}" for c in data.cases if c.answers]
+    if special:
+        facts.append(("Among them", ", ".join(special)))
+    if data.dropped:
+        facts.append(("Dropped", f"{counted(data.dropped, 'answer')} with missing values"))
+    if data.weight is not None:
+        facts.append(("Weights", f"'{data.weight}'"))
+    for c in doc.confidences:
+        missing = f", missing in {count(c.missing)}" if c.missing else ""
+        low, high = (written(end, "number") for end in (c.lowest, c.highest))
+        ends = f" from {low} to {high}" if c.distinct else ""
+        distinct = f"{counted(c.distinct, 'distinct value')}{ends}"
+        facts.append(
+            ("Confidence", f"'{c.name}' of {counted(c.answers, 'answer')}{missing}; {distinct}")
+        )
+    return facts
+
+
+def _title(doc: AnswersDocument, c: ConfidenceRecord, title: str) -> str:
+    return f"{title}: {c.name}" if len(doc.confidences) > 1 else title
+
+
+def _or_blank(x: float | None) -> Any:
+    return "" if x is None else x
+
+
+def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
+    """All measures of one confidence; those without a value last, by the reason."""
+    from scorewise.show.layout import aligned
+
+    same = () if c.over_tau else SAME
+    known = [m for m in c.measures if not m.why and m.name not in same]
+    columns = [
+        Column("", "text"),
+        Column("Value"),
+        Column(f"{percent(doc.settings.level)} interval", "text"),
+        Column("Baseline"),
+        Column("Expected"),
+        Column("p", "p"),
+    ]
+    rows = [
+        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected, m.p)))
+        for m, text in zip(known, aligned([value(m) for m in known]), strict=True)
+    ]
+    absent: dict[str, list[str]] = {}
+    for m in c.measures:
+        if m.why:
+            absent.setdefault(m.why, []).append(m.title)
+    lines = [f"Without a value: {', '.join(titles)} ({why})" for why, titles in absent.items()]
+    lines += [EXPECTED] * (c is doc.confidences[-1])
+    table = Table(columns, rows) if rows else None
+    return Section(_title(doc, c, "All answers"), table=table, lines=lines)
+
+
+def _over_tau(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
+    """One line for each run of thresholds that call the same answers correct."""
+    if not c.over_tau:
+        return []
+    columns = [
+        Column("tau", "text"),
+        Column("Correct", "count"),
+        Column("Share"),
+        Column("ECE", "value"),
+        Column(percent(doc.settings.level), "interval"),
+        Column("Expected"),
+        Column("AUROC", "value"),
+        Column("Brier", "value"),
+    ]
+    rows = []
+    for _, run in groupby(c.over_tau, key=lambda at: at.correct):
+        first, *rest = run
+        tau = f"{first.tau:.3g}" + (f" to {rest[-1].tau:.3g}" if rest else "")
+        ece = (first.ece, first.ece, _or_blank(first.ece.expected))
+        rows.append((tau, first.correct, first.accuracy.value, *ece, first.auroc, first.brier))
+    title = _title(doc, c, "Where correct is quality > tau")
+    return [Section(title, table=Table(columns, rows))]
+
+
+def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
+    """The wrong answers said with most confidence."""
+    errors = c.confident_errors
+    if not errors:
+        return []
+    files = {e.file for e in errors}
+    texts = errors[0].gold is not None
+    columns = [
+        Column("Row"),
+        Column("Confidence"),
+        Column("Quality"),
+        *((Column("Gold", "text"), Column("Predicted", "text")) if texts else ()),
+    ]
+    rows = [
+        (
+            count(e.row) + (f" of {e.file}" if len(files) > 1 else ""),
+            e.confidence,
+            e.quality,
+            *((_short(e.gold, BRIEF), _short(e.predicted, BRIEF)) if texts else ()),
+        )
+        for e in errors
+    ]
+    start = "Rows count from 0." if files == {None} else "Rows count from 1, after any header."
+    return [Section(_title(doc, c, "Wrong and surest"), table=Table(columns, rows), lines=[start])]
+
+
+def _groups(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
+    """One line for each group; of several columns, the first heads those of the others."""
+    mine = [g for g in doc.groups if g.confidence == c.name]
+    if not mine:
+        return []
+    by = doc.data.by
+    narrow = max(len(" / ".join(by)), *(_longest(g.words) for g in doc.groups)) <= ROOM
+    rows: list[Sequence[Any]] = []
+    for first, some in groupby(mine, key=lambda g: g.words[0]):
+        group = list(some)
+        if len(by) == 1:
+            rows.append(_line(first, group[0], narrow))
+            continue
+        rows.append((first,))
+        rows += [_line(f"· {' / '.join(g.words[1:])}", g, narrow) for g in group]
+    area = (Column("AUROC", "value"), Column("Interval", "interval"))
+    columns = [
+        Column(" / ".join(by), "text"),
+        Column("n", "count"),
+        Column("Right", "percent"),
+        Column("Says", "percent"),
+        Column("ECE", "value"),
+        Column(percent(doc.settings.level), "interval"),
+        *(area if narrow else (Column("Expected"), Column("AUROC"))),
+    ]
+    last = c.name == doc.groups[-1].confidence
+    lines = [COLUMNS if narrow else f"{COLUMNS} {CALIBRATED}"] * last
+    return [Section(_title(doc, c, "Groups"), table=Table(columns, rows), lines=lines)]
+
+
+def _longest(words: Sequence[str]) -> int:
+    """Letters of the longer of what heads a group, and what stands in its line."""
+    return max(len(words[0]), len(" / ".join(words[1:])) + 2)
+
+
+def _line(word: str, g: GroupRecord, narrow: bool) -> tuple[Any, ...]:
+    area = (g.auroc, g.auroc) if narrow else (_or_blank(g.ece.expected), g.auroc.value)
+    return word, g.answers, g.accuracy.value, g.mean_confidence.value, g.ece, g.ece, *area

@@ -1,4 +1,4 @@
-"""What a judgement of answers was asked for."""
+"""Measures of the confidence in answers: of all answers, at any threshold of quality, and by group."""
 
 from __future__ import annotations
 
@@ -139,8 +139,6 @@ SHOWN = (
     "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "brier", "mcb", "dsc",
     "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
 )  # fmt: skip
-OF_GROUPS = ("accuracy", "mean_confidence", "ece", "auroc")
-OVER_TAU = ("accuracy", "ece", "smece", "brier", "mcb", "auroc", "aurc")
 
 
 # One confidence judged on some answers, and how that depends on when an answer counts as correct.

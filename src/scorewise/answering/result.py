@@ -4,21 +4,66 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scorewise.answering.document import document
-from scorewise.answering.hints import ConfidentError, confident_errors
+import numpy as np
+
 from scorewise.answering.measures import SHOWN, Groups, Part, Settings
 from scorewise.columns import Missing
 from scorewise.columns.answers import AnswerRows, take_answers
 from scorewise.columns.load_answers import LoadedAnswers, load_answers
 from scorewise.columns.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.errors import BadInput, plain
-from scorewise.show.documents import estimate_of
+from scorewise.show.document import Estimated, record_of
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
+
+if TYPE_CHECKING:
+    from scorewise.answering.document import AnswersDocument
+
+
+@dataclass(frozen=True)
+class ConfidentError:
+    """A wrong answer: where it is, how sure it was said, how good it is, and the texts if there are any."""
+
+    file: str | None
+    row: int
+    place: str
+    confidence: float
+    quality: float
+    gold: str | None
+    predicted: str | None
+
+
+def confident_errors(
+    rows: AnswerRows, name: str, tau: float, top: int
+) -> tuple[ConfidentError, ...]:
+    """The surest of the answers whose quality is not above `tau`; of equally sure ones the worst first."""
+    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
+        raise BadInput(f"top is {top}; it must be a whole number, 0 or more")
+    sure = rows.confidence[name]
+    wrong = np.flatnonzero((rows.quality <= tau) & ~np.isnan(sure))
+    order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
+    return tuple(_error(rows, int(k), float(sure[k])) for k in wrong[order])
+
+
+def _error(rows: AnswerRows, k: int, sure: float) -> ConfidentError:
+    file, row = rows.place.number(k)
+    texts = [None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)]
+    return ConfidentError(file, row, rows.place.row(k), sure, float(rows.quality[k]), *texts)
+
+
+def _text(answer: Any) -> str:
+    """An answer as one text: variants by bars, lists in brackets.
+
+    >>> _text(["NARA", "Archives"]), _text([["a"], ["b", "c"]])
+    ('NARA | Archives', '[a] | [b | c]')
+    """
+    if not isinstance(answer, list):
+        return "" if answer is None else str(answer)
+    parts = (f"[{_text(part)}]" if isinstance(part, list) else _text(part) for part in answer)
+    return " | ".join(parts)
 
 
 class Answers(Part, Shown):
@@ -75,15 +120,15 @@ class Answers(Part, Shown):
 
         return AnswersDisplay.over_tau(self, measure, ax=ax)
 
+    def document(self) -> AnswersDocument:
+        """What is written and shown; `scorewise schema answers` prints its schema."""
+        return self._document
+
     @cached_property
-    def _document(self) -> Document:
-        return document(self)
+    def _document(self) -> AnswersDocument:
+        from scorewise.answering.document import answers_document
 
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema answers` has its schema."""
-        from copy import deepcopy
-
-        return deepcopy(self._document)
+        return answers_document(self)
 
     def to_frame(self) -> Any:
         """One row for each group, confidence and measure, as a polars frame; all answers come first."""
@@ -98,7 +143,7 @@ class Answers(Part, Shown):
                 "confidence": name,
                 "answers": judged.answers,
                 "measure": measure,
-                **estimate_of(judged[measure]),
+                **vars(record_of(Estimated, judged[measure])),
             }
             for key, part in parts
             for name, judged in part.items()
@@ -169,9 +214,9 @@ def answers(
     return Answers(rows, settings)
 
 
-def judge_answers(loaded: LoadedAnswers, **settings: Any) -> Document:
+def judge_answers(loaded: LoadedAnswers, **settings: Any) -> AnswersDocument:
     """The document of answers that were read."""
-    return document(Answers(loaded.rows, Settings(**settings), loaded.sources, loaded.notes))
+    return Answers(loaded.rows, Settings(**settings), loaded.sources, loaded.notes).document()
 
 
 def _names(confidence: Any) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scorewise.cli.work import as_options, busy, reading, tell
-from scorewise.show.words import Document
+from scorewise.cli.work import busy, reading, tell, with_options
 
 
 def judged_answers(
     files: Sequence[str], columns: Mapping[str, Any], settings: Mapping[str, Any]
-) -> Document:
+) -> Any:
     """The document of the answers in the files; what was guessed is told on standard error."""
     with busy("reading"):
         from scorewise.answering import judge_answers
@@ -24,6 +23,4 @@ def judged_answers(
     for note in loaded.notes:
         tell(f"note: {note}")
     with busy(f"judging {len(loaded.rows):,} answers"):
-        doc = judge_answers(loaded, **settings)
-    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
-    return doc
+        return with_options(judge_answers(loaded, **settings))

@@ -11,7 +11,7 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.columns.load import Loaded
-    from scorewise.show.words import Document
+    from scorewise.inspection.document import InspectDocument
 
 
 def inspect(
@@ -72,17 +72,12 @@ def check(*, top: int, tolerance: float, threshold: float = 0.5, seed: int = 0) 
         raise BadInput(f"--seed is {seed}; it must be 0 or more")
 
 
-def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
+def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> InspectDocument:
     """The document of all scores that were read."""
     from scorewise.cli import work
 
     with work.busy(f"inspecting {len(loaded.rows):,} rows"):
         from scorewise.inspection import look
 
-        doc = look(loaded, **settings)
-    compared = doc["agreement"] or {"raters": [], "pairs": []}
-    for part in [*doc["models"], *compared["raters"], *compared["pairs"]]:
-        reasons = {key: work.as_options(part[key]) for key in part if key.startswith("why")}
-        part.update(reasons)
-    doc["hints"] = [work.as_options(hint) for hint in doc["hints"]]
+        doc: InspectDocument = work.with_options(look(loaded, **settings))
     return doc

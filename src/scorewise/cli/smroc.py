@@ -55,4 +55,4 @@ def smroc(
     with work.busy(f"weighing {len(loaded.rows):,} rows"):
         curves = smroc_work.curves(loaded, rule, threshold=threshold, level=level, seed=seed)
         made = smroc_work.files(curves, loaded, plot, segments)
-    work.deliver(curves.to_dict(), json=json, md=md, files=made)
+    work.deliver(curves.document(), json=json, md=md, files=made)

@@ -172,8 +172,7 @@ def with_options(part: Any) -> Any:
     if not is_dataclass(part) or isinstance(part, type):
         return part
     changed: dict[str, Any] = {f.name: with_options(getattr(part, f.name)) for f in fields(part)}
-    if "why" in changed:
-        changed["why"] = as_options(changed["why"])
+    changed |= {key: as_options(changed[key]) for key in changed if key.startswith("why")}
     if "hints" in changed:
         changed["hints"] = [as_options(hint) for hint in changed["hints"]]
     return replace(part, **changed)
@@ -214,7 +213,7 @@ def rated(
     ids: str | None,
     settings: Mapping[str, Any],
     encoding: str | None = None,
-) -> Document:
+) -> Any:
     """The document of raters, each a pair of columns: decisions and scores."""
     named = [name for pair in pairs for name in pair]
     further = [name for name in (label, ids) if name is not None]
@@ -231,9 +230,7 @@ def rated(
             place=place,
             **settings,
         )
-    doc = found.to_dict()
-    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
-    return doc
+    return with_options(found.document())
 
 
 def deliver(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats
@@ -15,15 +16,16 @@ from scorewise.columns import Place
 from scorewise.curves.smroc import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import distance
 from scorewise.estimate import Estimate
-from scorewise.inspection.rows import Name, name_of
+from scorewise.inspection.suspects import NamedRow, name_of
+from scorewise.show.document import says
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 
-HAIR = 1e-7  # 0.7 - 0.6 is a hair above 0.1, and more so in 32 bits
+ROUNDING = 1e-7  # 0.7 - 0.6 is slightly above 0.1, and more so in 32 bits
 
 
-class Said(NamedTuple):
-    """What several raters say of the same rows: one column each of decisions and of scores."""
+class Opinions(NamedTuple):
+    """Decisions and scores of several raters on the same rows: one column for each rater."""
 
     names: tuple[str, ...]
     decisions: Bools
@@ -52,16 +54,31 @@ class Pair:
     within_tolerance: float
 
 
-@dataclass(frozen=True)
-class Instance:
-    """A row on which raters differ, and by how much their scores lie apart."""
+@dataclass(frozen=True, kw_only=True)
+class Rating:
+    """What one rater says of a row."""
 
-    row: int
-    file: str | None
-    id: Name
-    apart: float
-    decisions: tuple[bool, ...]
-    scores: tuple[float, ...]
+    name: Annotated[str, says("Name of the rater or model.")]
+    positive: Annotated[bool, says("Whether it decides for the positive class.")]
+    score: Annotated[float, says("Its score; of logits, the probability.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance(NamedRow):
+    """A row on which raters differ."""
+
+    apart: Annotated[float, Meta(ge=0), says("How far the highest and the lowest score lie apart.")]
+    ratings: Annotated[list[Rating], Meta(min_length=2), says("What each of them says.")]
+
+    @property
+    def decisions(self) -> tuple[bool, ...]:
+        """Who decides for the positive class, in the order of the raters."""
+        return tuple(rating.positive for rating in self.ratings)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The scores, in the order of the raters."""
+        return tuple(rating.score for rating in self.ratings)
 
 
 def rater(t: Tally, rule: Rule | float | Tally = "mean") -> Rater:
@@ -77,20 +94,22 @@ def rater(t: Tally, rule: Rule | float | Tally = "mean") -> Rater:
     return Rater(name, curve, Estimate(curve.area), m)
 
 
-def pairs(said: Said, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
+def pairs(opinions: Opinions, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
     """Each two of the raters."""
     made = []
     for i, k in combinations(range(len(raters)), 2):
         both = [i, k]
-        two = said._replace(decisions=said.decisions[:, both], scores=said.scores[:, both])
+        two = opinions._replace(
+            decisions=opinions.decisions[:, both], scores=opinions.scores[:, both]
+        )
         same, near = alike(two, tolerance)
         made.append(
             Pair(
                 raters[i].name,
                 raters[k].name,
                 _between(raters[i], raters[k]),
-                share(same, said.weight),
-                share(near, said.weight),
+                share(same, opinions.weight),
+                share(near, opinions.weight),
             )
         )
     return made
@@ -103,21 +122,21 @@ def _between(a: Rater, b: Rater) -> Estimate:
     return Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
 
 
-def alike(said: Said, tolerance: float) -> tuple[Bools, Bools]:
+def alike(opinions: Opinions, tolerance: float) -> tuple[Bools, Bools]:
     """Rows on which all decide the same, and rows on which all scores lie within the tolerance.
 
     >>> film = np.array([[False, True]]), np.array([[0.60, 0.52]])
-    >>> alike(Said(("ann", "bob"), *film, np.ones(1)), 0.1)
+    >>> alike(Opinions(("ann", "bob"), *film, np.ones(1)), 0.1)
     (array([False]), array([ True]))
     """
-    same: Bools = (said.decisions == said.decisions[:, :1]).all(1)
-    near: Bools = apart(said) <= tolerance + HAIR
+    same: Bools = (opinions.decisions == opinions.decisions[:, :1]).all(1)
+    near: Bools = apart(opinions) <= tolerance + ROUNDING
     return same, near
 
 
-def apart(said: Said) -> Floats:
+def apart(opinions: Opinions) -> Floats:
     """How far the highest and the lowest score of each row lie apart."""
-    width: Floats = np.ptp(said.scores, axis=1)
+    width: Floats = np.ptp(opinions.scores, axis=1)
     return width
 
 
@@ -127,21 +146,23 @@ def share(which: Bools, weight: Floats) -> float:
     return float(weight[which].sum()) / total if total else float("nan")
 
 
-def instances(said: Said, which: Bools, top: int, place: Place, ids: Any) -> list[Instance]:
+def instances(opinions: Opinions, which: Bools, top: int, place: Place, ids: Any) -> list[Instance]:
     """Some of those rows: the ones furthest apart, of equals the first."""
     rows = np.flatnonzero(which)
-    far = apart(said)[rows].round(12)
+    far = apart(opinions)[rows].round(12)
     made = []
     for i in rows[np.lexsort((rows, -far))][:top].tolist():
         file, number = place.number(i)
+        each = zip(
+            opinions.names, opinions.decisions[i].tolist(), opinions.scores[i].tolist(), strict=True
+        )
         made.append(
             Instance(
-                number,
-                file,
-                name_of(ids, place.position(i)),
-                float(np.ptp(said.scores[i])),
-                tuple(said.decisions[i].tolist()),
-                tuple(said.scores[i].tolist()),
+                row=number,
+                file=file,
+                id=name_of(ids, place.position(i)),
+                apart=float(np.ptp(opinions.scores[i])),
+                ratings=[Rating(name=n, positive=d, score=s) for n, d, s in each],
             )
         )
     return made
@@ -171,7 +192,7 @@ class Agreement:
 
 
 def agreement(
-    said: Said,
+    opinions: Opinions,
     tallies: Sequence[Tally],
     *,
     tolerance: float,
@@ -184,8 +205,8 @@ def agreement(
     """Compare raters on the same rows; the tallies, one for each, give the curves."""
     where = place or Place()
     raters = [rater(t, rule) for t in tallies]
-    same, near = alike(said, tolerance)
-    judged = said.weight > 0
+    same, near = alike(opinions, tolerance)
+    judged = opinions.weight > 0
     kinds = {"both": same & near, "apparent": ~same & near}
     kinds |= {"hidden": same & ~near, "real": ~same & ~near}
     kinds = {kind: which & judged for kind, which in kinds.items()}
@@ -194,12 +215,12 @@ def agreement(
     return Agreement(
         tolerance=tolerance,
         raters=raters,
-        pairs=pairs(said, raters, tolerance),
-        decisions=share(same, said.weight),
-        within=share(near, said.weight),
+        pairs=pairs(opinions, raters, tolerance),
+        decisions=share(same, opinions.weight),
+        within=share(near, opinions.weight),
         numbers={kind: int(counts[which].sum()) for kind, which in kinds.items()},
-        apparent=instances(said, kinds["apparent"], top, where, ids),
-        real=instances(said, kinds["real"], top, where, ids),
-        hidden=instances(said, kinds["hidden"], top, where, ids),
+        apparent=instances(opinions, kinds["apparent"], top, where, ids),
+        real=instances(opinions, kinds["real"], top, where, ids),
+        hidden=instances(opinions, kinds["hidden"], top, where, ids),
         agree=agreeing if where.kept is None else where.kept[agreeing].astype(np.int64),
     )

@@ -1,134 +1,305 @@
-"""The documents that every view renders."""
+"""What `inspect` and `raters` write and show: rows to check, gaps between scores, and agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
 
 from scorewise.inspection.agreement import Agreement, Instance, Pair, Rater
-from scorewise.show.documents import data_of, documented, finite
-from scorewise.show.words import Document
+from scorewise.inspection.gaps import Gap
+from scorewise.inspection.suspects import NamedRow, Set, Suspect
+from scorewise.show.data import DataRecord
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Hints,
+    Number,
+    Share,
+    Word,
+    record_of,
+    says,
+)
+from scorewise.show.page import (
+    Column,
+    Page,
+    Section,
+    Table,
+    count,
+    counted,
+    hints,
+    written,
+)
+from scorewise.show.words import same_decisions
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:
-    from scorewise.inspection.models import Inspected, Inspection
-    from scorewise.inspection.rating import Raters
+    from scorewise.inspection.inspection import Inspected, Inspection
+    from scorewise.inspection.opinions import Raters
 
-NAMELESS: Document = {"label": None}  # arrays have no columns
+LONGEST_ID = 16
+LONGEST_FILE = 20
+SUCCESSES = 5  # shown; the document has more
+NO_MIDPOINT = "From here on a score is high; null when there is none."
+
+READING = [
+    (
+        "Suspicion",
+        "share of rows scored alike that have the other label, by the hull of the ROC curve. Scores should"
+        " be out of fold: a model that saw a wrong label may have learned it.",
+    ),
+    ("Hard success", "a label that its score speaks for, though not by much."),
+    (
+        "Gap",
+        "every threshold in it decides alike; times as wide as the gaps around it; stable: share of"
+        " resamples in which it keeps its rank.",
+    ),
+]
 
 
-def inspection(i: Inspection) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class SettingsRecord:
+    """The settings that the result depends on."""
+
+    midpoint: Annotated[Word, says("How the midpoint was chosen, or the number given.")]
+    top: Annotated[Count, says("Rows listed at most.")]
+    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
+    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
+    seed: Annotated[Count, says("Seed of the random draws.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetRecord:
+    """Rows of one class with high or with low scores."""
+
+    set: Annotated[Set, says("Which rows.")]
+    rows: Annotated[Count, says("How many rows.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """One column of scores."""
+
+    name: Annotated[str, says("Name of the scores, usually their column.")]
+    kind: Annotated[
+        Literal["probability", "logit", "score"], says("What the scores are said to be.")
+    ]
+    distinct: Annotated[Count, says("Distinct scores.")]
+    why: Annotated[str, says("Why rows could not be ranked; empty when they were.")]
+    midpoint: Annotated[Number, says(NO_MIDPOINT)]
+    rule: Annotated[
+        Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] | None,
+        says("How the midpoint was found; null when there is none."),
+    ]
+    why_no_midpoint: Annotated[str, says("Why there is no midpoint; empty when there is one.")]
+    sets: Annotated[
+        list[SetRecord], says("Rows by score and class; empty when there is no midpoint.")
+    ]
+    suspicious: Annotated[
+        list[Suspect], says("Rows whose label may be wrong, most suspicious first.")
+    ]
+    successes: Annotated[
+        list[Suspect], says("Right scores that were hard to get right, hardest first.")
+    ]
+    gaps: Annotated[list[Gap], says("Gaps between scores, most pronounced first.")]
+
+    @classmethod
+    def of(cls, name: str, model: Inspected) -> ModelRecord:
+        """The record of one model."""
+        middle = model.midpoint
+        return record_of(
+            cls,
+            model,
+            model.tally,
+            name=name,
+            distinct=len(model.tally.score),
+            midpoint=None if middle is None else middle.value,
+            rule=None if middle is None else middle.rule,
+            sets=[SetRecord(set=kind, rows=rows) for kind, rows in model.sets.items()],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersRecord:
+    """Rows by whether decisions are the same and scores within the tolerance."""
+
+    both: Annotated[Count, says("Same decision, scores within the tolerance.")]
+    apparent: Annotated[Count, says("Other decisions, but scores within the tolerance.")]
+    hidden: Annotated[Count, says("Same decision, but scores apart.")]
+    real: Annotated[Count, says("Other decisions, and scores apart.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterRecord:
+    """One rater or model."""
+
+    name: Annotated[str, says("Its name.")]
+    midpoint: Annotated[Number, says(NO_MIDPOINT)]
+    smauc: Annotated[Share | None, says("Area under its smROC curve; null when there is none.")]
+    why: Annotated[str, says("Why it has no curve; empty when it has one.")]
+
+    @classmethod
+    def of(cls, r: Rater) -> RaterRecord:
+        """The record of a rater."""
+        return record_of(cls, r, r.area, smauc=r.area.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRecord:
+    """Two raters or models."""
+
+    first: Annotated[str, says("Name of the one.")]
+    second: Annotated[str, says("Name of the other.")]
+    distance: Annotated[
+        Share | None, says("Area between their smROC curves; null when one has none.")
+    ]
+    why: Annotated[str, says("Why there is no distance; empty when there is one.")]
+    same_decisions: Annotated[Share | None, says("Share of rows on which both decide the same.")]
+    within_tolerance: Annotated[
+        Share | None, says("Share of rows on which both scores are within tolerance.")
+    ]
+
+    @classmethod
+    def of(cls, p: Pair) -> PairRecord:
+        """The record of a pair."""
+        return record_of(cls, p, p.distance, distance=p.distance.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementRecord:
+    """How far raters or models agree."""
+
+    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
+    same_decisions: Annotated[Share | None, says("Share of rows on which all decide the same.")]
+    within_tolerance: Annotated[
+        Share | None, says("Share of rows on which all scores are within tolerance.")
+    ]
+    numbers: NumbersRecord
+    raters: Annotated[list[RaterRecord], Meta(min_length=2), says("Each rater or model.")]
+    pairs: Annotated[list[PairRecord], Meta(min_length=1), says("Each two of them.")]
+    apparent: Annotated[list[Instance], says("Rows that only look like disagreement.")]
+    real: Annotated[list[Instance], says("Rows on which they disagree, furthest apart first.")]
+    hidden: Annotated[
+        list[Instance], says("Rows with one decision but scores apart, furthest first.")
+    ]
+
+    @classmethod
+    def of(cls, a: Agreement) -> AgreementRecord:
+        """The record of an agreement."""
+        return record_of(
+            cls,
+            a,
+            same_decisions=a.decisions,
+            within_tolerance=a.within,
+            numbers=NumbersRecord(**a.numbers),
+            raters=[RaterRecord.of(r) for r in a.raters],
+            pairs=[PairRecord.of(p) for p in a.pairs],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectDocument(Document):
     """The rows of each model that deserve a second look."""
-    s = i.settings
-    found = next(iter(i.models.values()))
-    rule = "learned" if isinstance(s.midpoint, Tally) else s.midpoint
-    return documented(
-        "inspect",
-        {
-            "settings": {
-                "midpoint": rule if isinstance(rule, str) else str(float(rule)),
-                "top": s.top,
-                "tolerance": s.tolerance,
-                "threshold": s.threshold,
-                "seed": s.seed,
-            },
-            "data": data_of(found.tally) | (NAMELESS if not found.tally.origin.sources else {}),
-            "models": [_model(name, model) for name, model in i.models.items()],
-            "agreement": None if i.agreement is None else _agreement(i.agreement),
-            "hints": [
-                *(hint for name, model in i.models.items() for hint in _hints(name, model)),
-                *_scales(i),
-            ],
-        },
-    )
+
+    command: Annotated[Literal["inspect"], says(COMMAND)] = "inspect"
+    settings: SettingsRecord
+    data: DataRecord
+    models: Annotated[
+        list[ModelRecord],
+        Meta(min_length=1),
+        says("The scores that were inspected, in the order given."),
+    ]
+    agreement: Annotated[
+        AgreementRecord | None, says("How far several models agree; null when there is one.")
+    ]
+    hints: Hints
+
+    def page(self) -> Page:
+        """The data, each model's rows and gaps, and how far models agree."""
+        sections = [Section(facts=self.data.facts())]
+        for model in self.models:
+            sections += _model(model, len(self.models) > 1, len(self.data.sources) > 1)
+        if self.agreement is not None:
+            sections += _agreement(self.agreement, self.data, "model")
+        sections.append(Section("How to read this", facts=READING))
+        return Page(self.command, [*sections, *hints(self.hints)])
 
 
-def raters(r: Raters) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class RatedRecord:
+    """The rows that raters were compared on."""
+
+    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
+    positive: Annotated[str, says("The decision that high scores stand for.")]
+    negative: Annotated[str, says("The other decision.")]
+    rule: Annotated[str, says("How it was decided which of them is positive.")]
+    rows: Annotated[Count, says("Rows compared, without those dropped.")]
+    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
+    truth: Annotated[
+        bool, says("Whether the curves are against known labels, not a rater's own decisions.")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatersDocument(Document):
     """Raters compared on the same rows."""
-    return documented(
-        "raters",
-        {
-            "data": {
-                "sources": list(r.sources),
-                "positive": r.labels.positive,
-                "negative": r.labels.negative,
-                "rule": r.labels.rule,
-                "rows": r.rows,
-                "dropped": r.dropped,
-                "truth": r.truth,
-            },
-            "agreement": _agreement(r.agreement),
-            "hints": list(r.hints),
-        },
+
+    command: Annotated[Literal["raters"], says(COMMAND)] = "raters"
+    data: RatedRecord
+    agreement: AgreementRecord
+    hints: Hints
+
+    def page(self) -> Page:
+        """What was compared, and how far raters agree."""
+        data = self.data
+        against = "known labels" if data.truth else "each rater's own decisions"
+        facts = [("Data", ", ".join(f"'{s}'" for s in data.sources))] if data.sources else []
+        facts += [
+            ("Rows", count(data.rows)),
+            ("Positive", f"'{data.positive}' ({data.rule}); negative is '{data.negative}'"),
+            ("Curves", f"against {against}"),
+        ]
+        if data.dropped:
+            facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
+        compared = _agreement(self.agreement, data, "rater")
+        return Page(self.command, [Section(facts=facts), *compared, *hints(self.hints)])
+
+
+def inspect_document(i: Inspection) -> InspectDocument:
+    """The document of an inspection."""
+    first = next(iter(i.models.values())).tally
+    data = DataRecord.of(first)
+    rule = "learned" if isinstance(i.settings.midpoint, Tally) else i.settings.midpoint
+    return InspectDocument(
+        settings=record_of(
+            SettingsRecord,
+            i.settings,
+            midpoint=rule if isinstance(rule, str) else str(float(rule)),
+        ),
+        data=data if data.sources else replace(data, label=None),  # arrays have no columns
+        models=[ModelRecord.of(name, model) for name, model in i.models.items()],
+        agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
+        hints=[
+            *(hint for name, model in i.models.items() for hint in _hints(name, model)),
+            *_scales(i),
+        ],
     )
 
 
-def _model(name: str, model: Inspected) -> Document:
-    middle = model.midpoint
-    return {
-        "name": name,
-        "kind": model.tally.kind,
-        "distinct": len(model.tally.score),
-        "why": model.why,
-        "midpoint": None if middle is None else middle.value,
-        "rule": None if middle is None else middle.rule,
-        "why_no_midpoint": model.why_no_midpoint,
-        "sets": [{"set": kind, "rows": rows} for kind, rows in model.sets.items()],
-        "suspicious": [asdict(row) for row in model.suspicious],
-        "successes": [asdict(row) for row in model.successes],
-        "gaps": [asdict(gap) | {"recall": finite(gap.recall)} for gap in model.gaps],
-    }
-
-
-def _agreement(a: Agreement) -> Document:
-    names = [r.name for r in a.raters]
-    return {
-        "tolerance": a.tolerance,
-        "same_decisions": finite(a.decisions),
-        "within_tolerance": finite(a.within),
-        "numbers": dict(a.numbers),
-        "raters": [_rater(r) for r in a.raters],
-        "pairs": [_pair(p) for p in a.pairs],
-        "apparent": [_instance(row, names) for row in a.apparent],
-        "real": [_instance(row, names) for row in a.real],
-        "hidden": [_instance(row, names) for row in a.hidden],
-    }
-
-
-def _rater(r: Rater) -> Document:
-    return {
-        "name": r.name,
-        "midpoint": r.midpoint,
-        "smauc": finite(r.area.value),
-        "why": r.area.why,
-    }
-
-
-def _pair(p: Pair) -> Document:
-    return {
-        "first": p.first,
-        "second": p.second,
-        "distance": finite(p.distance.value),
-        "why": p.distance.why,
-        "same_decisions": finite(p.same_decisions),
-        "within_tolerance": finite(p.within_tolerance),
-    }
-
-
-def _instance(row: Instance, names: list[str]) -> Document:
-    given = zip(names, row.decisions, row.scores, strict=True)
-    return {
-        "row": row.row,
-        "file": row.file,
-        "id": row.id,
-        "apart": row.apart,
-        "ratings": [{"name": n, "positive": d, "score": s} for n, d, s in given],
-    }
+def raters_document(r: Raters) -> RatersDocument:
+    """The document of raters."""
+    return RatersDocument(
+        data=record_of(RatedRecord, r, r.labels),
+        agreement=AgreementRecord.of(r.agreement),
+        hints=list(r.hints),
+    )
 
 
 def _hints(name: str, model: Inspected) -> Iterator[str]:
-    """What a reader should be told in words."""
+    """What a reader should be told of one model."""
     if model.why:
         yield f"'{name}': rows cannot be ranked by suspicion: {model.why}"
     elif model.why_no_midpoint:
@@ -152,3 +323,139 @@ def _scales(i: Inspection) -> Iterator[str]:
             f"the scores of {beyond} are no probabilities; distances between scores, and agreement within "
             f"the tolerance, mean something only where all models use one scale"
         )
+
+
+def _model(m: ModelRecord, several: bool, files: bool) -> list[Section]:
+    of = f" of '{m.name}'" if several else ""
+    by = f" by '{m.name}'" if several else ""
+    sections = []
+    if not m.why:
+        suspicious, successes = (
+            _listed(title, "suspicion", "why", [(r, r.suspicion, r.reason) for r in rows], files)
+            for title, rows in (
+                (f"Labels to check{by}", m.suspicious),
+                (f"Hard successes{of}", m.successes[:SUCCESSES]),
+            )
+        )
+        sections += [*_scores(m, f"Scores{of}"), suspicious, successes]
+    return [*sections, _gaps(m.gaps, f"Gaps between scores{of}")]
+
+
+def _scores(m: ModelRecord, title: str) -> list[Section]:
+    if not m.sets:
+        return []
+    rows = {s.set: count(s.rows) for s in m.sets}
+    middle = f"{written(m.midpoint, 'number')} ({m.rule}); from here on a score is high"
+    facts = [
+        ("Midpoint", middle),
+        ("High", f"{rows['high positive']} positives, {rows['high negative']} negatives"),
+        ("Low", f"{rows['low positive']} positives, {rows['low negative']} negatives"),
+    ]
+    return [Section(title, facts=facts)]
+
+
+def _listed(
+    title: str, number: str, text: str, rows: Sequence[tuple[NamedRow, float, str]], files: bool
+) -> Section:
+    """Single rows, each with a number and a text; `files` where they come from several."""
+    if not rows:
+        return Section(title, lines=["none"])
+    named = [Column("id", "text")] if any(row.id is not None for row, _, _ in rows) else []
+    columns = [Column("row"), *named, Column(number), Column(text, "text")]
+    table = [
+        (
+            f"{_end(str(row.file))}:{row.row}" if files else str(row.row),
+            *([_beginning("" if row.id is None else str(row.id))] if named else []),
+            x,
+            words,
+        )
+        for row, x, words in rows
+    ]
+    return Section(title, table=Table(columns, table))
+
+
+def _end(text: str) -> str:
+    return text if len(text) <= LONGEST_FILE else "…" + text[1 - LONGEST_FILE :]
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
+
+
+def _gaps(gaps: Sequence[Gap], title: str) -> Section:
+    if not gaps:
+        return Section(title, lines=["no gap is three times as wide as those around it"])
+    columns = [
+        Column("cut", "text"),
+        Column("times as wide"),
+        Column("rows above", "count"),
+        Column("precision"),
+        Column("recall"),
+        Column("stable", "percent"),
+    ]
+    rows = [
+        (
+            same_decisions({"above": g.above, "upto": g.upto, "threshold": g.upto}),
+            f"{g.ratio:.1f}",
+            g.rows,
+            g.precision,
+            g.recall,
+            g.stability,
+        )
+        for g in gaps
+    ]
+    return Section(title, table=Table(columns, rows))
+
+
+def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> list[Section]:
+    near = f"within {a.tolerance:g}"
+    same, within = (written(x, "percent") for x in (a.same_decisions, a.within_tolerance))
+    n = a.numbers
+    facts = [
+        ("Decisions", f"the same on {same} of the rows"),
+        ("Scores", f"{near} of each other on {within} of the rows"),
+        (
+            "Agree",
+            f"{counted(n.both + n.apparent, 'row')}: scores {near}; of these "
+            f"{count(n.apparent)} with other decisions, which only look like disagreement",
+        ),
+        ("Differ", f"{counted(n.hidden, 'row')}: same decision, but scores further apart"),
+        ("Disagree", f"{counted(n.real, 'row')}: other decisions, and scores further apart"),
+    ]
+    why = [Column("why", "text")] if any(r.why for r in a.raters) else []
+    curves = [Column("score of", "text"), Column("midpoint"), Column("smAUC"), *why]
+    each = [(f"'{r.name}'", r.midpoint, r.smauc, *([r.why] if why else [])) for r in a.raters]
+    compared = [
+        Column("pair", "text"),
+        Column("area between curves"),
+        Column("same decision", "percent"),
+        Column(near, "percent"),
+    ]
+    pairs = [
+        (f"'{p.first}', '{p.second}'", p.distance, p.same_decisions, p.within_tolerance)
+        for p in a.pairs
+    ]
+    rows = {
+        "Rows that only look like disagreement": a.apparent,
+        "Rows on which they disagree": a.real,
+        "Rows with one decision, but scores apart": a.hidden,
+    }
+    return [
+        Section(f"Agreement of {who}s", facts=facts),
+        Section("smROC curves", table=Table(curves, each)),
+        Section(table=Table(compared, pairs)),
+        *(_instances(title, found, data) for title, found in rows.items() if found),
+    ]
+
+
+def _instances(title: str, rows: Sequence[Instance], data: DataRecord | RatedRecord) -> Section:
+    names: dict[bool, Any] = {True: data.positive, False: data.negative}
+    lines = [
+        (
+            row,
+            row.apart,
+            "; ".join(f"{r.name}: {names[r.positive]} at {r.score:.3g}" for r in row.ratings),
+        )
+        for row in rows
+    ]
+    return _listed(title, "apart", "decisions and scores", lines, len(data.sources) > 1)

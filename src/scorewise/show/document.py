@@ -13,7 +13,7 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -38,8 +38,12 @@ Number: TypeAlias = float | None  # null where it is not finite
 # where the document of each command is; imported when asked for
 DOCUMENTS = {
     "agree": "scorewise.agreeing.document:AgreeDocument",
+    "answers": "scorewise.answering.document:AnswersDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
+    "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
+    "raters": "scorewise.inspection.document:RatersDocument",
+    "smroc": "scorewise.weighted_roc.document:SmRocDocument",
 }
 
 
@@ -94,7 +98,9 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Named:
+class NamedMeasure:
+    """What a measure is called, and what it says."""
+
     name: Annotated[Word, says("Name, as in the Python library.")]
     title: Annotated[Word, says("Name, as shown.")]
     group: Annotated[Word, says("The question that the measure answers.")]
@@ -103,7 +109,7 @@ class _Named:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureRow(Estimated, _Named):
+class MeasureRow(Estimated, NamedMeasure):
     """One measure with its estimate."""
 
     skill: Annotated[Number, says("Share of the way from the baseline to the best value.")]
@@ -120,10 +126,26 @@ def estimated(e: Estimate) -> Json:
     return {field.name: getattr(e, field.name) for field in fields(Estimated)}
 
 
-def record_of(kind: type[Record], source: Any, **further: Any) -> Record:
-    """The record whose fields are attributes of the source, but for those given."""
-    names = [f.name for f in fields(kind) if f.name not in further]  # type: ignore[arg-type]
-    return kind(**{name: getattr(source, name) for name in names}, **further)
+def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
+    """The record of that kind: what is known, and attributes of the first part that has them.
+
+    Numbers that are not finite are null, as they will be in JSON.
+
+    >>> record_of(Estimated, Estimate(0.5, 0.2, 0.8), level=0.9).high
+    0.8
+    """
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.init and field.name not in known:
+            part = next((p for p in parts if hasattr(p, field.name)), None)
+            if part is not None:
+                known[field.name] = getattr(part, field.name)
+    return kind(**{name: _plain(item) for name, item in known.items()})
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return list(item)
+    return None if isinstance(item, float) and not math.isfinite(item) else item
 
 
 def to_dict(record: Any) -> Any:
@@ -205,6 +227,12 @@ def cautions(doc: Any) -> list[str]:
     many = sum(map(len, by_reason.values())) > 1
     which = "intervals marked † are" if many else "the interval marked † is"
     return [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
+
+
+def with_cautions(doc: Record) -> Record:
+    """The same document; its hints also say of which estimates the interval is unreliable, and why."""
+    said = cautions(doc)
+    return replace(doc, hints=[*doc.hints, *said]) if said else doc  # type: ignore[attr-defined,type-var]
 
 
 def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:

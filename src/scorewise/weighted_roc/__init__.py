@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scorewise.weighted_roc.curve import SmRoc, smroc
-from scorewise.weighted_roc.several import SmRocs, curves_of
+from scorewise.weighted_roc.curve import SmRoc, SmRocs, curves_of, smroc
 
 __all__ = ["SmRoc", "SmRocs", "curves_of", "smroc"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import smauc
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
-from scorewise.weighted_roc.document import document
+
+if TYPE_CHECKING:
+    from scorewise.weighted_roc.document import SmRocDocument
 
 
 def recalibrated(t: Tally) -> Tally:
@@ -253,9 +254,11 @@ class SmRoc(Shown):
 
         return SmRocDisplay(self, name=name).plot(ax=ax, **options)
 
-    def to_dict(self) -> Document:
-        """The document that every view renders."""
-        return document({self.tally.origin.score: self})
+    def document(self) -> SmRocDocument:
+        """What is written and shown; `scorewise schema smroc` prints its schema."""
+        from scorewise.weighted_roc.document import smroc_document
+
+        return smroc_document({self.tally.origin.score: self})
 
     def _known(self) -> tuple[NDArray[np.bool_], Floats]:
         if self._rows is None:
@@ -311,3 +314,56 @@ def smroc(
     tally = Tally.of_rows(rows, "score")
     tally = replace(tally, origin=replace(tally.origin, label=None))
     return SmRoc(tally, rows=rows, **options)
+
+
+# Several curves of the same rows.
+
+
+class SmRocs(Shown, Mapping[str, SmRoc]):
+    """The curve of each model by its name; prints as a page of all of them."""
+
+    def __init__(self, curves: Mapping[str, SmRoc], threshold: float = 0.5) -> None:
+        self._curves, self.threshold = dict(curves), threshold
+
+    def __getitem__(self, name: str) -> SmRoc:
+        return self._curves[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._curves)
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    def document(self) -> SmRocDocument:
+        """What is written and shown; `scorewise schema smroc` prints its schema."""
+        from scorewise.weighted_roc.document import smroc_document
+
+        return smroc_document(self._curves, self.threshold)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw all curves on one plot with matplotlib."""
+        from scorewise.displays import SmRocDisplay
+
+        options = {"segments": False} | options
+        for name, curve in self._curves.items():
+            display = SmRocDisplay(curve, name=name).plot(ax=ax, **options)
+            ax = display.ax_
+        return display
+
+
+def curves_of(
+    rows: Rows,
+    sources: tuple[str, ...] = (),
+    *,
+    midpoint: Rule | float | Mapping[str, Tally] = "mean",
+    threshold: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
+) -> SmRocs:
+    """The curves of all scores among checked rows; a midpoint may be learned for each by its name."""
+    made = {}
+    for name in rows.scores:
+        rule = midpoint[name] if isinstance(midpoint, Mapping) else midpoint
+        tally = Tally.of_rows(rows, name, sources)
+        made[name] = SmRoc(tally, midpoint=rule, level=level, seed=seed, rows=rows)
+    return SmRocs(made, threshold)

@@ -1,81 +1,314 @@
-"""The document of score-weighted ROC curves."""
+"""What `smroc` writes and shows: areas, midpoints, and how scores go with labels and decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
-from scorewise.curves.smroc import Part
 from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
-from scorewise.show.documents import data_of, documented, estimate_of, finite
-from scorewise.show.words import Document
-from scorewise.tallies import Confusion
+from scorewise.show.data import DataRecord
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Estimated,
+    Hints,
+    Level,
+    Number,
+    record_of,
+    says,
+    with_cautions,
+)
+from scorewise.show.page import (
+    Column,
+    Page,
+    Section,
+    Table,
+    count,
+    hints,
+    interval,
+    percent,
+    value,
+    written,
+)
 
 if TYPE_CHECKING:
     from scorewise.weighted_roc.curve import SmRoc
 
-
 POINTS = 256  # of a curve, at most
 
 
-def document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class SettingsRecord:
+    """The settings that the numbers depend on."""
+
+    level: Annotated[Level, says("Confidence level of the intervals.")]
+    seed: Annotated[Count, says("Seed of the random draws.")]
+    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MidpointRecord:
+    """Where a score turns from low to high."""
+
+    value: Annotated[float, says("The midpoint, on [0, 1].")]
+    rule: Annotated[
+        Literal["mean", "balanced", "median", "crossing", "fixed", "learned"],
+        says("How it was found."),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreasRecord:
+    """Between which values the area lies, over all midpoints."""
+
+    lowest: Annotated[float, says("The smallest area.")]
+    highest: Annotated[float, says("The largest area.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartRecord:
+    """Scores of one class on one side of the midpoint."""
+
+    weight: Annotated[float, Meta(ge=0), says("Their weight; a count when there are no weights.")]
+    mean: Annotated[Number, says("Mean of the scores; null when there are none.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetsRecord:
+    """High and low scores on positives and negatives."""
+
+    high_positive: Annotated[PartRecord, says("High scores on positives: appropriate.")]
+    high_negative: Annotated[PartRecord, says("High scores on negatives: inappropriate.")]
+    low_positive: Annotated[PartRecord, says("Low scores on positives: inappropriate.")]
+    low_negative: Annotated[PartRecord, says("Low scores on negatives: appropriate.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionsRecord:
+    """Labels against decisions, by weight."""
+
+    tp: Annotated[float, Meta(ge=0), says("Positives decided positive.")]
+    fp: Annotated[float, Meta(ge=0), says("Negatives decided positive.")]
+    fn: Annotated[float, Meta(ge=0), says("Positives decided negative.")]
+    tn: Annotated[float, Meta(ge=0), says("Negatives decided negative.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablesRecord:
+    """Labels against decisions at the threshold."""
+
+    appropriate: Annotated[DecisionsRecord, says("Among rows with appropriate scores.")]
+    inappropriate: Annotated[DecisionsRecord, says("Among rows with inappropriate scores.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointsRecord:
+    """Points of the curve, thinned out where there are many."""
+
+    x: Annotated[list[Number], says("Shares of all runs.")]
+    y: Annotated[list[Number], says("Shares of all climbs.")]
+    threshold: Annotated[list[Number], says("The score down to which each point has come.")]
+
+    @classmethod
+    def of(cls, curve: Curve) -> PointsRecord:
+        """Points of a curve, at equal distances in its order."""
+        at = np.unique(np.linspace(0, len(curve.x) - 1, POINTS).round().astype(int))
+        return cls(**{f.name: getattr(curve, f.name)[at].tolist() for f in fields(cls)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveRecord:
+    """One score-weighted ROC curve."""
+
+    name: Annotated[str, says("Name of the scores, usually their column.")]
+    kind: Annotated[
+        Literal["probability", "logit", "score"], says("What the scores are said to be.")
+    ]
+    area: Annotated[Estimated, says("Area under the curve (smAUC).")]
+    auroc: Annotated[float, says("Area under the ROC curve of the same rows.")]
+    midpoint: MidpointRecord
+    areas: AreasRecord
+    height: Annotated[
+        float, Meta(ge=0), says("All climbs together: height of the rectangle variant.")
+    ]
+    width: Annotated[float, Meta(ge=0), says("All runs together: width of the rectangle variant.")]
+    sets: SetsRecord
+    appropriate: Annotated[float, says("Share of the weight whose scores are appropriate.")]
+    rotation: Annotated[float, says("Degrees by which the balance of scores turns that of labels.")]
+    gap: Annotated[Number, says("Area between the curve and its convex hull.")]
+    recalibrated: Annotated[
+        Estimated, says("Area after recalibration by the hull of the ROC curve.")
+    ]
+    tables: TablesRecord
+    curve: PointsRecord
+
+    @classmethod
+    def of(cls, name: str, c: SmRoc, threshold: float) -> CurveRecord:
+        """The record of a curve."""
+        areas = c.sensitivity().area
+        known = areas[np.isfinite(areas)]
+        right, wrong = (record_of(DecisionsRecord, t) for t in c.tables(threshold))
+        sets = {f.name: getattr(c.sets, f.name) for f in fields(SetsRecord)}
+        return record_of(
+            cls,
+            c.curve,
+            c.sets,
+            name=name,
+            kind=c.tally.kind,
+            area=record_of(Estimated, c.area),
+            auroc=area(c.tally),
+            midpoint=record_of(MidpointRecord, c.found),
+            areas=AreasRecord(lowest=float(known.min()), highest=float(known.max())),
+            sets=SetsRecord(**{key: record_of(PartRecord, part) for key, part in sets.items()}),
+            gap=c.gap if c.area.defined else None,
+            recalibrated=record_of(Estimated, c.recalibrated().area),
+            tables=TablesRecord(appropriate=right, inappropriate=wrong),
+            curve=PointsRecord.of(c.curve),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceRecord:
+    """Two curves."""
+
+    first: Annotated[str, says("Name of the one.")]
+    second: Annotated[str, says("Name of the other.")]
+    distance: Annotated[float, Meta(ge=0), says("Area between them.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmRocDocument(Document):
+    """Score-weighted ROC curves of the same rows."""
+
+    command: Annotated[Literal["smroc"], says(COMMAND)] = "smroc"
+    settings: SettingsRecord
+    data: DataRecord
+    curves: Annotated[
+        list[CurveRecord], Meta(min_length=1), says("One curve for each column of scores.")
+    ]
+    distances: Annotated[list[DistanceRecord], says("How far the curves are apart, pair by pair.")]
+    hints: Hints
+
+    def page(self) -> Page:
+        """Data, areas, the four sets, the tables and the remarks."""
+        several = len(self.curves) > 1
+        sections = [Section(facts=self.data.facts()), *([_areas(self)] if several else [])]
+        for c in self.curves:
+            name = f"'{c.name}': " if several else ""
+            sections += [
+                Section(f"{name}Curve", facts=_facts(c)),
+                _sets(c.sets, f"{name}Scores against labels"),
+                _tables(c.tables, self.settings.threshold, f"{name}Scores against decisions"),
+            ]
+        return Page(self.command, [*sections, *hints(self.hints)])
+
+
+def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRocDocument:
     """The document of curves on the same rows."""
     first = next(iter(curves.values()))
-    return documented(
-        "smroc",
-        {
-            "settings": {"level": first.level, "seed": first.seed, "threshold": threshold},
-            "data": data_of(first.tally),
-            "curves": [_curve(name, c, threshold) for name, c in curves.items()],
-            "distances": [
-                {"first": a, "second": b, "distance": curves[a].distance(curves[b])}
-                for a, b in combinations(curves, 2)
-            ],
-            "hints": [f"'{name}': {said}" for name, c in curves.items() for said in c.cautions],
-        },
+    doc = SmRocDocument(
+        settings=record_of(SettingsRecord, first, threshold=threshold),
+        data=DataRecord.of(first.tally),
+        curves=[CurveRecord.of(name, c, threshold) for name, c in curves.items()],
+        distances=[
+            DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
+            for a, b in combinations(curves, 2)
+        ],
+        hints=[f"'{name}': {hint}" for name, c in curves.items() for hint in c.cautions],
     )
+    return with_cautions(doc)
 
 
-def _curve(name: str, c: SmRoc, threshold: float) -> Document:
-    sets, areas = c.sets, c.sensitivity()
-    right, wrong = c.tables(threshold)
-    known = areas.area[np.isfinite(areas.area)]
-    return {
-        "name": name,
-        "kind": c.tally.kind,
-        "area": estimate_of(c.area),
-        "auroc": area(c.tally),
-        "midpoint": {"value": c.midpoint, "rule": c.rule},
-        "areas": {"lowest": float(known.min()), "highest": float(known.max())},
-        "height": c.curve.height,
-        "width": c.curve.width,
-        "sets": {key: _part(getattr(sets, key)) for key in SETS},
-        "appropriate": sets.appropriate,
-        "rotation": sets.rotation,
-        "gap": finite(c.gap) if c.area.defined else None,
-        "recalibrated": estimate_of(c.recalibrated().area),
-        "tables": {"appropriate": _table(right), "inappropriate": _table(wrong)},
-        "curve": points(c.curve),
+def _areas(doc: SmRocDocument) -> Section:
+    columns = [
+        Column("model", "text"),
+        Column("smAUC", "value"),
+        Column(f"{percent(doc.settings.level)} interval", "text"),
+        Column("at random"),
+        Column("AUROC"),
+    ]
+    rows = [(f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc) for c in doc.curves]
+    lines = [
+        f"'{d.first}' and '{d.second}' are {written(d.distance, 'number')} apart"
+        for d in doc.distances
+    ]
+    return Section("Areas", table=Table(columns, rows), lines=lines)
+
+
+def _facts(c: CurveRecord) -> list[tuple[str, str]]:
+    auroc, at_random, low, high, middle, gap, after, after_at_random = (
+        written(x, "number")
+        for x in (
+            c.auroc, c.area.baseline, c.areas.lowest, c.areas.highest, c.midpoint.value, c.gap,
+            c.recalibrated.value, c.recalibrated.baseline,
+        )
+    )  # fmt: skip
+    smauc = c.area.why if c.area.value is None else f"{value(c.area)} {interval(c.area)}"
+    s = c.sets
+    positive, negative, above, below = (
+        count(one.weight + other.weight)
+        for one, other in (
+            (s.high_positive, s.low_positive),
+            (s.high_negative, s.low_negative),
+            (s.high_positive, s.high_negative),
+            (s.low_positive, s.low_negative),
+        )
+    )
+    return [
+        ("smAUC", f"{smauc}; at random {at_random}; AUROC {auroc}"),
+        (
+            "Midpoint",
+            f"{middle} ({c.midpoint.rule}); over all midpoints smAUC lies between {low} and {high}",
+        ),
+        ("Rectangle", f"{c.height:,.1f} high (climbs) by {c.width:,.1f} wide (runs)"),
+        (
+            "Balance",
+            f"{positive} positive to {negative} negative, {above} high to {below} low: turned by "
+            f"{c.rotation:.1f} degrees",
+        ),
+        (
+            "Hull",
+            f"{gap} above the curve; after recalibration smAUC is {after} ({after_at_random} at random)",
+        ),
+    ]
+
+
+def _sets(sets: SetsRecord, title: str) -> Section:
+    parts = {
+        "high on a positive": (sets.high_positive, "appropriate"),
+        "low on a negative": (sets.low_negative, "appropriate"),
+        "high on a negative": (sets.high_negative, "inappropriate"),
+        "low on a positive": (sets.low_positive, "inappropriate"),
     }
+    total = sum(part.weight for part, _ in parts.values())
+    columns = [
+        Column("score", "text"),
+        Column("rows", "count"),
+        Column("share", "percent"),
+        Column("mean score"),
+        Column("which is", "text"),
+    ]
+    rows = [
+        (name, part.weight, part.weight / total, part.mean, which)
+        for name, (part, which) in parts.items()
+    ]
+    return Section(title, table=Table(columns, rows))
 
 
-SETS = ("high_positive", "high_negative", "low_positive", "low_negative")
-
-
-def _part(part: Part) -> Document:
-    return {"weight": part.weight, "mean": finite(part.mean)}
-
-
-def _table(c: Confusion) -> Document:
-    return {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn}
-
-
-def points(curve: Curve) -> Document:
-    """The points of a curve, thinned out where there are many."""
-    at: Any = np.unique(np.linspace(0, len(curve.x) - 1, POINTS).round().astype(int))
-    columns = {"x": curve.x[at], "y": curve.y[at], "threshold": curve.threshold[at]}
-    return {key: [finite(v) for v in column] for key, column in columns.items()}
+def _tables(tables: TablesRecord, threshold: float, title: str) -> Section:
+    heads = ("appropriate: yes", "no", "inappropriate: yes", "no")
+    right, wrong = tables.appropriate, tables.inappropriate
+    rows = [
+        ("positive", right.tp, right.fn, wrong.tp, wrong.fn),
+        ("negative", right.fp, right.tn, wrong.fp, wrong.tn),
+    ]
+    columns = [Column("label", "text"), *(Column(head, "count") for head in heads)]
+    legend = f"yes: decided positive, because the score is {threshold:g} or more"
+    return Section(title, table=Table(columns, rows), lines=[legend])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,16 @@ from scorewise.columns.rows import aligned
 from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
-from scorewise.inspection.agreement import Agreement, Said, agreement
-from scorewise.inspection.models import check_tolerance, check_top
-from scorewise.inspection.rows import named_rows
+from scorewise.inspection.agreement import Agreement, Opinions, agreement
+from scorewise.inspection.inspection import check_tolerance, check_top
+from scorewise.inspection.suspects import named_rows
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit
+
+if TYPE_CHECKING:
+    from scorewise.inspection.document import RatersDocument
 
 TRUTH = "\0truth"  # no name of a rater
 
@@ -48,11 +50,11 @@ class Raters(Shown):
         self.dropped, self.truth = dropped, truth
         self.sources, self.hints = sources, hints
 
-    def to_dict(self) -> Document:
-        """The document that every view renders."""
-        from scorewise.inspection.document import raters
+    def document(self) -> RatersDocument:
+        """What is written and shown; `scorewise schema raters` prints its schema."""
+        from scorewise.inspection.document import raters_document
 
-        return raters(self)
+        return raters_document(self)
 
 
 def raters(
@@ -101,7 +103,7 @@ def raters(
         Tally.of_rows(replace(rows, y=decided[name if y is None else TRUTH], labels=labels), name)
         for name in given
     ]
-    opinions = Said(
+    opinions = Opinions(
         tuple(given),
         np.stack([decided[name] for name in given], axis=1),
         np.stack([unit(rows.scores[name], rows.kinds[name]) for name in given], axis=1),

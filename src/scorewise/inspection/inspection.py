@@ -1,11 +1,11 @@
-"""What an inspection was asked for."""
+"""Rows of one model or several that deserve a second look: `inspect` and its result."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,25 @@ from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.load import Loaded
 from scorewise.errors import BadInput
-from scorewise.inspection.agreement import Agreement, Said, agreement
-from scorewise.inspection.rows import (
+from scorewise.inspection.agreement import Agreement, Opinions, agreement
+from scorewise.inspection.gaps import Gap, gaps
+from scorewise.inspection.suspects import (
     EVEN,
-    Gap,
+    Set,
     Suspect,
-    gaps,
     most,
     named_rows,
     suspects,
     suspicion,
 )
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
+
+if TYPE_CHECKING:
+    from scorewise.inspection.document import InspectDocument
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,6 @@ def check_tolerance(tolerance: Any) -> None:
         raise BadInput(f"tolerance is {tolerance}; it must be a distance, 0 or more, such as 0.1")
 
 
-# The rows of one model or several that deserve a second look.
-
-
-SETS = ("high positive", "low positive", "high negative", "low negative")
-
-
 @dataclass(frozen=True)
 class Inspected:
     """What was found about one model's scores; `why` says why no rows could be ranked.
@@ -87,7 +83,7 @@ class Inspected:
     suspicion: Floats
     suspicious: list[Suspect]
     successes: list[Suspect]
-    sets: dict[str, int]
+    sets: dict[Set, int]
     gaps: list[Gap]
 
 
@@ -135,11 +131,11 @@ class Inspection(Shown):
         """The suspicion of each row of the input, NaN where it was left out."""
         return self._only.suspicion
 
-    def to_dict(self) -> Document:
-        """The document that every view renders."""
-        from scorewise.inspection.document import inspection
+    def document(self) -> InspectDocument:
+        """What is written and shown; `scorewise schema inspect` prints its schema."""
+        from scorewise.inspection.document import inspect_document
 
-        return inspection(self)
+        return inspect_document(self)
 
     def to_frame(self) -> Any:
         """One line per suspicious row and model, as a polars frame."""
@@ -194,7 +190,7 @@ def inspect(
     return Inspection(rows, settings, ids=ids)
 
 
-def look(loaded: Loaded, **settings: Any) -> Document:
+def look(loaded: Loaded, **settings: Any) -> InspectDocument:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
     rows = loaded.rows
@@ -203,7 +199,7 @@ def look(loaded: Loaded, **settings: Any) -> Document:
         raise BadInput(
             f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
         )
-    return Inspection(rows, chosen, loaded.sources, loaded.ids).to_dict()
+    return Inspection(rows, chosen, loaded.sources, loaded.ids).document()
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
@@ -234,11 +230,11 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     )
 
 
-def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[str, int]:
+def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[Set, int]:
     """The number of rows in each set."""
     masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
     times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
-    return {name: int(times[mask].sum()) for name, mask in zip(SETS, masks, strict=True)}
+    return {name: int(times[mask].sum()) for name, mask in zip(get_args(Set), masks, strict=True)}
 
 
 def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
@@ -246,9 +242,9 @@ def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agree
     columns = [rows.scores[t.origin.score] for t in tallies]
     scores = np.stack([unit(c, t.kind) for c, t in zip(columns, tallies, strict=True)], axis=1)
     called = [c >= on_their_scale(t, s.threshold) for c, t in zip(columns, tallies, strict=True)]
-    said = Said(tuple(rows.scores), np.stack(called, axis=1), scores, rows.mass())
+    opinions = Opinions(tuple(rows.scores), np.stack(called, axis=1), scores, rows.mass())
     times = 1 if rows.count is None else rows.count
     return agreement(
-        said, tallies, tolerance=s.tolerance, rule=s.midpoint,
+        opinions, tallies, tolerance=s.tolerance, rule=s.midpoint,
         top=s.top, times=times, place=rows.place, ids=ids,
     )  # fmt: skip

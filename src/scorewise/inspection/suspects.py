@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.curves.hull import calibrated
 from scorewise.errors import BadInput
+from scorewise.show.document import Count, Share, Word, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import appropriate, row_climbs, why_not_unit
@@ -82,27 +82,38 @@ def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int
 
 
 Name = str | int | None
+Set = Literal["high positive", "low positive", "high negative", "low negative"]
 EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 
 
-@dataclass(frozen=True)
-class Suspect:
-    """A row whose label may be wrong, or whose score is a hard success.
+@dataclass(frozen=True, kw_only=True)
+class NamedRow:
+    """Where a row is, and what the data call it."""
 
-    `row` counts from 0 in arrays and from 1 after the header in a `file`. `set` (high or low, positive
-    or negative), `climb` and `run` are its part in the smROC curve; None where there is no midpoint.
-    """
+    row: Annotated[
+        Count, says("Number of the row: from 1 after the header in a file, else from 0.")
+    ]
+    file: Annotated[str | None, says("The file that the row is in; null when given as arrays.")]
+    id: Annotated[Name, says("What the data call the row.")]
 
-    row: int
-    file: str | None
-    id: Name
-    label: str
-    score: float
-    suspicion: float
-    set: str | None
-    climb: float | None
-    run: float | None
-    reason: str
+
+@dataclass(frozen=True, kw_only=True)
+class Suspect(NamedRow):
+    """A row whose label may be wrong, or whose score is a hard success."""
+
+    label: Annotated[str, says("The label of the row.")]
+    score: Annotated[float, says("Its score.")]
+    suspicion: Annotated[Share, says("Share of rows scored alike that have the other label.")]
+    set: Annotated[
+        Set | None, says("Whether its score is high or low, and its class; null without midpoint.")
+    ]
+    climb: Annotated[
+        Share | None, says("How much it climbs on the smROC curve; null without midpoint.")
+    ]
+    run: Annotated[
+        Share | None, says("How much it runs on the smROC curve; null without midpoint.")
+    ]
+    reason: Annotated[Word, says("Why the row is named, in words.")]
 
 
 def suspects(
@@ -136,11 +147,16 @@ def suspects(
     return made
 
 
-def _part(t: Tally, positive: bool, score: float, midpoint: float) -> tuple[str, float]:
+def _part(t: Tally, positive: bool, score: float, midpoint: float) -> tuple[Set, float]:
     """The set that a row belongs to, and its climb."""
     y, s = np.array([positive]), unit(np.array([score]), t.kind)
-    high = bool(appropriate(y, s, midpoint)[0]) == positive
-    return f"{'high' if high else 'low'} {_class(positive)}", float(row_climbs(y, s, midpoint)[0])
+    right = bool(appropriate(y, s, midpoint)[0])
+    kind: Set = (
+        ("high positive" if right else "low positive")
+        if positive
+        else ("low negative" if right else "high negative")
+    )
+    return kind, float(row_climbs(y, s, midpoint)[0])
 
 
 def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
@@ -213,111 +229,3 @@ def named_rows(ids: Any, rows: int) -> Sequence[Any] | None:
         )
     named: Sequence[Any] = ids.to_list() if hasattr(ids, "to_list") else list(ids)
     return named
-
-
-# Gaps between scores: where a ranked list may naturally be cut.
-
-
-DEPTH = 1000  # distinct scores looked at, from the highest down
-LEAST = 3.0  # a gap is this many times as wide as those around it
-NEAR = 11  # gaps, itself among them, that a gap is compared with
-FINEST = 1e-3  # of the range of scores: what is finer is no spacing
-REPLICATES = 200
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A cut in (above, upto]: every threshold in it gives the same decisions.
-
-    `ratio` is its width over the spacing around it, `rows` how many lie above it; `precision` is the
-    share of those that are positive, `recall` the share of all positives among them. `stability` is
-    the share of resamples in which this gap keeps its rank.
-    """
-
-    above: float
-    upto: float
-    width: float
-    ratio: float
-    rows: int
-    precision: float
-    recall: float
-    stability: float
-
-
-def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
-    """The widest gaps relative to the spacing around them, the most pronounced first.
-
-    Of the highest 1,000 distinct scores, each gap is divided by the median of the 11 around it (or by a
-    thousandth of the range of all scores, where they lie closer); those at least 3 times as wide count.
-    Stability resamples the rows 200 times, by a Poisson bootstrap: the gap of rank r must be among
-    the first r again.
-
-    >>> from scorewise.columns import take
-    >>> s = [0.99, 0.98, 0.97, 0.96, 0.86, 0.85, 0.84, 0.83]
-    >>> rows = take([1, 1, 1, 0, 1, 0, 0, 0], {"p": s})
-    >>> best, = gaps(rows, Tally.of_rows(rows, "p"))
-    >>> best.above, best.upto, round(best.ratio, 1), best.rows, best.precision, best.recall
-    (0.86, 0.96, 10.0, 4, 0.75, 0.75)
-    """
-    score = t.score[-DEPTH:].astype(np.float64)
-    lowest, highest = t.ends
-    # Python's floats overflow without a warning: scores may lie further apart than a float can say
-    least = FINEST * (highest - lowest)
-    if len(score) < 3 or not math.isfinite(least):
-        return []
-    width = np.diff(score)
-    ratio = ratios(width, least)
-    order = np.lexsort((-np.arange(len(ratio)), -ratio))[:most]
-    order = order[ratio[order] >= LEAST - 1e-9]
-    if not len(order):
-        return []
-    stable = _stability(t, score, score[order] + width[order] / 2, least, seed)
-    return [
-        _gap(rows, t, float(score[i]), float(score[i + 1]), float(ratio[i]), float(kept))
-        for i, kept in zip(order.tolist(), stable, strict=True)
-    ]
-
-
-def ratios(width: Floats, least: float) -> Floats:
-    """Each width over the median of those around it, itself among them.
-
-    >>> ratios(np.array([1.0, 1.0, 10.0, 1.0]), 0.01)
-    array([ 1.,  1., 10.,  1.])
-    """
-    near = min(NEAR, len(width))
-    middle = [(near - 1) // 2, near // 2]
-    medians = np.partition(sliding_window_view(width, near), middle, axis=-1)[:, middle].mean(-1)
-    at = (np.arange(len(width)) - near // 2).clip(0, len(medians) - 1)
-    found: Floats = width / np.maximum(medians[at], least)
-    return found
-
-
-def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int) -> Floats:
-    """The share of resamples in which the gap at each place, given by rank, is among as many first."""
-    rng = np.random.default_rng(seed)
-    weight, square = t.neg + t.pos, t.neg2 + t.pos2
-    # a cell of n like rows is drawn Poisson(n) times; weights count as the rows they are worth
-    n = (weight * (weight / square))[-len(score) :]
-    drawn = rng.random((REPLICATES, len(score))) < -np.expm1(-n)
-    kept = np.zeros(len(middle))
-    rank = np.arange(len(middle))
-    for here in drawn:
-        left = score[here]
-        if len(left) < 3:
-            continue
-        ratio = ratios(np.diff(left), least)
-        at = np.searchsorted(left, middle) - 1
-        inside = (at >= 0) & (at < len(ratio))
-        mine = ratio[at.clip(0, len(ratio) - 1)]
-        wider = len(ratio) - np.searchsorted(np.sort(ratio), mine, side="right")
-        kept += inside & (wider <= rank)
-    return kept / REPLICATES
-
-
-def _gap(rows: Rows, t: Tally, above: float, upto: float, ratio: float, stable: float) -> Gap:
-    i = int(np.searchsorted(t.score, upto))
-    pos, neg = float(t.pos[i:].sum()), float(t.neg[i:].sum())
-    over = rows.scores[t.origin.score] >= upto
-    count = over.sum() if rows.count is None else rows.count[over].sum()
-    recall = pos / t.positives if t.positives else float("nan")
-    return Gap(above, upto, upto - above, ratio, int(count), pos / (pos + neg), recall, stable)

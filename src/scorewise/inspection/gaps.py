@@ -1,0 +1,125 @@
+"""Gaps between scores: where a ranked list may naturally be cut."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+from numpy.lib.stride_tricks import sliding_window_view
+
+from scorewise.arrays import Floats
+from scorewise.columns import Rows
+from scorewise.show.document import Count, Share, says
+from scorewise.tallies import Tally
+
+DEPTH = 1000  # distinct scores looked at, from the highest down
+LEAST = 3.0  # a gap is this many times as wide as those around it
+NEAR = 11  # gaps, itself among them, that a gap is compared with
+FINEST = 1e-3  # of the range of scores: what is finer is no spacing
+REPLICATES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A gap between scores: every threshold in (above, upto] gives the same decisions."""
+
+    above: Annotated[float, says("The score below the gap.")]
+    upto: Annotated[float, says("The score above the gap.")]
+    width: Annotated[float, Meta(gt=0), says("How wide it is.")]
+    ratio: Annotated[float, Meta(gt=0), says("Its width over that of the gaps around it.")]
+    rows: Annotated[Count, says("Rows above it.")]
+    precision: Annotated[Share, says("Share of the rows above it that are positive.")]
+    recall: Annotated[
+        Share | None, says("Share of all positives that lie above it; null without positives.")
+    ]
+    stability: Annotated[Share, says("Share of resamples in which it keeps its rank.")]
+
+
+def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
+    """The widest gaps relative to the spacing around them, the most pronounced first.
+
+    Of the highest 1,000 distinct scores, each gap is divided by the median of the 11 around it (or by a
+    thousandth of the range of all scores, where they lie closer); those at least 3 times as wide count.
+    Stability resamples the rows 200 times, by a Poisson bootstrap: the gap of rank r must be among
+    the first r again.
+
+    >>> from scorewise.columns import take
+    >>> s = [0.99, 0.98, 0.97, 0.96, 0.86, 0.85, 0.84, 0.83]
+    >>> rows = take([1, 1, 1, 0, 1, 0, 0, 0], {"p": s})
+    >>> best, = gaps(rows, Tally.of_rows(rows, "p"))
+    >>> best.above, best.upto, round(best.ratio, 1), best.rows, best.precision, best.recall
+    (0.86, 0.96, 10.0, 4, 0.75, 0.75)
+    """
+    score = t.score[-DEPTH:].astype(np.float64)
+    lowest, highest = t.ends
+    # Python's floats overflow without a warning: scores may lie further apart than a float can say
+    least = FINEST * (highest - lowest)
+    if len(score) < 3 or not math.isfinite(least):
+        return []
+    width = np.diff(score)
+    ratio = ratios(width, least)
+    order = np.lexsort((-np.arange(len(ratio)), -ratio))[:most]
+    order = order[ratio[order] >= LEAST - 1e-9]
+    if not len(order):
+        return []
+    stable = _stability(t, score, score[order] + width[order] / 2, least, seed)
+    return [
+        _gap(rows, t, float(score[i]), float(score[i + 1]), float(ratio[i]), float(kept))
+        for i, kept in zip(order.tolist(), stable, strict=True)
+    ]
+
+
+def ratios(width: Floats, least: float) -> Floats:
+    """Each width over the median of those around it, itself among them.
+
+    >>> ratios(np.array([1.0, 1.0, 10.0, 1.0]), 0.01)
+    array([ 1.,  1., 10.,  1.])
+    """
+    near = min(NEAR, len(width))
+    middle = [(near - 1) // 2, near // 2]
+    medians = np.partition(sliding_window_view(width, near), middle, axis=-1)[:, middle].mean(-1)
+    at = (np.arange(len(width)) - near // 2).clip(0, len(medians) - 1)
+    found: Floats = width / np.maximum(medians[at], least)
+    return found
+
+
+def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int) -> Floats:
+    """The share of resamples in which the gap at each place, given by rank, is among as many first."""
+    rng = np.random.default_rng(seed)
+    weight, square = t.neg + t.pos, t.neg2 + t.pos2
+    # a cell of n like rows is drawn Poisson(n) times; weights count as the rows they are worth
+    n = (weight * (weight / square))[-len(score) :]
+    drawn = rng.random((REPLICATES, len(score))) < -np.expm1(-n)
+    kept = np.zeros(len(middle))
+    rank = np.arange(len(middle))
+    for here in drawn:
+        left = score[here]
+        if len(left) < 3:
+            continue
+        ratio = ratios(np.diff(left), least)
+        at = np.searchsorted(left, middle) - 1
+        inside = (at >= 0) & (at < len(ratio))
+        mine = ratio[at.clip(0, len(ratio) - 1)]
+        wider = len(ratio) - np.searchsorted(np.sort(ratio), mine, side="right")
+        kept += inside & (wider <= rank)
+    return kept / REPLICATES
+
+
+def _gap(rows: Rows, t: Tally, above: float, upto: float, ratio: float, stable: float) -> Gap:
+    i = int(np.searchsorted(t.score, upto))
+    pos, neg = float(t.pos[i:].sum()), float(t.neg[i:].sum())
+    over = rows.scores[t.origin.score] >= upto
+    count = over.sum() if rows.count is None else rows.count[over].sum()
+    return Gap(
+        above=above,
+        upto=upto,
+        width=upto - above,
+        ratio=ratio,
+        rows=int(count),
+        precision=pos / (pos + neg),
+        recall=pos / t.positives if t.positives else math.nan,
+        stability=stable,
+    )
