@@ -21,9 +21,9 @@ from _examples import refreshed
 
 import scorewise as sw
 from scorewise.cli.demo_data import screening_csv
+from scorewise.evaluation.document import TITLES
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
 from scorewise.show.picture import svg
-from scorewise.show.words import TITLES
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

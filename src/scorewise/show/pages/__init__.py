@@ -1,4 +1,4 @@
-"""What the commands other than `evaluate` of two classes show, as pages that every text view renders alike.
+"""What commands show whose documents have no types yet, as pages that every text view renders alike.
 
 Each command has a file here with one function, from its document to the sections of its page.
 """
@@ -15,7 +15,6 @@ from scorewise.show.pages.agree import agree
 from scorewise.show.pages.answers import answers
 from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
-from scorewise.show.pages.evaluate_classes import evaluate_classes
 from scorewise.show.pages.in_and_out import in_and_out
 from scorewise.show.pages.inspect import inspect_page, raters_page
 from scorewise.show.pages.judge import judge
@@ -28,7 +27,6 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "answers": answers,
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
-    "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
     "inspect": inspect_page,
     "judge": judge,
@@ -37,11 +35,12 @@ PAGES: dict[str, Callable[[Document], list[Section]]] = {
 }
 
 
-def page_of(doc: Any) -> Page | None:
-    """The page of a document; none of that of `evaluate` of two classes, which has its own views."""
+def page_of(doc: Any) -> Page:
+    """The page of a document, be it typed or read from JSON."""
+    if isinstance(doc, Page):
+        return doc
     if not isinstance(doc, Typed) and doc["command"] in DOCUMENTS:
         doc = from_dict(document_type(doc["command"]), doc)
     if isinstance(doc, Typed):
         return doc.page()
-    page = PAGES.get(doc["command"])
-    return None if page is None else Page(doc["command"], page(doc))
+    return Page(doc["command"], PAGES[doc["command"]](doc))
