@@ -15,8 +15,8 @@ from typing import Any
 from _examples import refreshed
 from _pictures import FIGURES, PICTURES, evaluation, png
 
+from scorewise.evaluation.document import TITLES
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
-from scorewise.show.words import TITLES
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

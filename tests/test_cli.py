@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from scorewise import BadInput, __version__
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
-from scorewise.show.document import dumps
+from scorewise.evaluation.document import EvaluationDocument
+from scorewise.show.document import dumps, from_dict
 from scorewise.show.markdown import markdown
 from scorewise.show.schemas import document_schema
 from view_documents import document, names
@@ -55,12 +56,10 @@ def core(monkeypatch):
 
     def judge(loaded, **settings):
         core.asked.update(settings)
-        return core.doc
+        return from_dict(EvaluationDocument, core.doc)
 
-    for name, function in {"columns.load": load, "evaluation": judge}.items():
-        module = types.ModuleType(f"scorewise.{name}")
-        setattr(module, function.__name__, function)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("scorewise.columns.load.load", load)
+    monkeypatch.setattr("scorewise.evaluation.judge", judge)
     return core
 
 
@@ -124,7 +123,7 @@ def test_json_and_markdown_go_where_they_are_sent(core, capsys, tmp_path):
     assert run(["evaluate", "a.csv", "--json", str(target), "--md", "-"]) == 0
     out, err = capsys.readouterr()
     assert out == markdown(core.doc)
-    assert target.read_text("utf-8") == dumps(core.doc)
+    assert target.read_text("utf-8") == dumps(from_dict(EvaluationDocument, core.doc))
     assert str(target) in err
     assert run(["evaluate", "a.csv", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out) == core.doc

@@ -16,7 +16,7 @@ from scorewise.cli import run
 from scorewise.show import markdown as markdown_view
 from scorewise.show import terminal as terminal_view
 from scorewise.show.document import dumps
-from scorewise.show.page import Column, Page, Section, Table
+from scorewise.show.page import Column, Heading, Matrix, Name, Page, Section, Table
 from view_documents import document
 
 # sets the clipboard, colours by a C1 control, rings, breaks the line, turns the direction of reading
@@ -198,8 +198,11 @@ def test_a_traceback_for_debugging_shows_escapes(monkeypatch, capsys):
 def test_a_page_that_escapes_nothing_is_harmless(monkeypatch):
     """The views do it: whoever adds a page cannot forget."""
     e = EVIL
-    table = Table([Column(e, "text"), Column(evil("b"))], [[e, e], [evil("headed")]])
-    page = Page(e, [Section(e, [(e, e)], table, [e])])
+    shown = Column(Name(e), "text", meaning=e), Column(evil("b")), Column(e, "text", optional=True)
+    table = Table(shown, [Heading(e), [e, e, e], [evil("headed")]], [e])
+    matrix = Matrix(e, (e, e), ((1, 2), (3, 4)))
+    part = Section(e, [(e, [Name(e), e])], table, [e, [Name(e)]], [matrix, matrix])
+    page = Page(e, [part], [e])
     for view in (terminal_view, markdown_view):
         monkeypatch.setattr(view, "page_of", lambda doc: page)
     doc = {"command": "toy"}
@@ -209,8 +212,8 @@ def test_a_page_that_escapes_nothing_is_harmless(monkeypatch):
 
 
 def test_a_view_that_escapes_nothing_is_harmless(monkeypatch):
-    monkeypatch.setattr(terminal_view, "_hints", lambda *_: [Text(EVIL)])
-    monkeypatch.setattr(markdown_view, "_footnote", lambda *_: EVIL.replace("\n", ""))
+    monkeypatch.setattr(terminal_view, "_section", lambda *_: [Text(EVIL)])
+    monkeypatch.setattr(markdown_view, "_facts", lambda *_: [EVIL.replace("\n", "")])
     for doc in (document(1), document(2)):
         assert harmless(terminal_view.text(doc))
         assert "]52;c;" in terminal_view.text(doc)

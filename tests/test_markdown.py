@@ -5,8 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from scorewise.show.markdown import markdown
-from scorewise.show.words import code, escape, plain
+from scorewise.errors import plain
+from scorewise.show.markdown import code, escape, markdown
 from view_documents import NASTY, awkward, document, hostile, undefine
 
 

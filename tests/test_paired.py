@@ -14,6 +14,7 @@ from scorewise.columns import take
 from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
+from scorewise.show.document import to_dict
 from scorewise.show.schemas import document_schema
 from scorewise.tallies import Tally
 
@@ -123,9 +124,8 @@ def test_holm_is_that_of_statsmodels():
 
 def test_three_models_in_one_document():
     y, a, b, rng = random_rows(1, digits=6)
-    doc = judge(
-        load({"y": y, "a": a, "b": b, "c": rng.random(60)}, label="y", scores=["a", "b", "c"])
-    )
+    table = {"y": y, "a": a, "b": b, "c": rng.random(60)}
+    doc = to_dict(judge(load(table, label="y", scores=["a", "b", "c"])))
     jsonschema.validate(doc, document_schema())
     # scores beyond [0, 1], for which there is no smAUC
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]

@@ -135,7 +135,7 @@ def test_coarse_cells_of_real_scores():
     t = Tally.of(data["label"], data["p1"].clip(0.0, 1.0))
     coarse = t.coarsen()
     for name in ("auroc", "average_precision", "ks", "h_measure", "log_loss", "brier"):
-        exact, near = (MEASURES[name](x, clip=1e-15) for x in (t, coarse))
+        exact, near = (MEASURES[name].under({"clip": 1e-15}, x) for x in (t, coarse))
         assert abs(exact.value - near.value) <= near.bound + 1e-12
         assert near.bound < 5e-3
     assert np.isfinite(coarse.score).all()

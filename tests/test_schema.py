@@ -6,6 +6,7 @@ import math
 import jsonschema
 import pytest
 
+from schemas import check_described
 from scorewise.show.document import dumps
 from scorewise.show.schemas import document_schema
 from view_documents import awkward, document, find, hostile
@@ -106,17 +107,9 @@ def test_value_is_null_exactly_when_there_is_a_reason(value, why):
     assert not valid(doc)
 
 
-def described(schema):
-    yield schema
-    for child in [
-        *schema.get("properties", {}).values(),
-        *([schema["items"]] if "items" in schema else []),
-    ]:
-        yield from described(child)
-
-
-def test_every_field_is_described():
-    assert all(len(s["description"]) > 8 for s in described(document_schema()))
+@pytest.mark.parametrize("command", ["evaluate", "evaluate-classes"])
+def test_every_field_is_described(command):
+    check_described(document_schema(command))
 
 
 def test_json_is_strict_and_round_trips():

@@ -9,12 +9,21 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from scorewise.errors import plain
+from scorewise.evaluation.document import EvaluationDocument
+from scorewise.evaluation.document import best as best_of
+from scorewise.show.document import from_dict
 from scorewise.show.picture import svg
 from scorewise.show.terminal import print_document
-from scorewise.show.words import best, plain
 from view_documents import NASTY, awkward, document, find, hostile, undefine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def best(doc, name):
+    """Which model has the best value of a measure."""
+    models = from_dict(EvaluationDocument, doc).models
+    return best_of([next(m for m in model.measures if m.name == name) for model in models])
 
 
 def printed(doc, width=80, **options):
@@ -122,7 +131,7 @@ def test_confusion_columns_stand_in_place():
 @pytest.mark.parametrize(("name", "winner"), [("auroc", 0), ("sensitivity", 1), ("brier", 0)])
 def test_better_value_is_marked(name, winner):
     doc = document(2)
-    assert best(doc["models"], name) == winner
+    assert best(doc, name) == winner
     title = find(doc, name)["title"]
     row = next(line for line in printed(doc).splitlines() if line.startswith(f" {title} "))
     values = [f"{find(doc, name, i)['value']:.3f}" for i in (0, 1)]
@@ -133,11 +142,11 @@ def test_better_value_is_marked(name, winner):
 def test_no_mark_for_equals_nor_where_a_value_is_missing():
     doc = document(2)
     find(doc, "auroc", 1)["value"] = find(doc, "auroc", 0)["value"]
-    assert best(doc["models"], "auroc") is None
+    assert best(doc, "auroc") is None
     doc = document(3)
     undefine(doc, "dor", "infinite: no false positives", model=2)
-    assert best(doc["models"], "dor") is None
-    assert best(document(1)["models"], "auroc") is None
+    assert best(doc, "dor") is None
+    assert best(document(1), "auroc") is None
 
 
 def test_data_without_rows_or_names():
@@ -165,6 +174,6 @@ def test_a_loss_without_value_does_not_hide_the_best():
     for i, value in enumerate((0.3, 0.2)):
         find(doc, "log_loss", i)["value"] = value
     undefine(doc, "log_loss", "a certain prediction was wrong", 2)
-    assert best(doc["models"], "log_loss") == 1
+    assert best(doc, "log_loss") == 1
     undefine(doc, "lr_plus", "infinite: no false positives", 2)
-    assert best(doc["models"], "lr_plus") is None
+    assert best(doc, "lr_plus") is None

@@ -1,11 +1,13 @@
-"""The register of measures: what loops (evaluate, views, docs, tests) read; code calls functions."""
+"""The register of measures, and the mapping in which each is computed when it is asked for."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args
 
 from scorewise.estimate import Estimate
@@ -14,6 +16,7 @@ Better = Literal["high", "low", "near", "neither"]
 Group = Literal["decisions", "order", "scores", "probability", "calibration", "agreement"]
 Subject = Literal["two classes", "several classes", "raters"]
 Function = TypeVar("Function", bound=Callable[..., Estimate])
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,13 @@ class Measure:
         way = self.best - e.baseline
         return (e.value - e.baseline) / way if way else math.nan
 
-    def __call__(self, statistic: Any, **settings: Any) -> Estimate:
-        """The estimate, given those settings that the function knows."""
-        known = {k: v for k, v in settings.items() if k in self.options}
-        return self.function(statistic, **known)
+    def __call__(self, statistic: Any, **options: Any) -> Estimate:
+        """The estimate; options that the function does not have are refused."""
+        return self.function(statistic, **options)
+
+    def under(self, settings: Mapping[str, Any], statistic: Any) -> Estimate:
+        """The estimate under settings of many measures, of which it takes those that it has."""
+        return self(statistic, **{k: v for k, v in settings.items() if k in self.options})
 
 
 MEASURES: dict[str, Measure] = {}
@@ -105,3 +111,128 @@ def measure(
         return function
 
     return record
+
+
+# other names that the field has for measures, or for what they are the complement of
+_ALSO = {
+    "auroc": "auc roc_auc area_under_curve c_statistic c_index concordance gini",
+    "average_precision": "ap auprc pr_auc auc_pr",
+    "sensitivity": "recall tpr true_positive hit fnr false_negative miss",
+    "balanced_accuracy": "macro_recall recall tpr",
+    "specificity": "tnr true_negative selectivity fpr false_positive fall_out",
+    "precision": "ppv positive_predictive_value fdr",
+    "npv": "negative_predictive_value",
+    "f1": "f f1_measure dice",
+    "f_beta": "f2 fbeta",
+    "jaccard": "iou intersection_over_union critical_success_index threat",
+    "youden": "youden_j youden_index informedness",
+    "g_mean": "gmean geometric_mean",
+    "mcc": "phi matthews matthews_corrcoef matthews_correlation",
+    "kappa": "cohen cohen_kappa",
+    "dor": "odds_ratio diagnostic_odds_ratio",
+    "lr_plus": "plr positive_likelihood_ratio",
+    "lr_minus": "nlr negative_likelihood_ratio",
+    "log_loss": "logloss cross_entropy nll deviance",
+    "brier": "mse mean_squared_error quadratic",
+    "ks": "ks_statistic kolmogorov_smirnov",
+    "ece": "expected_calibration_error",
+    "max_ce": "mce maximum_calibration_error",
+    "hosmer_lemeshow": "hl",
+    "calibration_slope": "slope",
+    "calibration_intercept": "intercept calibration_in_the_large",
+    "mcb": "miscalibration",
+    "dsc": "discrimination",
+    "unc": "uncertainty",
+    "hand_till": "mauc multiclass_auc",
+}
+_ENDINGS = ("_score", "_loss", "_rate", "_coefficient")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The known measure that a name most likely means; empty where none is near.
+
+    >>> near("recall", ["accuracy", "sensitivity"]), near("acuracy", ["accuracy"]), near("x", ["f1"])
+    ('sensitivity', 'accuracy', '')
+    """
+    there, word = list(known), name.lower()
+    shorter = [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
+    meant = [word, *shorter]
+    meant += [m for m, also in _ALSO.items() if {word, *shorter} & {*also.split()}]
+    close = get_close_matches(word, there, n=1, cutoff=0.75)
+    found = (*meant, *(f"macro_{m}" for m in meant), *close)
+    return next((m for m in found if m in there), "")
+
+
+def unknown(name: str, known: Iterable[str], what: str = "measure") -> str:
+    """That there is no such measure, and which one is near, or which there are."""
+    if other := near(name, known):
+        return f"no {what} is named {name}; did you mean {other}?"
+    return f"no {what} is named {name}; there are {', '.join(sorted(known))}"
+
+
+class Lazy(Mapping[str, Value]):
+    """Values by name, each made when it is first asked for, and then kept."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._made: dict[str, Value | None] = dict.fromkeys(names)
+
+    @abstractmethod
+    def _make(self, name: str) -> Value:
+        """The value of a known name."""
+
+    @abstractmethod
+    def _unknown(self, name: str) -> str:
+        """What is said of a name that there is not."""
+
+    def __getitem__(self, name: Any) -> Value:
+        key = str(name)
+        if key not in self._made:
+            raise KeyError(self._unknown(key))
+        made = self._made[key]
+        if made is None:
+            made = self._made[key] = self._make(key)
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+class Measured(Lazy[Estimate]):
+    """Measures by name and as attributes, each computed when it is first asked for."""
+
+    _what = "measure"
+
+    def __init__(self, register: Mapping[str, Measure], settings: Mapping[str, Any]) -> None:
+        groups = get_args(Group)
+        self._measures = {
+            m.name: m for m in sorted(register.values(), key=lambda m: groups.index(m.group))
+        }
+        self._options = settings
+        super().__init__(self._measures)
+
+    @abstractmethod
+    def _statistic(self, m: Measure) -> Any:
+        """What a measure is computed from."""
+
+    def _make(self, name: str) -> Estimate:
+        m = self._measures[name]
+        return m.under(self._options, self._statistic(m))
+
+    def _unknown(self, name: str) -> str:
+        return unknown(name, self._measures, self._what)
+
+    def __getattr__(self, name: str) -> Estimate:
+        known = self.__dict__.get("_measures", ())  # empty while it is copied
+        if name not in known:
+            raise AttributeError(unknown(name, known, self._what))
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._measures]
+
+    def skill(self, name: str) -> float:
+        """Share of the way from a measure's baseline to its best value; NaN where there is none."""
+        return self._measures[name].skill(self[name])

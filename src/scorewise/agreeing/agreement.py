@@ -186,10 +186,7 @@ class Agreement(Shown, Mapping[str, Estimate]):
         if name not in RATER_MEASURES:
             raise KeyError(_unknown(name))
         if name not in self._estimates:
-            s = self.settings
-            self._estimates[name] = RATER_MEASURES[name](
-                self.ratings, weights=s.weights, interval=s.interval, level=s.level, seed=s.seed
-            )
+            self._estimates[name] = RATER_MEASURES[name].under(vars(self.settings), self.ratings)
         return self._estimates[name]
 
     def __iter__(self) -> Iterator[str]:

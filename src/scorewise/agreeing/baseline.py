@@ -192,7 +192,7 @@ def paradox(r: Ratings, *, level: float = 0.95) -> Paradox:
     two = r.raters is not None and len(r.raters) == 2
     names = TWO if two else MANY
     found = {
-        n: RATER_MEASURES[n](r, level=level, weights="identity") for n in names
+        n: RATER_MEASURES[n].under({"level": level, "weights": "identity"}, r) for n in names
     }  # those that know no weights get none
     said = _shares(r, None)
     share = float(said.max(initial=0.0))

@@ -96,7 +96,8 @@ def _of_tally(m: Measure) -> AnswerMeasure:
     """A registered measure, of the tally of confidence against correct."""
 
     def judge(s: Sample, o: Settings) -> Estimate:
-        e = m(s.tally(o.tau), level=o.level, seed=o.seed, bins=o.bins)
+        settings = {"level": o.level, "seed": o.seed, "bins": o.bins}
+        e = m.under(settings, s.tally(o.tau))
         return replace(e, why=WHY[e.why]) if e.why in WHY else e
 
     return AnswerMeasure(m.name, m.title, m.group, m.better, m.meaning, judge)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scorewise.cli.work import as_options, busy, reading, tell
+from scorewise.cli.work import busy, reading, tell, with_options
 from scorewise.errors import BadInput
-from scorewise.show.words import Document
 
 
 def judged_classes(
     files: Sequence[str], options: Mapping[str, Any], settings: Mapping[str, Any]
-) -> Document:
+) -> Any:
     """The document of a model of several classes."""
     _refuse(options, settings)
     score = options["score"]
@@ -33,11 +32,7 @@ def judged_classes(
     for note in loaded.notes:
         tell(f"note: {note}")
     with busy(f"judging {len(loaded.rows):,} rows"):
-        doc = judge_classes(loaded, rule, **settings)
-    for row in (m for part in (doc, *doc["classes"]) for m in part["measures"]):
-        row["why"] = as_options(row["why"])
-    doc["hints"] = [as_options(hint) for hint in doc["hints"]]
-    return doc
+        return with_options(judge_classes(loaded, rule, **settings))
 
 
 def _refuse(options: Mapping[str, Any], settings: Mapping[str, Any]) -> None:

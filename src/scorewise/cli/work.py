@@ -18,7 +18,7 @@ import typer
 from scorewise.errors import BadInput
 from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
-from scorewise.show.words import Document, plain, quoted
+from scorewise.show.words import plain, quoted
 from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
@@ -153,16 +153,13 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
     return loaded
 
 
-def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Document:
+def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Any:
     """The document of all scores that were read."""
     with busy(f"judging {len(loaded.rows):,} rows"):
         from scorewise.evaluation import judge
 
-        doc: Document = judge(loaded, **settings)
-    for model in doc["models"]:
-        for row in model["measures"]:
-            row["why"] = as_options(row["why"])
-    return doc
+        doc = judge(loaded, **settings)
+    return replace(doc, models=with_options(doc.models))
 
 
 def with_options(part: Any) -> Any:

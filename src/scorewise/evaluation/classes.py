@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.columns import Kind, Missing
 from scorewise.columns.load import LoadedClasses, LoadedDecided, Spec, load_classes, load_decided
 from scorewise.errors import BadInput, plain
-from scorewise.estimate import Estimate
-from scorewise.evaluation.document import Settings, class_document
-from scorewise.evaluation.models import Evaluation
-from scorewise.registry import CLASS_MEASURES, Group
+from scorewise.evaluation.models import Evaluation, Settings, measure_frame, refuse_no_rows
+from scorewise.registry import CLASS_MEASURES, Lazy, Measure, Measured
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import ClassTally, Confusion
 from scorewise.tallies.joint import Rule
 
+if TYPE_CHECKING:
+    from scorewise.evaluation.class_document import ClassDocument
 
-class ClassEvaluation(Shown, Mapping[str, Estimate]):
+
+class ClassEvaluation(Shown, Measured):
     """Each measure of several classes as an attribute and by its name: `e.accuracy`, `e["accuracy"]`.
 
     Prints as a table. `e.top` is the `Evaluation` of the confidence against whether the decision was
@@ -32,14 +31,14 @@ class ClassEvaluation(Shown, Mapping[str, Estimate]):
 
     tally: ClassTally
     settings: Settings
+    _what = "measure of several classes"
 
     def __init__(self, tally: ClassTally, settings: Settings) -> None:
-        if settings.clip is not None and not 0 < settings.clip < 0.5:
-            raise BadInput(f"clip={settings.clip:g} is not between 0 and 0.5; 1e-15 is usual")
         self.tally, self.settings = tally, settings
-        by_group = sorted(CLASS_MEASURES.values(), key=lambda m: get_args(Group).index(m.group))
-        self._measures = {m.name: m for m in by_group}
-        self._estimates: dict[str, Estimate] = {}
+        super().__init__(CLASS_MEASURES, vars(settings))
+
+    def _statistic(self, m: Measure) -> ClassTally:
+        return self.tally
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -61,84 +60,38 @@ class ClassEvaluation(Shown, Mapping[str, Estimate]):
         """The scores of each class against the rest, by the name of the class."""
         return Each(self.tally, self.settings)
 
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in self._measures:
-            raise KeyError(_unknown(name))
-        if name not in self._estimates:
-            t, s = self.tally, self.settings
-            self._estimates[name] = self._measures[name](t, level=s.level, seed=s.seed, clip=s.clip)
-        return self._estimates[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._measures)
-
-    def __len__(self) -> int:
-        return len(self._measures)
-
-    def __getattr__(self, name: str) -> Estimate:
-        if name not in self.__dict__.get("_measures", ()):
-            raise AttributeError(_unknown(name))
-        return self[name]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._measures]
-
-    def skill(self, name: str) -> float:
-        """Share of the way from a measure's baseline to its best value; NaN where there is none."""
-        return self._measures[name].skill(self[name])
+    def document(self) -> ClassDocument:
+        """What is written and shown; `scorewise schema evaluate-classes` prints its schema."""
+        return self._document
 
     @cached_property
-    def _document(self) -> Document:
+    def _document(self) -> ClassDocument:
+        from scorewise.evaluation.class_document import class_document
+
         return class_document(self)
-
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema evaluate-classes` has its schema."""
-        from copy import deepcopy
-
-        # numbers alone need no copy one by one, and of many classes there are a great many
-        table = [line.copy() for line in self._document["confusion"]]
-        rest = {key: part for key, part in self._document.items() if key != "confusion"}
-        copied = deepcopy(rest)
-        return {key: table if key == "confusion" else copied[key] for key in self._document}
 
     def to_frame(self) -> Any:
         """One row per measure, as a polars frame."""
-        import polars as pl
-
-        frame = pl.DataFrame(self._document["measures"], infer_schema_length=None)
-        first = ["name", "value", "low", "high", "baseline", "skill"]
-        return frame.select(*first, pl.exclude(first))
+        return measure_frame(self._document.measures)
 
 
-class Each(Mapping[str, Evaluation]):
+class Each(Lazy[Evaluation]):
     """The evaluation of each class against the rest, made when it is first asked for."""
 
     def __init__(self, tally: ClassTally, settings: Settings) -> None:
         self._tally, self._settings = tally, settings
-        self._made: dict[str, Evaluation] = {}
+        super().__init__(tally.classes if tally.each else ())
 
-    def __getitem__(self, name: Any) -> Evaluation:
-        word = str(name)
-        if word not in list(self):
-            if not self._tally.each:
-                raise KeyError("only the confidence is known; scores of each class are needed")
-            raise KeyError(f"no class is named {word}; there are {', '.join(self)}")
-        if word not in self._made:
-            self._made[word] = Evaluation(self._tally.one(word), self._settings)
-        return self._made[word]
+    def _make(self, name: str) -> Evaluation:
+        return Evaluation(self._tally.one(name), self._settings)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tally.classes if self._tally.each else ())
-
-    def __len__(self) -> int:
-        return len(self._tally.classes) if self._tally.each else 0
+    def _unknown(self, name: str) -> str:
+        if not self._tally.each:
+            return "only the confidence is known; scores of each class are needed"
+        return f"no class is named {name}; there are {', '.join(self)}"
 
     def __repr__(self) -> str:
         return f"<evaluations of {plain(', '.join(self)) or 'no class'}, each against the rest>"
-
-
-def _unknown(name: str) -> str:
-    return f"no measure of several classes is named {name}; there are {', '.join(sorted(CLASS_MEASURES))}"
 
 
 # Tallies of several classes from files and frames.
@@ -233,10 +186,9 @@ def tally_of(loaded: LoadedClasses | LoadedDecided, rule: Rule) -> ClassTally:
     return ClassTally.of_decided(loaded.rows, sources=loaded.sources)
 
 
-def judge_classes(loaded: LoadedClasses | LoadedDecided, rule: Rule, **settings: Any) -> Document:
+def judge_classes(
+    loaded: LoadedClasses | LoadedDecided, rule: Rule, **settings: Any
+) -> ClassDocument:
     """The document of rows that were read."""
-    rows = loaded.rows
-    if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
-        raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
-    return ClassEvaluation(tally_of(loaded, rule), Settings(**settings)).to_dict()
+    refuse_no_rows(loaded)
+    return ClassEvaluation(tally_of(loaded, rule), Settings(**settings)).document()

@@ -1,92 +1,236 @@
-"""What an evaluation was asked for."""
+"""What `evaluate` of two classes writes and shows: data, decisions, every measure, differences, hints."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-import numpy as np
+from msgspec import Meta
 
-from scorewise.errors import BadInput
-from scorewise.registry import CLASS_MEASURES, MEASURES
-from scorewise.show.documents import data_of, documented, finite, measure_row
-from scorewise.show.words import Document, counted, named, quoted, whole_percent
-from scorewise.tallies import ClassTally, Confusion, Tally
+from scorewise.estimate import number
+from scorewise.evaluation.models import Settings
+from scorewise.inference.paired import Difference
+from scorewise.registry import MEASURES, Measure
+from scorewise.show.data import CutRecord, DataRecord, Weight
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Hints,
+    Level,
+    MeasureRow,
+    Number,
+    Share,
+    Word,
+    cautions,
+    finite,
+    says,
+)
+from scorewise.show.page import (
+    DASH,
+    Column,
+    Compared,
+    Heading,
+    Matrix,
+    Name,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    chance,
+    counted,
+    hints,
+    interval,
+    percent,
+    value,
+)
 from scorewise.tallies.smroc import far, midpoint
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.classes import ClassEvaluation
     from scorewise.evaluation.models import Evaluation
 
-
-@dataclass(frozen=True)
-class Settings:
-    """What an evaluation was asked for."""
-
-    threshold: float = 0.5
-    level: float = 0.95
-    seed: int = 0
-    clip: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, x in (("threshold", self.threshold), ("level", self.level), ("clip", self.clip)):
-            if not isinstance(x, int | float | np.number) and not (name == "clip" and x is None):
-                raise BadInput(f"{name} is {x!r}; it must be a number")
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
-        if not math.isfinite(self.threshold):
-            raise BadInput(
-                f"threshold is {self.threshold}; it must be a finite number, such as 0.5"
-            )
-        if not 0 < self.level < 1:
-            raise BadInput(f"level is {self.level}; it must lie between 0 and 1, such as 0.95")
+TITLES = {
+    "decisions": "Decisions",
+    "order": "Order",
+    "scores": "Scores",
+    "probability": "Probabilities",
+    "calibration": "Calibration",
+}
 
 
-# The document that every view renders.
+IntervalLevel: TypeAlias = Annotated[Level, says("Confidence level of the intervals.")]
+Seed: TypeAlias = Annotated[Count, says("Seed of the random draws.")]
+Clip: TypeAlias = Annotated[
+    float | None, says("Distance from 0 and 1 to which log loss clips; null: no clipping.")
+]
 
 
-def document(
-    evaluations: Mapping[str, Evaluation], s: Settings, differences: Sequence[Document] = ()
-) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class SettingsRecord:
+    """The settings that the numbers depend on."""
+
+    level: IntervalLevel
+    seed: Seed
+    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
+    clip: Clip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusionRecord:
+    """Weight per true class and decision; counts when there are no weights."""
+
+    tp: Annotated[Weight, says("Positives decided positive.")]
+    fp: Annotated[Weight, says("Negatives decided positive.")]
+    fn: Annotated[Weight, says("Positives decided negative.")]
+    tn: Annotated[Weight, says("Negatives decided negative.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """One column of scores."""
+
+    name: Annotated[str, says("Name of the scores, usually their column.")]
+    kind: Annotated[
+        Literal["probability", "logit", "score"], says("What the scores are said to be.")
+    ]
+    distinct: Annotated[Count, says("Distinct scores, or cells when coarsened.")]
+    exact: Annotated[bool, says("False when scores were coarsened into cells.")]
+    lowest: Annotated[Number, says("Lowest score; null when there are none.")]
+    highest: Annotated[Number, says("Highest score; null when there are none.")]
+    cut: CutRecord
+    confusion: ConfusionRecord
+    measures: Annotated[list[MeasureRow], says("The measures, group by group.")]
+
+    @classmethod
+    def of(cls, name: str, e: Evaluation) -> ModelRecord:
+        """The record of an evaluation."""
+        t, c = e.tally, e.confusion
+        cut = t.cut(e.settings.threshold)
+        lowest, highest = t.ends
+        return cls(
+            name=name,
+            kind=t.kind,
+            distinct=len(t.score),
+            exact=t.coarse is None,
+            lowest=finite(lowest),
+            highest=finite(highest),
+            cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
+            confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
+            measures=[MeasureRow.of(MEASURES[key], estimate) for key, estimate in e.items()],
+        )
+
+    def facts(self) -> list[tuple[str, Sentence]]:
+        """What kind of scores it has, and where they are cut."""
+        ends = ""
+        if self.distinct and self.lowest is not None and self.highest is not None:
+            ends = f" from {number(self.lowest)} to {number(self.highest)}"
+        coarse = "" if self.exact else "; coarsened"
+        scores = f": {self.kind}, {counted(self.distinct, 'distinct value')}{ends}{coarse}"
+        what = "probability" if self.kind == "logit" else "score"
+        cut = f"{what} >= {self.cut.threshold!r} is positive; the same for any cut in "
+        return [("Model", [Name(self.name), scores]), ("", cut + self.cut.same_decisions())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DifferenceRecord:
+    """One model minus another, paired."""
+
+    measure: Annotated[Word, says("Name of the measure.")]
+    title: Annotated[Word, says("Name of the measure, as shown.")]
+    first: Annotated[str, says("Name of the model that is subtracted from.")]
+    second: Annotated[str, says("Name of the model that is subtracted.")]
+    value: Annotated[Number, says("The difference; null when undefined.")]
+    low: Annotated[Number, says("Lower end of the interval; null when there is none.")]
+    high: Annotated[Number, says("Upper end of the interval; null when there is none.")]
+    level: Annotated[Level, says("Confidence level of the interval.")]
+    method: Annotated[str, says("How interval and p-value were made.")]
+    why: Annotated[str, says("Why there is no value; empty when there is one.")]
+    p: Annotated[Share | None, says("Two-sided p-value of no difference.")]
+    p_adjusted: Annotated[Share | None, says("The same, adjusted for the number of pairs (Holm).")]
+    caution: Annotated[str, says("Why the interval is unreliable; empty where it is not.")]
+
+    @classmethod
+    def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:
+        """The record of a difference, with its adjusted p-value."""
+        e = d.estimate
+        return cls(
+            measure=m.name,
+            title=m.title,
+            first=models[0],
+            second=models[1],
+            value=finite(e.value),
+            low=finite(e.low),
+            high=finite(e.high),
+            level=e.level,
+            method=e.method,
+            why=e.why,
+            p=finite(d.p),
+            p_adjusted=finite(q),
+            caution=e.caution,
+        )
+
+    def line(self, several: bool) -> Sentence:
+        """The difference in a sentence; with the adjusted p-value where there are several."""
+        pair = [f"{self.title} ", Name(self.first), " - ", Name(self.second), ": "]
+        if self.value is None:
+            return [*pair, f"{DASH}  {self.why}"]
+        text = f"{value(self)} {interval(self)}"
+        if self.p is not None:
+            text += f", {chance(self.p)}"
+            adjusted = several and self.p_adjusted is not None
+            text += f" ({chance(self.p_adjusted or 0.0)} by Holm)" if adjusted else ""
+        return [*pair, f"{text}; {self.method}"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationDocument(Document):
+    """Models judged on the same rows."""
+
+    command: Annotated[Literal["evaluate"], says(COMMAND)] = "evaluate"
+    settings: SettingsRecord
+    data: DataRecord
+    models: Annotated[
+        list[ModelRecord],
+        Meta(min_length=1),
+        says("The scores that were judged, in the order given."),
+    ]
+    differences: Annotated[
+        list[DifferenceRecord], says("Models compared on the same rows, pair by pair.")
+    ]
+    hints: Hints
+
+    def page(self) -> Page:
+        """The data, the decisions, every measure of one model or of several side by side, differences."""
+        models = self.models
+        facts = [*self.data.facts(), *(fact for model in models for fact in model.facts())]
+        sections = [
+            Section(facts=facts),
+            Section(matrices=[_matrix(self.data, model) for model in models]),
+            Section(table=_table(self)),
+        ]
+        by_measure = [d.measure for d in self.differences]
+        lines = [d.line(several=by_measure.count(d.measure) > 1) for d in self.differences]
+        sections += [Section("Differences, on the same rows", lines=lines)] if lines else []
+        record = footnotes(self.settings.seed, self.settings.clip)
+        return Page(self.command, [*sections, *hints(self.hints)], record)
+
+
+def evaluation_document(
+    evaluations: Mapping[str, Evaluation],
+    s: Settings,
+    differences: Sequence[DifferenceRecord] = (),
+) -> EvaluationDocument:
     """The document of evaluations on the same rows."""
-    return documented(
-        "evaluate",
-        {
-            "settings": {
-                "level": s.level,
-                "seed": s.seed,
-                "threshold": s.threshold,
-                "clip": s.clip,
-            },
-            "data": data_of(next(iter(evaluations.values())).tally),
-            "models": [_model(name, e) for name, e in evaluations.items()],
-            "differences": list(differences),
-            "hints": [hint for name, e in evaluations.items() for hint in _hints(name, e)],
-        },
+    models = [ModelRecord.of(name, e) for name, e in evaluations.items()]
+    remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e)]
+    return EvaluationDocument(
+        settings=SettingsRecord(level=s.level, seed=s.seed, threshold=s.threshold, clip=s.clip),
+        data=DataRecord.of(next(iter(evaluations.values())).tally),
+        models=models,
+        differences=list(differences),
+        hints=[*remarks, *cautions([models, list(differences)])],
     )
-
-
-def _model(name: str, e: Evaluation) -> Document:
-    t, c = e.tally, e.confusion
-    cut = t.cut(e.settings.threshold)
-    lowest, highest = t.ends
-    return {
-        "name": name,
-        "kind": t.kind,
-        "distinct": len(t.score),
-        "exact": t.coarse is None,
-        "lowest": finite(lowest),
-        "highest": finite(highest),
-        "cut": {
-            "threshold": cut.threshold,
-            "above": finite(cut.above),
-            "upto": finite(cut.upto),
-        },
-        "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
-        "measures": [measure_row(MEASURES[key], estimate) for key, estimate in e.items()],
-    }
 
 
 def _hints(name: str, e: Evaluation) -> Iterator[str]:
@@ -120,121 +264,108 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             )
 
 
-# The document of an evaluation of several classes.
+# The page.
 
 
-DECIDED = ("sensitivity", "precision", "f1")
-SCORED = ("auroc", "average_precision", "brier", "ece")
-FEW = 50  # classes of which also the scores are judged one by one
+BASELINE = "Baseline: what chance or the best constant prediction would get."
+CALIBRATED = "Under Calibration: what calibrated scores would get on average."
+SKILL = "Skill: share of the way from there to the best value."
+CHANCE = "p: the chance that calibrated scores would get as much or more."
+COARSE = "±: certified half-width left by coarsening; the interval contains it."
 
 
-def class_document(e: ClassEvaluation) -> Document:
-    """The document of one model on all its rows."""
-    s, t = e.settings, e.tally
-    return documented(
-        "evaluate-classes",
-        {
-            "settings": {"level": s.level, "seed": s.seed, "clip": s.clip},
-            "data": _data(t),
-            "confusion": t.confusion.weight.tolist(),
-            "measures": [measure_row(CLASS_MEASURES[key], estimate) for key, estimate in e.items()],
-            "classes": [_class(e, c) for c in t.classes],
-            "hints": list(_class_hints(e)),
-        },
-    )
+def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
+    positive, negative = (None if c is None else str(c) for c in (data.positive, data.negative))
+    c = model.confusion
+    return Matrix(model.name, (positive, negative), ((c.tp, c.fn), (c.fp, c.tn)))
 
 
-def _data(t: ClassTally) -> Document:
-    o = t.top.origin
-    return {
-        "sources": list(o.sources),
-        "label": o.label,
-        "rows": t.rows,
-        "dropped": o.dropped,
-        "weight": o.weight,
-        "kind": t.kind if t.each else None,
-        "rule": t.rule,
-        "confidence": t.ranked.origin.score,
-        "confidence_kind": t.ranked.kind,
-        "distinct": len(t.ranked.score),
-    }
+def _table(doc: EvaluationDocument) -> Table:
+    models = doc.models
+    notes = [] if all(model.exact for model in models) else [COARSE]
+    if len(models) == 1:
+        return measure_table(models[0].measures, doc.settings.level, notes)
+    return _side_by_side(models, doc.settings.level, notes)
 
 
-def _class(e: ClassEvaluation, name: str) -> Document:
-    """One class against the rest: its rows, its decisions and, where they are known, its scores."""
-    t, s = e.tally, e.settings
-    at = t.classes.index(name)
-    decided = t.decided(name)
-    found: list[tuple[str, Confusion | Tally]] = [(key, decided) for key in DECIDED]
-    if t.each and len(t.classes) <= FEW:
-        scores = t.one(name)
-        found += [(key, scores) for key in SCORED]
-    rows = [
-        measure_row(MEASURES[key], MEASURES[key](what, level=s.level, seed=s.seed, clip=s.clip))
-        for key, what in found
-        if key in MEASURES
+def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()) -> Table:
+    """One row for each measure, group by group: value, interval, baseline, skill and method."""
+    expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
+    tested = [CHANCE] if any(m.p is not None for m in measures) else []
+    columns = [
+        Column("Measure", "title"),
+        Column("Value", "value", point=True),
+        Column(f"{percent(level)} interval", "interval or reason"),
+        Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
+        Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
+        Column("Method", "text", optional=True),
     ]
-    return {
-        "name": name,
-        "weight": float(t.weight[at]),
-        "called": float(t.confusion.weight[:, at].sum()),
-        "measures": rows,
-    }
+    rows: list[tuple[object, ...] | Heading] = []
+    for title, group in grouped(measures):
+        rows += [Heading(title), *((m.title, m, m, m, m, m.method) for m in group)]
+    return Table(columns, rows, notes)
 
 
-def _class_hints(e: ClassEvaluation) -> Iterator[str]:
-    """What a reader should be told in words."""
-    t = e.tally
-    if not t.rows:
-        return
-    absent = t.weight == 0
-    never = (t.confusion.weight.sum(0) == 0) & ~absent
-    if absent.any():
-        yield f"{_named(t, absent)} occurs in no row; averages over classes leave out what occurs nowhere"
-    if never.any():
-        yield f"{_named(t, never)} occurs, but is never the decision; it has no precision"
-    a = e.accuracy
-    if a.defined and a.baseline is not None and a.value < a.baseline:
-        yield (
-            f"decisions are worse than always saying the most frequent class: are the scores in the order "
-            f"of the classes, {named(list(t.classes), 5)}? classes= gives theirs"
-        )
-    yield from _ties(t)
-    if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:
-        yield "confidence is higher where the decision is wrong: keeping the surest rows raises the risk"
-    if e.canonical_ce.p is not None and e.canonical_ce.p > 0.95:
-        yield (
-            "the canonical error is below what calibrated scores get: its wide kernel hides scores that "
-            "are too unsure; measures.canonical_ce with smoothed='gaps' sees them"
-        )
-    if len(t.classes) == 2 and t.each:
-        yield "two classes have measures of their own: evaluate the scores of one of them alone for those"
-    if t.kind == "logit" and t.joint is not None and _like_probabilities(t.joint.scores):
-        yield "the scores are said to be logits, but are from 0 to 1 and add up to 1, as probabilities do"
+def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[str]) -> Table:
+    """Models side by side, the best marked; a baseline where all have the same."""
+    by_name = [{m.name: m for m in model.measures} for model in models]
+    every: dict[str, MeasureRow] = {}
+    for m in (m for model in models for m in model.measures):
+        every.setdefault(m.name, m)
+    rows: list[tuple[object, ...] | Heading] = []
+    for title, group in grouped(list(every.values())):
+        rows += [
+            Heading(title),
+            *((m.title, *_compared([of.get(m.name) for of in by_name])) for m in group),
+        ]
+    brackets = f"Brackets: {percent(level)} interval."
+    columns = [
+        Column("Measure", "title"),
+        *(
+            Column(Name(m.name), "compared", meaning="" if i else brackets)
+            for i, m in enumerate(models)
+        ),
+        Column("Baseline", optional=True, point=True, meaning=BASELINE),
+        Column("Method", "text", optional=True),
+    ]
+    return Table(columns, rows, notes)
 
 
-def _named(t: ClassTally, which: np.ndarray) -> str:
-    words = [quoted(c) for c, there in zip(t.classes, which, strict=True) if there]
-    return named(words) if len(words) == 1 else f"each of {named(words)}"
+def _compared(rows: Sequence[MeasureRow | None]) -> list[object]:
+    """The cells of one measure: that of each model, the baseline and the method."""
+    top, there = best(rows), [m for m in rows if m is not None]
+    cells: list[object] = ["" if m is None else Compared(m, i == top) for i, m in enumerate(rows)]
+    baselines = {m.baseline for m in there}
+    common = baselines.pop() if len(baselines) == 1 else None
+    methods = dict.fromkeys(m.method for m in there if m.method)
+    return [*cells, "" if common is None else common, "; ".join(methods)]
 
 
-def _ties(t: ClassTally) -> Iterator[str]:
-    """Rows in which several classes share the highest score."""
-    if t.joint is None:
-        return
-    scores = t.joint.scores
-    shared = (scores == scores.max(1, keepdims=True)).sum(1) > 1
-    if not shared.any():
-        return
-    if t.joint.whole and not t.top.weighted:
-        said = f"in {counted(int(t.joint.weight[shared].sum()), 'row')}"
-    else:
-        part = float(t.joint.weight[shared].sum() / t.joint.weight.sum())
-        said = f"in about {whole_percent(part)} of the rows"
-    yield f"several classes share the highest score {said}; the first of them is the decision"
+def grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
+    """Each group's title and its measures, in the order in which they come."""
+    groups: dict[str, list[MeasureRow]] = {}
+    for m in measures:
+        groups.setdefault(m.group, []).append(m)
+    return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
 
 
-def _like_probabilities(scores: np.ndarray) -> bool:
-    if not len(scores) or scores.min() < 0 or scores.max() > 1:
-        return False
-    return bool((np.abs(scores.sum(1) - 1) < 0.01).all())
+def best(rows: Sequence[MeasureRow | None]) -> int | None:
+    """Which model has the better point value; none where the best tie, or one may be infinite."""
+    there = [m for m in rows if m is not None]
+    better = there[0].better
+    values = [None if m is None else m.value for m in rows]
+    if better == "near":
+        target = next((m.expected for m in there if m.value is not None), None) or 0.0
+        values = [None if v is None else -abs(v - target) for v in values]
+    known = [v for v in values if v is not None]
+    # without a value a loss may be infinite, which is worst; anything else might be best
+    if better == "neither" or len(known) < (2 if better == "low" else max(2, len(rows))):
+        return None
+    top = (min if better == "low" else max)(known)
+    return values.index(top) if known.count(top) == 1 else None
+
+
+def footnotes(seed: int, clip: float | None) -> list[str]:
+    """What the numbers depend on, for a page that is kept."""
+    clipped = [] if clip is None else [f"Log loss clips at {clip:g}."]
+    return [f"Seed {seed}.", *clipped, "Ties count half; row order does not matter."]

@@ -13,8 +13,7 @@ from scorewise.columns.classes import unnamed
 from scorewise.columns.files import open_frame
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.document import Settings
-from scorewise.evaluation.models import Evaluation
+from scorewise.evaluation.models import Evaluation, Settings
 from scorewise.tallies import ClassTally, Tally
 
 

@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.load import Loaded, load
 from scorewise.errors import BadInput, plain
-from scorewise.estimate import Estimate
-from scorewise.evaluation.document import Settings, document
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
-from scorewise.registry import MEASURES, Group, Measure
-from scorewise.show.documents import finite
+from scorewise.registry import MEASURES, Lazy, Measure, Measured
+from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.probabilities import check_clip
 from scorewise.tallies.smroc import why_not_unit
 
+if TYPE_CHECKING:
+    from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
 
-class Evaluation(Shown, Mapping[str, Estimate]):
+
+@dataclass(frozen=True)
+class Settings:
+    """What an evaluation was asked for."""
+
+    threshold: float = 0.5
+    level: float = 0.95
+    seed: int = 0
+    clip: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, x in (("threshold", self.threshold), ("level", self.level), ("clip", self.clip)):
+            if not isinstance(x, int | float | np.number) and not (name == "clip" and x is None):
+                raise BadInput(f"{name} is {x!r}; it must be a number")
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
+        if not math.isfinite(self.threshold):
+            raise BadInput(
+                f"threshold is {self.threshold}; it must be a finite number, such as 0.5"
+            )
+        if not 0 < self.level < 1:
+            raise BadInput(f"level is {self.level}; it must lie between 0 and 1, such as 0.95")
+        check_clip(self.clip)
+
+
+class Evaluation(Shown, Measured):
     """Each measure as an attribute and by its name: `e.auroc`, `e["auroc"]`, an `Estimate`.
 
-    Prints as a table. The scores themselves are in `e.tally`, the decisions in `e.confusion`.
+    A measure is computed when it is first asked for. Prints as a table of all. The scores themselves are
+    in `e.tally`, the decisions in `e.confusion`.
     """
 
     tally: Tally
@@ -35,54 +66,29 @@ class Evaluation(Shown, Mapping[str, Estimate]):
     def __init__(self, tally: Tally, settings: Settings) -> None:
         self.tally, self.settings = tally, settings
         self.confusion = tally.confusion(settings.threshold)
-        by_group = sorted(MEASURES.values(), key=lambda m: get_args(Group).index(m.group))
-        self._estimates = {m.name: self._judge(m) for m in by_group}
+        super().__init__(MEASURES, vars(settings))
 
-    def _judge(self, m: Measure) -> Estimate:
-        statistic = self.confusion if m.group == "decisions" else self.tally
-        s = self.settings
-        return m(statistic, level=s.level, seed=s.seed, clip=s.clip)
+    def _statistic(self, m: Measure) -> Tally | Confusion:
+        return self.confusion if m.group == "decisions" else self.tally
 
-    def __getitem__(self, name: str) -> Estimate:
-        try:
-            return self._estimates[name]
-        except KeyError:
-            raise KeyError(_unknown(name)) from None
+    def document(self) -> EvaluationDocument:
+        """What is written and shown; `scorewise schema` prints its schema."""
+        from scorewise.evaluation.document import evaluation_document
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._estimates)
-
-    def __len__(self) -> int:
-        return len(self._estimates)
-
-    def __getattr__(self, name: str) -> Estimate:
-        try:
-            return self.__dict__["_estimates"][name]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(_unknown(name)) from None
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._estimates]
-
-    def skill(self, name: str) -> float:
-        """Share of the way from a measure's baseline to its best value; NaN where there is none."""
-        return MEASURES[name].skill(self[name])
-
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema` prints its schema."""
-        return document({self.tally.origin.score: self}, self.settings)
+        return evaluation_document({self.tally.origin.score: self}, self.settings)
 
     def to_frame(self) -> Any:
         """One row per measure, as a polars frame."""
-        import polars as pl
-
-        frame = pl.DataFrame(self.to_dict()["models"][0]["measures"], infer_schema_length=None)
-        first = ["name", "value", "low", "high", "baseline", "skill"]
-        return frame.select(*first, pl.exclude(first))
+        return measure_frame(self.document().models[0].measures)
 
 
-def _unknown(name: str) -> str:
-    return f"no measure is named {name}; there are {', '.join(sorted(MEASURES))}"
+def measure_frame(measures: Any) -> Any:
+    """Measures as a polars frame, the estimates first."""
+    import polars as pl
+
+    frame = pl.DataFrame(to_dict(measures), infer_schema_length=None)
+    first = ["name", "value", "low", "high", "baseline", "skill"]
+    return frame.select(*first, pl.exclude(first))
 
 
 def tally(
@@ -117,7 +123,7 @@ def tally(
 # Several models on the same rows, side by side, and the differences between them.
 
 
-class Comparison(Shown, Mapping[str, Evaluation]):
+class Comparison(Shown, Lazy[Evaluation]):
     """The evaluation of each model by its name, and `differences` between them.
 
     Prints as a table of all models.
@@ -125,23 +131,30 @@ class Comparison(Shown, Mapping[str, Evaluation]):
 
     def __init__(self, rows: Rows, settings: Settings, sources: tuple[str, ...] = ()) -> None:
         self.settings = settings
-        self._models = {
-            name: Evaluation(Tally.of_rows(rows, name, sources), settings) for name in rows.scores
-        }
-        self.differences = _differences(rows, self._models, settings.level)
+        self._rows, self._sources = rows, sources
+        super().__init__(rows.scores)
 
-    def __getitem__(self, name: str) -> Evaluation:
-        return self._models[name]
+    def _make(self, name: str) -> Evaluation:
+        return Evaluation(Tally.of_rows(self._rows, name, self._sources), self.settings)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
+    def _unknown(self, name: str) -> str:
+        return f"no model is named {name}; there are {', '.join(self)}"
 
-    def __len__(self) -> int:
-        return len(self._models)
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """Each model minus each later one, paired, with p-values adjusted by Holm within a measure."""
+        found: list[dict[str, Any]] = to_dict(self._differences)
+        return found
 
-    def to_dict(self) -> Document:
-        """The document that every view renders."""
-        return document(self._models, self.settings, self.differences)
+    @cached_property
+    def _differences(self) -> list[DifferenceRecord]:
+        return _differences(self._rows, self, self.settings.level)
+
+    def document(self) -> EvaluationDocument:
+        """What is written and shown; `scorewise schema` prints its schema."""
+        from scorewise.evaluation.document import evaluation_document
+
+        return evaluation_document(self, self.settings, self._differences)
 
 
 def compare(
@@ -179,27 +192,34 @@ def compare(
     return Comparison(rows, Settings(threshold, level, seed, clip))
 
 
-def judge(loaded: Loaded, **settings: Any) -> Document:
+def judge(loaded: Loaded, **settings: Any) -> EvaluationDocument:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
+    refuse_no_rows(loaded)
+    return Comparison(loaded.rows, chosen, loaded.sources).document()
+
+
+def refuse_no_rows(loaded: Any) -> None:
+    """Refuse what was read where no row is left of it."""
     rows = loaded.rows
     if not len(rows) or (rows.count is not None and not rows.count.any()):
         where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
         raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
-    return Comparison(rows, chosen, loaded.sources).to_dict()
 
 
 COMPARED = {"auroc": area_difference, "smauc": smooth_difference}
 
 
-def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> list[Document]:
+def _differences(
+    rows: Rows, made: Mapping[str, Evaluation], level: float
+) -> list[DifferenceRecord]:
     """Each model minus each later one, paired; p-values are adjusted by Holm within each measure.
 
     smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
     """
     pairs = list(combinations(made, 2))
     on_unit = not any(why_not_unit(e.tally) for e in made.values())
-    lines: list[Document] = []
+    lines: list[DifferenceRecord] = []
     for measure, difference in COMPARED.items():
         if measure == "smauc" and not on_unit:
             continue
@@ -208,23 +228,13 @@ def _differences(rows: Rows, made: Mapping[str, Evaluation], level: float) -> li
     return lines
 
 
-def _lines(measure: str, pairs: list[tuple[str, str]], found: list[Difference]) -> list[Document]:
+def _lines(
+    measure: str, pairs: list[tuple[str, str]], found: list[Difference]
+) -> list[DifferenceRecord]:
+    from scorewise.evaluation.document import DifferenceRecord
+
     adjusted = holm([difference.p for difference in found])
     return [
-        {
-            "measure": measure,
-            "title": MEASURES[measure].title,
-            "first": a,
-            "second": b,
-            "value": finite(e.value),
-            "low": finite(e.low),
-            "high": finite(e.high),
-            "level": e.level,
-            "method": e.method,
-            "why": e.why,
-            "p": finite(p),
-            "p_adjusted": finite(q),
-            "caution": e.caution,
-        }
-        for (a, b), (e, p), q in zip(pairs, found, adjusted, strict=True)
+        DifferenceRecord.of(MEASURES[measure], names, difference, q)
+        for names, difference, q in zip(pairs, found, adjusted, strict=True)
     ]

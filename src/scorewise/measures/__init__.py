@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 from scorewise.estimate import Estimate
-from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
 from scorewise.tallies import ClassTally
 
 # files of two classes first, so that what a file of several classes imports keeps its place
@@ -45,7 +45,7 @@ globals().update({name: _function(name) for name in _names()})
 def __getattr__(name: str) -> Callable[..., Estimate]:
     if name in _names():
         return _function(name)
-    raise AttributeError(f"no measure is named {name}; there are {', '.join(__dir__())}")
+    raise AttributeError(unknown(name, __dir__()))
 
 
 def __dir__() -> list[str]:

@@ -1,57 +1,114 @@
-"""What was judged, as every command on rows of two classes writes and shows it."""
+"""Rows and scores of two classes that were judged: how they are written, and what pages say of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from msgspec import Meta
 
-from scorewise.show.document import Count, record_of, says
-from scorewise.show.page import count, counted, named, percent
-from scorewise.tallies import Tally
+from scorewise.show.document import Count, Number, says
+from scorewise.show.page import Name, Sentence, count, counted, names, percent
+
+if TYPE_CHECKING:
+    from scorewise.tallies import Tally
+
+Label: TypeAlias = str | float | bool | None
+Weight: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecord:
-    """The rows that were judged."""
+    """The data that the scores were judged on."""
 
     sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
     label: Annotated[str | None, says("Column of the labels; null when it has no name.")]
-    positive: Annotated[str | None, says("The positive class; null when none is known.")]
-    negative: Annotated[str | None, says("The negative class; null when none is known.")]
+    positive: Annotated[Label, says("The positive class; null when none is known.")]
+    negative: Annotated[Label, says("The negative class; null when none is known.")]
     rule: Annotated[str, says("How it was decided which class is positive.")]
     rows: Annotated[Count, says("Rows judged, without those dropped.")]
     positives: Annotated[Count, says("Rows of the positive class.")]
     negatives: Annotated[Count, says("Rows of the negative class.")]
     dropped: Annotated[Count, says("Rows left out because a value was missing.")]
     weight: Annotated[str | None, says("Column of the weights; null when all rows weigh the same.")]
-    weight_positives: Annotated[float, Meta(ge=0), says("Total weight of the positive class.")]
-    weight_negatives: Annotated[float, Meta(ge=0), says("Total weight of the negative class.")]
+    weight_positives: Annotated[Weight, says("Total weight of the positive class.")]
+    weight_negatives: Annotated[Weight, says("Total weight of the negative class.")]
 
     @classmethod
     def of(cls, t: Tally) -> DataRecord:
-        """The rows that a tally was made of."""
-        weights = {"positives": float(t.positives), "negatives": float(t.negatives)}
-        return record_of(cls, t.origin, **{f"weight_{side}": w for side, w in weights.items()})
-
-    def facts(self) -> list[tuple[str, str]]:
-        """The rows in words, as pairs of a key and a sentence."""
-        facts = [("Data", named([f"'{s}'" for s in self.sources]))] if self.sources else []
-        share = f" ({percent(self.positives / self.rows)})" if self.rows else ""
-        rows = f"{count(self.rows)}: {count(self.positives)} positive{share}"
-        facts.append(("Rows", f"{rows}, {count(self.negatives)} negative"))
-        positive, negative = (
-            "none" if name is None else f"'{name}'" for name in (self.positive, self.negative)
+        """The record of the rows of a tally."""
+        o = t.origin
+        return cls(
+            sources=list(o.sources),
+            label=o.label,
+            positive=o.positive,
+            negative=o.negative,
+            rule=o.rule,
+            rows=o.rows,
+            positives=o.positives,
+            negatives=o.negatives,
+            dropped=o.dropped,
+            weight=o.weight,
+            weight_positives=float(t.positives),
+            weight_negatives=float(t.negatives),
         )
-        column = "" if self.label is None else f" in column '{self.label}'"
+
+    def facts(self) -> list[tuple[str, Sentence]]:
+        """What a page says of them, as pairs of a key and a sentence."""
+        facts: list[tuple[str, Sentence]] = [("Data", names(self.sources))] if self.sources else []
+        of_rows = _share(self.positives, self.negatives)
+        rows = f"{count(self.rows)}: {count(self.positives)} positive{of_rows}"
+        facts.append(("Rows", f"{rows}, {count(self.negatives)} negative"))
+        column = [] if self.label is None else [" in column ", Name(self.label)]
         rule = f" ({self.rule})" if self.rule else ""
-        facts.append(("Positive", f"{positive}{column}{rule}; negative is {negative}"))
+        negative = _class(self.negative)
+        facts.append(
+            ("Positive", [_class(self.positive), *column, rule, "; negative is ", negative])
+        )
         if self.dropped:
             facts.append(("Dropped", f"{counted(self.dropped, 'row')} with missing values"))
         if self.weight is not None:
             plus, minus = self.weight_positives, self.weight_negatives
-            share = f" ({percent(plus / (plus + minus))})" if plus + minus else ""
-            weights = f"'{self.weight}': {count(plus)} on positives{share}"
-            facts.append(("Weights", f"{weights}, {count(minus)} on negatives"))
+            weights = (
+                f": {count(plus)} on positives{_share(plus, minus)}, {count(minus)} on negatives"
+            )
+            facts.append(("Weights", [Name(self.weight), weights]))
         return facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutRecord:
+    """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
+
+    threshold: Annotated[float, says("The threshold.")]
+    above: Annotated[Number, says("Highest score below the threshold; null when there is none.")]
+    upto: Annotated[Number, says("Lowest score at or above the threshold; null when none.")]
+
+    def same_decisions(self) -> str:
+        """The thresholds that decide as this one does, rounded inwards so that the claim stays true.
+
+        >>> CutRecord(threshold=0.5, above=0.498712, upto=0.501256).same_decisions()
+        '(0.4988, 0.5012]'
+        >>> CutRecord(threshold=0.5, above=0.4999999, upto=None).same_decisions()
+        '(0.4999999, ∞)'
+        """
+        threshold = Decimal(repr(float(self.threshold)))
+        above = Decimal("-inf" if self.above is None else repr(float(self.above)))
+        upto = Decimal("inf" if self.upto is None else repr(float(self.upto)))
+        for digits in range(4, 18):
+            low = Context(prec=digits, rounding=ROUND_CEILING).plus(above)
+            high = Context(prec=digits, rounding=ROUND_FLOOR).plus(upto)
+            if low < threshold <= high:
+                break
+        left = f"{low.normalize():f}" if low.is_finite() else "-∞"
+        return f"({left}, {high.normalize():f}]" if high.is_finite() else f"({left}, ∞)"
+
+
+def _class(label: Label) -> str:
+    return "none" if label is None else Name(label)
+
+
+def _share(positives: float, negatives: float) -> str:
+    total = positives + negatives
+    return f" ({percent(positives / total)})" if total else ""

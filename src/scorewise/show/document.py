@@ -23,7 +23,7 @@ from msgspec import Meta
 from scorewise import __version__
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.registry import Measure
+from scorewise.registry import Better, Group, Measure
 from scorewise.show.page import Page, named
 
 Json = dict[str, Any]
@@ -40,6 +40,8 @@ DOCUMENTS = {
     "agree": "scorewise.agreeing.document:AgreeDocument",
     "answers": "scorewise.answering.document:AnswersDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
+    "evaluate": "scorewise.evaluation.document:EvaluationDocument",
+    "evaluate-classes": "scorewise.evaluation.class_document:ClassDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
@@ -53,7 +55,7 @@ def says(sentence: str) -> Meta:
 
 
 COMMAND = "The command that made the document."
-Hints: TypeAlias = Annotated[list[str], says("Remarks for the reader.")]
+Hints: TypeAlias = Annotated[list[Word], says("Remarks for the reader.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,27 +105,38 @@ class NamedMeasure:
 
     name: Annotated[Word, says("Name, as in the Python library.")]
     title: Annotated[Word, says("Name, as shown.")]
-    group: Annotated[Word, says("The question that the measure answers.")]
+    group: Annotated[Group, says("The question that the measure answers.")]
     meaning: Annotated[str, says("What the value says, in a sentence.")]
-    better: Annotated[Literal["high", "low", "near", "neither"], says("Which values are better.")]
+    better: Annotated[
+        Better, says("Which values are better: high, low, near the expected one, or neither.")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRow(Estimated, NamedMeasure):
     """One measure with its estimate."""
 
-    skill: Annotated[Number, says("Share of the way from the baseline to the best value.")]
+    skill: Annotated[
+        Annotated[float, Meta(le=1)] | None,
+        says("Share of the way from the baseline to the best value."),
+    ]
 
     @classmethod
     def of(cls, m: Measure, e: Estimate) -> MeasureRow:
         """The row of a measure."""
         names = {key: getattr(m, key) for key in ("name", "title", "group", "meaning", "better")}
-        return cls(**names, **estimated(e), skill=m.skill(e))
+        return cls(**names, **estimated(e), skill=finite(m.skill(e)))
 
 
 def estimated(e: Estimate) -> Json:
-    """The fields of an estimate, for a record that has more."""
-    return {field.name: getattr(e, field.name) for field in fields(Estimated)}
+    """The fields of an estimate, for a record that has more; numbers that are not finite are none."""
+    values = ((field.name, getattr(e, field.name)) for field in fields(Estimated))
+    return {name: finite(x) if isinstance(x, float) else x for name, x in values}
+
+
+def finite(x: float) -> float | None:
+    """The number, or none where it is not finite: JSON knows no others."""
+    return float(x) if math.isfinite(x) else None
 
 
 def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
@@ -155,6 +168,8 @@ def to_dict(record: Any) -> Any:
     if isinstance(record, dict):
         return {str(key): to_dict(item) for key, item in record.items()}
     if isinstance(record, list | tuple):
+        if {*map(type, record)} <= {int, float}:  # at once, because there may be a great many
+            return [x if x - x == 0 else None for x in record]
         return [to_dict(item) for item in record]
     if isinstance(record, str):
         # file names that are not UTF-8 hold lone surrogates, which JSON text cannot
@@ -200,12 +215,23 @@ def document_type(command: str) -> type[Document]:
     return found
 
 
+# of an estimate, the value is null exactly when there is a reason
+_DEFINED = {
+    "if": {"properties": {"why": {"const": ""}}, "required": ["why"]},
+    "then": {"properties": {"value": {"type": "number"}}},
+    "else": {"properties": {"value": {"type": "null"}}},
+}
+
+
 def schema(command: str) -> Json:
     """The JSON Schema (draft 2020-12) of what a command writes."""
     made = msgspec.json.schema(document_type(command))
+    estimate = {field.name for field in fields(Estimated)}
     for part in made["$defs"].values():
         if part.get("type") == "object":
-            part |= {"required": list(part["properties"]), "additionalProperties": False}
+            part["additionalProperties"] = False
+            part["required"] = list(part["properties"])  # also what is always the same
+            part.update(_DEFINED if estimate <= part["properties"].keys() else {})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:scorewise:document:1:{command}",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from scorewise import __version__
 from scorewise.estimate import Estimate
 from scorewise.registry import Measure
+from scorewise.show.document import finite as finite
 from scorewise.show.words import Document, named
 from scorewise.tallies import Tally
 
@@ -93,8 +93,3 @@ def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:
         for key, item in part.items():
             if isinstance(item, list | dict):
                 yield from _cautions(item, key)
-
-
-def finite(x: float) -> float | None:
-    """The number, or none where it is not finite: JSON knows no others."""
-    return float(x) if math.isfinite(x) else None

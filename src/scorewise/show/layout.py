@@ -14,17 +14,24 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading (one or more lines), its texts and how they are set."""
+    """A column of a table: its heading and its cells (each of one or more lines), and how they are set."""
 
     heading: Sequence[str]
     cells: Sequence[Text]
     right: bool = False
+    style: str = "dim"  # of the heading
 
     @cached_property
     def width(self) -> int:
-        """Width of the widest text."""
+        """Width of the widest line."""
         widths = [cell_len(line) for line in self.heading]
-        return max(widths + [cell.cell_len for cell in self.cells], default=0)
+        widths += [line.cell_len for cell in self.cells for line in lines(cell)]
+        return max(widths, default=0)
+
+
+def lines(cell: Text) -> list[Text]:
+    """The lines of a cell."""
+    return list(cell.split("\n", allow_blank=True)) if "\n" in cell.plain else [cell]
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -67,8 +74,15 @@ def spread(widths: Sequence[int]) -> int:
     return sum(widths) + GAP * max(0, len(widths) - 1)
 
 
-def row(columns: Sequence[Column], parts: Sequence[Text]) -> Text:
-    """One line of a table."""
+def row(columns: Sequence[Column], parts: Sequence[Text]) -> list[Text]:
+    """A row of a table, as deep as its deepest cell."""
+    cells = [lines(part) for part in parts]
+    deep = max(map(len, cells), default=0)
+    filled = [[*cell, *[Text()] * (deep - len(cell))] for cell in cells]
+    return [_line(columns, parts) for parts in zip(*filled, strict=True)]
+
+
+def _line(columns: Sequence[Column], parts: Sequence[Text]) -> Text:
     line = Text()
     for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
         room = " " * (column.width - part.cell_len)
@@ -78,11 +92,12 @@ def row(columns: Sequence[Column], parts: Sequence[Text]) -> Text:
     return line
 
 
-def headings(columns: Sequence[Column], style: str) -> list[Text]:
+def headings(columns: Sequence[Column]) -> list[Text]:
     """The lines of the headings, the last of each at the bottom."""
     deep = max(len(column.heading) for column in columns)
-    padded = [[""] * (deep - len(c.heading)) + list(c.heading) for c in columns]
-    return [row(columns, cells(line, style)) for line in zip(*padded, strict=True)]
+    above = [[""] * (deep - len(c.heading)) + list(c.heading) for c in columns]
+    parts = [Text("\n".join(h), c.style) for h, c in zip(above, columns, strict=True)]
+    return row(columns, parts)
 
 
 def rule(title: str, width: int) -> Text:
@@ -110,19 +125,10 @@ def pairs(facts: Sequence[tuple[str, str]], width: int, style: str = "bold") -> 
 
 def beside(blocks: Sequence[Sequence[Text]], width: int) -> list[Text]:
     """Blocks of lines next to each other, as many as fit, then further ones below."""
-    lines: list[Text] = []
-    band: list[Column] = []
-
-    def flush() -> None:
-        deep = max((len(column.cells) for column in band), default=0)
-        filled = [[*c.cells, *[Text()] * (deep - len(c.cells))] for c in band]
-        lines.extend(row(band, parts) for parts in zip(*filled, strict=True))
-        band.clear()
-
+    bands: list[list[Column]] = [[]]
     for block in blocks:
-        column = Column([], block)
-        if band and spread([c.width for c in band] + [column.width]) > width:
-            flush()
-        band.append(column)
-    flush()
-    return lines
+        column = Column([], [Text("\n").join(block)])
+        if bands[-1] and spread([c.width for c in bands[-1]] + [column.width]) > width:
+            bands.append([])
+        bands[-1].append(column)
+    return [line for band in bands for line in row(band, [c.cells[0] for c in band])]

@@ -1,20 +1,31 @@
-"""The document as GitHub-flavoured Markdown."""
+"""A page as GitHub-flavoured Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from typing import Any
 
 from scorewise import __version__
-from scorewise.show import words
-from scorewise.show.page import Page, Table
+from scorewise.errors import plain
+from scorewise.show.page import (
+    Column,
+    Matrix,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    count,
+    limits,
+    sentence,
+    value,
+    written,
+)
 from scorewise.show.pages import page_of
-from scorewise.show.words import Document, code, escape, plain
 
 
-def markdown(doc: Document) -> str:
-    """Tables for a pull request: the data, the measures by group, hints and conventions."""
-    page = page_of(doc)
-    parts = _evaluated(doc) if page is None else page_parts(page)
+def markdown(doc: Any) -> str:
+    """The page of a document for a pull request: facts, tables, sentences, and footnotes."""
+    parts = page_parts(page_of(doc))
     # whatever made them, no line leaves with a control in it
     return "\n".join(map(plain, "\n\n".join(parts).split("\n"))) + "\n"
 
@@ -24,99 +35,107 @@ def page_parts(page: Page) -> list[str]:
     parts = [f"### scorewise {page.command}"]
     for section in page.sections:
         parts += [f"**{escape(section.title)}**"] if section.title else []
-        facts = [f"- {escape(key)}: {escape(fact)}" for key, fact in section.facts]
-        lines = [f"- {escape(line)}" for line in section.lines]
-        table = _table(section.table) if section.table else []
-        parts += ["\n".join(some) for some in (facts, table, lines) if some]
-    return [*parts, f"<sub>scorewise {escape(__version__)}</sub>"]
+        facts = [*_facts(section), *map(_matrix, section.matrices)]
+        lines = [f"- {_said(line)}" for line in section.lines]
+        parts += ["\n".join(facts)] if facts else []
+        parts += _tables(section.table) if section.table else []
+        parts += ["\n".join(lines)] if lines else []
+    tables = [section.table for section in page.sections if section.table]
+    notes = [*map(escape, page.footnotes), *(note for table in tables for note in _notes(table))]
+    return [*parts, f"<sub>{' '.join([*notes, f'scorewise {escape(__version__)}'])}</sub>"]
 
 
-def _table(table: Table) -> list[str]:
-    width = len(table.columns)
-    head = [escape(c.title) for c in table.columns]
-    sides = ["---" if c.format == "text" else "--:" for c in table.columns]
-    rows = [[escape(cell) for cell in row] + [""] * (width - len(row)) for row in table.texts()]
-    return [f"| {' | '.join(line)} |" for line in (head, sides, *rows)]
+def _said(text: Sentence) -> str:
+    return sentence(text, code, escape)
 
 
-def _evaluated(doc: Document) -> list[str]:
-    models = doc["models"]
-    parts = [f"### scorewise {doc['command']}", "\n".join(_facts(doc))]
-    for title, measures in words.grouped(models):
-        rows = _single(doc, measures) if len(models) == 1 else _several(doc, measures)
-        parts += [f"**{escape(title)}**", "\n".join(rows)]
-    if doc["differences"]:
-        lines = words.differences(doc, code)
-        said = (f"- {line}" for line in lines)
-        parts.append("\n".join(["**Differences, on the same rows**", "", *said]))
-    if doc["hints"]:
-        parts.append("\n".join(["**Hints**", "", *(f"- {escape(hint)}" for hint in doc["hints"])]))
-    return [*parts, _footnote(doc)]
-
-
-def _facts(doc: Document) -> list[str]:
-    lines = [f"- {key}: {sentence}" for key, sentence in words.data_facts(doc, code, escape)]
-    for model in doc["models"]:
-        (_, scores), (_, decision) = words.model_facts(model)
-        counts = model["confusion"]
-        said = ", ".join(f"{words.amount(counts[k])} {k.upper()}" for k in ("tp", "fp", "fn", "tn"))
-        lines.append(f"- Model {code(model['name'])}: {scores}; {decision}: {said}")
+def _facts(section: Section) -> list[str]:
+    """A line for each fact; what has no key goes on in the line before."""
+    lines: list[str] = []
+    for key, fact in section.facts:
+        if key or not lines:
+            lines.append(f"- {escape(key)}: {_said(fact)}")
+        else:
+            lines[-1] += f"; {_said(fact)}"
     return lines
 
 
-def _single(doc: Document, measures: Sequence[Document]) -> list[str]:
-    level = words.percent(doc["settings"]["level"])
-    rows = [f"| Measure | Value | {level} interval | Baseline | Skill |", "|---|--:|---|--:|--:|"]
-    for m in measures:
-        ends = f"*{escape(m['why'])}*" if m["why"] else _ends(m)
-        base = words.baseline(m)
-        p = "" if m.get("p") is None else words.chance(m["p"])
-        skill = p if m["skill"] is None else words.whole_percent(m["skill"])
-        rows.append(f"| {escape(m['title'])} | {words.value(m)} | {ends} | {base} | {skill} |")
-    return rows
+def _matrix(m: Matrix) -> str:
+    (tp, fn), (fp, tn) = ((count(x) for x in line) for line in m.counts)
+    return f"- Decisions of {code(m.model)}: {tp} TP, {fp} FP, {fn} FN, {tn} TN"
 
 
-def _several(doc: Document, measures: Sequence[Document]) -> list[str]:
-    models = doc["models"]
-    heads = " | ".join(code(model["name"]) for model in models)
-    common = words.baselines(models, measures)
-    head, line = ("", "") if common is None else (" Baseline |", "--:|")
-    rows = [f"| Measure | {heads} |{head}", "|---|" + "---|" * len(models) + line]
-    for at, measure in enumerate(measures):
-        best = words.best(models, measure["name"])
-        texts = [_cell(model, measure["name"], i == best) for i, model in enumerate(models)]
-        texts += [] if common is None else [common[at]]
-        rows.append(f"| {escape(measure['title'])} | {' | '.join(texts)} |")
-    return rows
+def _tables(table: Table) -> list[str]:
+    """A table for each group, under its title."""
+    at = [i for i, c in enumerate(table.columns) if not _gathered(c)]
+    columns = [table.columns[i] for i in at]
+    head = [_said(c.title) for c in columns]
+    sides = ["---" if c.left else "--:" for c in columns]
+    parts: list[str] = []
+    for title, rows in table.groups():
+        parts += [f"**{escape(title)}**"] if title else []
+        body = [
+            [_cell(row[i], table.columns[i]) if i < len(row) else "" for i in at] for row in rows
+        ]
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in (head, sides, *body)))
+    return parts
 
 
-def _cell(model: Document, name: str, best: bool) -> str:
-    measure = words.find(model, name)
-    if measure is None:
-        return ""
-    if measure["why"]:
-        return f"— *{escape(measure['why'])}*"
-    value = words.value(measure)
-    return f"{f'**{value}**' if best else value} {_ends(measure)}".strip()
+def _gathered(c: Column) -> bool:
+    """Whether a column is left to the notes: an optional one of texts, which are long and few."""
+    return c.optional and c.format == "text"
 
 
-def _ends(measure: Document) -> str:
-    return " ".join(filter(None, (words.interval(measure), words.bound(measure))))
+def _cell(cell: Any, column: Column) -> str:
+    """A cell; the best of a row is bold, and a reason in italics."""
+    if column.format == "interval or reason":
+        return _limits(cell)
+    if column.format == "compared" and cell:
+        shown = f"**{value(cell.estimate)}**" if cell.best else value(cell.estimate)
+        return f"{shown} {_limits(cell.estimate)}".rstrip()
+    return escape(written(cell, column.format))
 
 
-def _footnote(doc: Document) -> str:
-    methods: dict[str, dict[str, None]] = {}
-    for measure in (m for model in doc["models"] for m in model["measures"] if m["method"]):
-        methods.setdefault(measure["method"], {})[measure["title"]] = None
-    said = [f"{escape(how)} ({escape(', '.join(whom))})" for how, whom in methods.items()]
-    settings = doc["settings"]
-    clip = "" if settings["clip"] is None else f" Log loss clips at {settings['clip']:g}."
-    bold = "" if len(doc["models"]) == 1 else " Bold: the best point value."
-    coarse = any(not model["exact"] for model in doc["models"])
-    half = " ±: certified half-width left by coarsening." if coarse else ""
-    return (
-        f"<sub>{words.percent(settings['level'])} intervals: {'; '.join(said) or 'none'}."
-        f" Seed {settings['seed']}.{clip}{bold}{half} Ties count half; row order does not matter."
-        " Baseline: what chance or the best constant prediction would get; skill: share of the way"
-        f" from there to the best value. scorewise {escape(doc['scorewise'])}</sub>"
-    )
+def _limits(e: Any) -> str:
+    return f"*{escape(e.why)}*" if e.why else limits(e)
+
+
+def _notes(table: Table) -> list[str]:
+    """What a reader must know of a table, and what the columns hold that it does not show."""
+    notes = ["Bold: the best point value."] * any(c.format == "compared" for c in table.columns)
+    notes += [escape(c.meaning) for c in table.columns if c.meaning]
+    for i, c in enumerate(table.columns):
+        if _gathered(c):
+            titles: dict[str, list[str]] = {}
+            for row in (row for _, rows in table.groups() for row in rows if i < len(row)):
+                titles.setdefault(row[i], []).append(row[0])
+            told = [f"{escape(x)} ({escape(', '.join(of))})" for x, of in titles.items() if x]
+            notes += [f"{escape(c.title)}: {'; '.join(told)}."] if told else []
+    return [*notes, *map(escape, table.notes)]
+
+
+# Words that are not ours, made harmless.
+
+
+def escape(text: object) -> str:
+    r"""Text that Markdown shows as it is, also within a table.
+
+    >>> print(escape("a|b *c* <d> @e"))
+    a\|b \*c\* \<d\> @<!-- -->e
+    """
+    text = re.sub(r"([\\`*_{}\[\]<>|~$&])", r"\\\1", plain(text))
+    return re.sub(r"([@#])", r"\1<!-- -->", text)  # names nobody and links to no issue
+
+
+def code(text: object) -> str:
+    r"""A user's word as code, where no markup counts.
+
+    >>> print(code("risk"), code("a`b"), code("a|b"))
+    `risk` ``a`b`` a\|b
+    """
+    word = plain(text)
+    if not word.strip() or "|" in word:  # no code is empty, nor can it hold a | in every table
+        return escape(word) if word.strip() else f"'{word}'"
+    ticks = "`" * (max(map(len, re.findall("`+", word)), default=0) + 1)
+    pad = " " if {word[0], word[-1]} & {"`", " "} else ""
+    return f"{ticks}{pad}{word}{pad}{ticks}"

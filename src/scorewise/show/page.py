@@ -9,15 +9,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias
 
 from scorewise.errors import plain
 from scorewise.estimate import decimals, number
 
 DASH = "—"
 UNRELIABLE = "†"  # behind an interval that has a caution
-Format = Literal["text", "number", "count", "percent", "p", "value", "interval"]
-Item = TypeVar("Item")
+Format = Literal[
+    "text",
+    "name",  # a word of the user, which the terminal may cut in its middle
+    "title",  # of a measure
+    "number",
+    "count",
+    "percent",
+    "p",
+    "value",  # of an estimate
+    "interval",  # of an estimate
+    "interval or reason",  # and what coarsening has left; why there is no value
+    "baseline",  # of a measure: what chance, the best constant or calibrated scores would get
+    "skill",  # of a measure: in percent, with a bar where there is room; else the p-value
+    "compared",  # value and interval, marked where they are the best of the row
+]
+LEFT: frozenset[Format] = frozenset({"text", "name", "title", "interval or reason", "compared"})
+
+
+class Name(str):
+    """A word of the user, which each renderer marks off from ours: in quotes, or as code."""
+
+    __slots__ = ()
+
+
+Sentence: TypeAlias = str | Sequence[str]  # a text, or parts of which some are names
 
 
 class Ends(Protocol):
@@ -37,44 +60,106 @@ class Ends(Protocol):
 
 
 @dataclass(frozen=True)
+class Compared:
+    """A cell of format "compared": the estimate of one model, and whether it is the best."""
+
+    estimate: Any
+    best: bool
+
+
+@dataclass(frozen=True)
 class Column:
-    """A column of a table; text is set left and may be folded, all else right."""
+    """A column of a table; texts are set left and may be folded, numbers right.
+
+    An optional column is shown where there is room for it. `point` sets decimal points below each other.
+    `meaning` is a sentence for the reader, told where the column is shown.
+    """
 
     title: str
     format: Format = "number"
+    optional: bool = False
+    point: bool = False
+    meaning: str = ""
+
+    @property
+    def left(self) -> bool:
+        """Whether its cells are set left."""
+        return self.format in LEFT
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A row that begins a group of rows."""
+
+    title: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and rows; a row of one cell heads those below it, across all columns."""
+    """Columns and rows; a row of one cell heads those below it, across all columns.
+
+    `notes` are sentences on what its cells hold.
+    """
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[Any] | Heading]
+    notes: Sequence[str] = ()
 
     def texts(self) -> list[list[str]]:
         """The rows as they are written."""
         return [
-            [written(cell, c.format) for cell, c in zip(row, self.columns, strict=False)]
+            [row.title]
+            if isinstance(row, Heading)
+            else [written(cell, c.format) for cell, c in zip(row, self.columns, strict=False)]
             for row in self.rows
         ]
+
+    def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:
+        """The rows under each heading, with its title; those before the first have none."""
+        parts: list[tuple[str, list[Sequence[Any]]]] = [("", [])]
+        for row in self.rows:
+            if isinstance(row, Heading):
+                parts.append((row.title, []))
+            else:
+                parts[-1][1].append(row)
+        return [(title, rows) for title, rows in parts if rows]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Labels against decisions of one model: the two classes, and rows (tp, fn) and (fp, tn)."""
+
+    model: str
+    classes: tuple[str | None, str | None]
+    counts: tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A title, and below it facts (key and sentence), a table and sentences; each may be absent."""
+    """A title, and below it facts (key and sentence), a table and sentences; each may be absent.
+
+    A fact without a key continues the one before. `matrices` stand side by side. `narrow` is shown in
+    place of a table that has no room.
+    """
 
     title: str = ""
-    facts: Sequence[tuple[str, str]] = ()
+    facts: Sequence[tuple[str, Sentence]] = ()
     table: Table | None = None
-    lines: Sequence[str] = ()
+    lines: Sequence[Sentence] = ()
+    matrices: Sequence[Matrix] = ()
+    narrow: Section | None = None
 
 
 @dataclass(frozen=True)
 class Page:
-    """The sections of a page, under the name of its command."""
+    """The sections of a page, under the name of its command.
+
+    `footnotes` are for a page that is kept: what its numbers depend on.
+    """
 
     command: str
     sections: Sequence[Section]
+    footnotes: Sequence[str] = ()
 
 
 def written(cell: Any, how: Format) -> str:
@@ -92,6 +177,16 @@ def written(cell: Any, how: Format) -> str:
     return _WRITTEN[how](cell)
 
 
+def sentence(text: Sentence, name: Callable[[str], str], plain: Callable[[str], str] = str) -> str:
+    """A sentence, its names written one way and the rest another.
+
+    >>> sentence(["rows of ", Name("risk")], name=repr)
+    "rows of 'risk'"
+    """
+    parts = (text,) if isinstance(text, str) else text
+    return "".join(name(part) if isinstance(part, Name) else plain(part) for part in parts)
+
+
 def value(e: Ends) -> str:
     """The value of an estimate, with as many decimals as its interval needs."""
     return number(math.nan if e.value is None else e.value, _digits(e))
@@ -107,6 +202,36 @@ def interval(e: Ends) -> str:
     return f"[{number(low, digits)}, {number(high, digits)}]{mark}"
 
 
+def bound(e: Any) -> str:
+    """The half-width that coarsening has left; nothing where the value is exact."""
+    return f"±{e.bound:.1g}" if e.bound and e.value is not None else ""
+
+
+def limits(e: Any) -> str:
+    """The interval and what coarsening has left, or why there is no value."""
+    return str(e.why) or " ".join(filter(None, (interval(e), bound(e))))
+
+
+def baseline(m: Any) -> str:
+    """What a value is to be compared with: its baseline, or what calibrated scores would get."""
+    if m.baseline is not None:
+        return number(m.baseline)
+    return "" if m.expected is None else number(m.expected, _digits(m))
+
+
+def skill(m: Any) -> str:
+    """The skill of a measure in whole percent; the p-value of one of calibration."""
+    if m.skill is not None and not math.isnan(m.skill):
+        return whole_percent(m.skill)
+    return "" if m.p is None else chance(m.p)
+
+
+def compared(c: Compared) -> str:
+    """Value and interval of a model beside others; a star marks the best."""
+    e = c.estimate
+    return f"{value(e)}{'*' if c.best else ''} {limits(e)}".rstrip()
+
+
 def _digits(e: Ends) -> int:
     return 3 if e.low is None or e.high is None else decimals(e.low, e.high)
 
@@ -118,6 +243,15 @@ def percent(share: float) -> str:
     ('12%', '95%', '0.00333%')
     """
     return f"{100 * share:.3g}%"
+
+
+def whole_percent(share: float) -> str:
+    """A share in whole percent.
+
+    >>> whole_percent(0.124), whole_percent(-0.001)
+    ('12%', '0%')
+    """
+    return f"{round(100 * share)}%"
 
 
 def count(x: float) -> str:
@@ -138,14 +272,29 @@ def p_value(p: float) -> str:
     return "<1e-300" if p <= 1e-300 else f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}"
 
 
+def chance(p: float) -> str:
+    """A p-value within a sentence.
+
+    >>> chance(0.03), chance(0.000999), chance(0.0)
+    ('p = 0.030', 'p = 0.001', 'p < 1e-300')
+    """
+    return f"p = {f'{p:.3f}' if p >= 0.00095 else number(p)}" if p > 1e-300 else "p < 1e-300"
+
+
 _WRITTEN: dict[Format, Callable[[Any], str]] = {
     "text": str,
+    "name": str,
+    "title": str,
     "number": number,
     "count": count,
     "percent": percent,
     "p": p_value,
     "value": value,
     "interval": interval,
+    "interval or reason": limits,
+    "baseline": baseline,
+    "skill": skill,
+    "compared": compared,
 }
 
 
@@ -171,6 +320,13 @@ def named(words: Sequence[str], most: int = 3) -> str:
     """
     rest = len(words) - most
     return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def names(words: Sequence[str], most: int = 3) -> list[str]:
+    """A list of names, cut short where it is long, as parts of a sentence."""
+    parts = [part for word in words[:most] for part in (", ", Name(word))][1:]
+    rest = len(words) - most
+    return [*parts, f" and {rest} more"] if rest > 0 else parts
 
 
 def hints(lines: Sequence[str]) -> list[Section]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from rich.console import Console
 
+from scorewise.errors import plain
+from scorewise.show.pages import page_of
 from scorewise.show.terminal import WIDTH, print_document
-from scorewise.show.words import Document, plain
 
 # rich's own frame asks a font server for its font; this one takes what the reader has
 FRAME = """\
@@ -38,11 +40,12 @@ font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asia
 """
 
 
-def svg(doc: Document, width: int = WIDTH) -> str:
+def svg(doc: Any, width: int = WIDTH) -> str:
     """The table as one SVG file that asks for nothing from elsewhere."""
     console = Console(
         record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
-    print_document(doc, console)
-    title = f"scorewise {plain(doc['command'])}"
+    page = page_of(doc)
+    print_document(page, console)
+    title = f"scorewise {plain(page.command)}"
     return console.export_svg(title=title, code_format=FRAME, unique_id="scorewise")

@@ -1,67 +1,62 @@
-"""The document as a table in the terminal."""
+"""A page in the terminal: lines of fixed width, in which nothing is lost without a word."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console, Group
 from rich.text import Text
 
 from scorewise import __version__
-from scorewise.show import words
-from scorewise.show.layout import (
-    GAP,
+from scorewise.errors import plain
+from scorewise.show import layout
+from scorewise.show.layout import aligned, beside, fold, pairs, rule, spread
+from scorewise.show.page import (
     Column,
-    aligned,
-    beside,
-    cells,
-    fold,
-    headings,
-    pairs,
-    row,
-    rule,
-    spread,
+    Heading,
+    Matrix,
+    Name,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    bound,
+    count,
+    interval,
+    sentence,
+    skill,
+    value,
+    written,
 )
-from scorewise.show.page import Page, Table
 from scorewise.show.pages import page_of
-from scorewise.show.words import Document, plain, quoted
 
 WIDTH = 80
 BAR = 8
 LONGEST_LABEL = 12
-BASELINE = "Baseline: what chance or the best constant prediction would get."
-CALIBRATED = "Under Calibration: what calibrated scores would get on average."
+LEAST = 12  # columns of text that is folded
+LEAST_OF_A_NAME = 8
 
 
-def print_document(doc: Document, console: Console) -> None:
-    """Print the document over the width of the console."""
+def print_document(doc: Any, console: Console) -> None:
+    """Print the page of a document over the width of the console."""
     console.print(table(doc, console.width))
 
 
-def text(doc: Document, width: int = WIDTH) -> str:
-    """The table as plain text."""
+def text(doc: Any, width: int = WIDTH) -> str:
+    """The page of a document as plain text."""
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
     with console.capture() as capture:
         print_document(doc, console)
     return capture.get().rstrip("\n")
 
 
-def table(doc: Document, width: int | None = None) -> Group:
-    """The document as lines that fit the width (80 unless told): data, measures, hints."""
-    width = width or WIDTH
-    if page := page_of(doc):
-        lines = page_lines(page, width)
-    else:
-        body = _single(doc, width) if len(doc["models"]) == 1 else _several(doc, width)
-        lines = [
-            *_header(doc, width),
-            Text(),
-            *body,
-            *_differences(doc, width),
-            *_hints(doc, width),
-        ]
+def table(doc: Any, width: int | None = None) -> Group:
+    """The page of a document as lines that fit the width (80 unless told)."""
+    lines = page_lines(page_of(doc), width or WIDTH)
     # whatever made them, no line leaves with a control in it
     return Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines))
 
@@ -71,67 +66,38 @@ def page_lines(page: Page, width: int) -> list[Text]:
     title = Text.assemble(("scorewise", "bold"), f" {plain(__version__)} {plain(page.command)}")
     lines = [title]
     for section in page.sections:
-        lines += [Text(), *([rule(plain(section.title), width)] if section.title else [])]
-        lines += pairs([(plain(key), plain(fact)) for key, fact in section.facts], width)
-        lines += _table_lines(section.table, width) if section.table else []
-        lines += pairs([("•", plain(line)) for line in section.lines], width, "yellow")
+        lines += [Text(), *_section(section, width)]
     return lines
 
 
-def _table_lines(table: Table, width: int) -> list[Text]:
-    """The table; a row of one cell heads those below, across all columns."""
-    texts = [[plain(cell) for cell in line] for line in table.texts()]
-    body = [line for line in texts if len(line) == len(table.columns)]
-    columns = [
-        Column([plain(c.title)], cells([line[i] for line in body]), right=c.format != "text")
-        for i, c in enumerate(table.columns)
-    ]
-    over = spread([c.width for c in columns]) - width
-    long = max((i for i, c in enumerate(columns) if not c.right), default=None)
-    if over <= 0 or long is None:
-        top = headings(columns, "dim")
-        blocks = [[row(columns, [c.cells[k] for c in columns])] for k in range(len(body))]
-    else:
-        top, blocks = _folded(columns, long, max(columns[long].width - over, 12))
-    lines, rest = top, iter(blocks)
-    for line in texts:
-        headed = len(line) < len(columns)
-        lines += [Text(part) for part in fold(line[0], width)] if headed else next(rest)
-    return lines
+def _section(section: Section, width: int) -> list[Text]:
+    bands = _bands(section.table, width) if section.table else []
+    if section.narrow and len(bands) > 1:
+        return _section(section.narrow, width)
+    lines = [rule(plain(section.title), width)] if section.title else []
+    lines += pairs(_facts(section.facts), width)
+    lines += beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
+    lines += _table(section.table, bands, width) if section.table else []
+    return [*lines, *pairs([("•", _said(line)) for line in section.lines], width, "yellow")]
 
 
-def _folded(columns: list[Column], long: int, room: int) -> tuple[list[Text], list[list[Text]]]:
-    """The headings and rows of a table with one column folded to the room that is left."""
-    parts = [fold(cell.plain.rstrip(), room) or [""] for cell in columns[long].cells]
-    narrow = list(columns)
-    widest = max(cell_len(part) for folded in parts for part in folded)
-    heading = [h[:room] for h in columns[long].heading]
-    narrow[long] = Column(heading, cells([" " * max(widest, 1)]))
-    start = sum(c.width + GAP for c in narrow[:long])
-    blocks = []
-    for k, (first, *rest) in enumerate(parts):
-        whole = [Text(first) if i == long else c.cells[k] for i, c in enumerate(columns)]
-        blocks.append([row(narrow, whole), *(Text(" " * start + part) for part in rest)])
-    return headings(narrow, "dim"), blocks
+def _said(text: Sentence) -> str:
+    return sentence(text, lambda name: f"'{plain(name)}'", plain)
 
 
-def _header(doc: Document, width: int) -> list[Text]:
-    models = doc["models"]
-    facts = words.data_facts(doc, quoted, plain)
-    for model in models:
-        scores, decision = words.model_facts(model)
-        name = quoted(model["name"]) + ": "
-        facts += [("Model" if model is models[0] else "", name + scores[1]), ("", decision[1])]
-    boxes = [_matrix(doc, model, named=len(models) > 1) for model in models]
-    title = Text.assemble(("scorewise", "bold"), f" {plain(doc['scorewise'])} {doc['command']}")
-    return [title, Text(), *pairs(facts, width), Text(), *beside(boxes, width)]
+def _facts(facts: Sequence[tuple[str, Sentence]]) -> list[tuple[str, str]]:
+    """The facts; a key is shown once."""
+    shown, last = [], ""
+    for key, fact in facts:
+        shown.append((plain(key) if key != last else "", _said(fact)))
+        last = key or last
+    return shown
 
 
-def _matrix(doc: Document, model: Document, named: bool) -> list[Text]:
-    """The confusion matrix, small: truth down the side, decision across."""
-    labels = [_label(doc["data"], side) for side in ("positive", "negative")]
-    table = model["confusion"]
-    counts = [[words.amount(table[k]) for k in line] for line in (("tp", "fn"), ("fp", "tn"))]
+def _matrix(m: Matrix, named: bool) -> list[Text]:
+    """Labels against decisions, small: truth down the side, decision across."""
+    labels = [_label(c, side) for c, side in zip(m.classes, ("positive", "negative"), strict=True)]
+    counts = [[count(x) for x in line] for line in m.counts]
     wide = max(cell_len(text) for text in [*labels, *counts[0], *counts[1]])
     side = max(map(cell_len, labels))
     line = "─" * (wide + 2)
@@ -146,178 +112,218 @@ def _matrix(doc: Document, model: Document, named: bool) -> list[Text]:
         cell.append("│", "dim").append(f" {left:>{wide}} ").append("│", "dim")
         lines.append(cell.append(f" {right:>{wide}} ").append("│", "dim"))
     lines.append(Text(" " * (side + 7) + f"└{line}┴{line}┘", "dim"))
-    title = [Text(part, "bold") for part in fold(plain(model["name"]), side + 2 * wide + 14)]
+    title = [Text(part, "bold") for part in fold(plain(m.model), side + 2 * wide + 14)]
     return [*title, *lines] if named else lines
 
 
-def _label(data: Document, side: str) -> str:
-    label = side if data[side] is None else plain(data[side])
-    return label if 0 < cell_len(label) <= LONGEST_LABEL else side
+def _label(label: str | None, side: str) -> str:
+    word = side if label is None else plain(label)
+    return word if 0 < cell_len(word) <= LONGEST_LABEL else side
 
 
-def _single(doc: Document, width: int) -> list[Text]:
-    """One row a measure: value, interval, baseline, skill, and the method where there is room."""
-    model = doc["models"][0]
-    groups = words.grouped([model])
-    measures = [m for _, ms in groups for m in ms]
-    optional = [
-        Column(["baseline"], cells(aligned([words.baseline(m) for m in measures])), True),
-        Column(["skill"], [_skill(m, 0) for m in measures]),
-        Column(["skill"], [_skill(m, BAR) for m in measures]),
-        Column(["method"], cells([plain(m["method"]) for m in measures], "dim")),
-    ]
-    columns = [
-        Column([""], cells(_names(measures, width))),
-        Column(["value"], cells(aligned([words.value(m) for m in measures]), "bold"), True),
-        Column([f"{words.percent(doc['settings']['level'])} interval"], _intervals(measures)),
-    ]
-    for extras in ((0, 2, 3), (0, 2), (0, 1), (0,)):
-        fuller = columns + [optional[i] for i in extras]
-        if spread([c.width for c in fuller]) <= width:
-            columns = fuller
+# Tables: columns that have no room are narrowed, folded, and at last continued below.
+
+
+@dataclass(frozen=True)
+class _Set:
+    """A column of a page, and how it is set."""
+
+    of: Column
+    at: int
+    how: layout.Column
+
+
+Band = list[_Set]
+
+
+def _bands(table: Table, width: int) -> list[Band]:
+    """The columns side by side, as many as fit, then further ones, each time with the first again."""
+    rows = [row for row in table.rows if not isinstance(row, Heading)]
+    body = [row for row in rows if len(row) == len(table.columns)]
+    grouped = len(rows) < len(table.rows)
+    every: Band = []
+    for tight in range(3):
+        every = [
+            _Set(c, i, _column(c, [row[i] for row in body], width, tight, grouped and not i))
+            for i, c in enumerate(table.columns)
+        ]
+        if _over(_needed(every), width) <= 0:
             break
-    used = min(width, max(spread([c.width for c in columns]), WIDTH))
-    lines = headings(columns, "dim")
-    at = 0
-    for title, ms in groups:
-        lines.append(rule(title, used))
-        for measure in ms:
-            lines += _line(columns, at, measure["why"], used)
-            at += 1
-    skill = "Skill: share of the way from there to the best value."
-    calibrated = [CALIBRATED] if any(m.get("expected") is not None for m in measures) else []
-    return [*lines, *_legend(doc, width, BASELINE, *calibrated, skill)]
+    first, *rest = _narrowed(_needed(every), width)
+    bands = [[first]]
+    for column in rest:
+        if len(bands[-1]) > 1 and _over([*bands[-1], column], width) > 0:
+            bands.append([first])
+        bands[-1].append(column)
+    for column in (c for c in every if c.of.optional):
+        for band in bands:
+            band += [column] if _over([*band, column], width) <= 0 else []
+    return bands
 
 
-def _line(columns: Sequence[Column], at: int, why: str, width: int) -> list[Text]:
-    """A row; where there is no value, its reason takes the room of the interval and beyond."""
-    if not why:
-        return [row(columns, [c.cells[at] for c in columns])]
-    start = spread([c.width for c in columns[:2]]) + 2
-    first, *rest = fold(plain(why), width - start)
-    head = row(columns[:2], [c.cells[at] for c in columns[:2]])
-    head.append(" " * (start - head.cell_len)).append(first, "dim")
-    return [head, *(Text(" " * start + part, "dim") for part in rest)]
+def _needed(columns: Band) -> Band:
+    return [c for c in columns if not c.of.optional]
 
 
-def _several(doc: Document, width: int) -> list[Text]:
-    """Models side by side, as many as fit, then continued in a further table."""
-    models = doc["models"]
-    groups = words.grouped(models)
-    measures = [m for _, ms in groups for m in ms]
-    names = Column([""], cells(_names(measures, width)))
-    bests = {m["name"]: words.best(models, m["name"]) for m in measures}
-    columns = [_model_column(model, i, measures, bests) for i, model in enumerate(models)]
-    common = words.baselines(models, measures)
-    base = [Column(["baseline"], cells(aligned(common), "dim"), right=True)] if common else []
-    level = words.percent(doc["settings"]["level"])
-    legend = ["*: the best point value.", f"Brackets: {level} interval."]
+def _over(columns: Band, width: int) -> int:
+    return spread([c.how.width for c in columns]) - width
+
+
+def _column(
+    c: Column, cells: Sequence[Any], width: int, tight: int, grouped: bool
+) -> layout.Column:
+    """A column as it is set where there is room; the tighter, the narrower."""
+    texts = [plain(written(cell, c.format)) for cell in cells]
+    if c.format == "compared":
+        shown = _compared(cells)
+    elif c.format == "skill":
+        shown = [_skill(m, 0 if tight else BAR) for m in cells]
+    elif c.format == "interval or reason":
+        shown = [_limits(e, "\n" if tight > 1 else " ") for e in cells]
+    elif c.format == "title":  # ours are short; others must leave room for numbers
+        most = max(8, width // 2 - 8)
+        indent = " " if grouped else ""
+        shown = [Text("\n".join(indent + part for part in fold(t, most))) for t in texts]
+    else:
+        style = "bold" if c.format == "value" else "dim" if c.optional else ""
+        shown = [Text(t, style) for t in (aligned(texts) if c.point else texts)]
+    head, style = [plain(c.title)], "dim"
+    if isinstance(c.title, Name):
+        wide = max((line.cell_len for cell in shown for line in layout.lines(cell)), default=0)
+        head, style = fold(head[0], max(wide, LEAST)), "bold"
+    return layout.Column(head, shown, right=not c.left and c.format != "skill", style=style)
+
+
+def _compared(cells: Sequence[Any]) -> list[Text]:
+    """Values with their decimal points below each other, a star behind the best, and intervals."""
+    values = aligned([value(c.estimate) if c else "" for c in cells])
+    texts = []
+    for cell, shown in zip(cells, values, strict=True):
+        best = bool(cell) and cell.best
+        text = Text(shown, "bold" if best else "").append("*" if best else " ")
+        texts.append(text + Text(f" {interval(cell.estimate)}" if cell else "", "none"))
+    return texts
+
+
+def _limits(e: Any, gap: str) -> Text:
+    """The interval and what coarsening has left; nothing where there is a reason instead."""
+    if e.why:
+        return Text()
+    half, ends = bound(e), interval(e)
+    return Text(ends).append((gap if ends else "") + half if half else "", "dim")
+
+
+def _skill(m: Any, bar: int) -> Text:
+    """A small bar and the percentage; the p-value of a measure of calibration."""
+    if m.skill is None:
+        return Text(skill(m))
+    full = round(bar * min(max(m.skill, 0.0), 1.0))
+    text = Text.assemble(("━" * full, "cyan"), ("─" * (bar - full), "dim"))
+    gap = " " if bar else ""
+    return text.append(f"{gap}{skill(m):>5}", "not dim")
+
+
+def _narrowed(columns: Band, width: int) -> Band:
+    """The columns with names cut, or else the last text folded, to the room that is left."""
+    over = _over(columns, width)
+    cut = [c for c in columns if c.of.format == "name"]
+    if over <= 0:
+        return columns
+    if cut:
+        others = [c.how.width for c in columns if c not in cut]
+        room = (width - spread(others) - layout.GAP * len(cut)) // len(cut)
+        return [_cut(c, max(room, LEAST_OF_A_NAME)) if c in cut else c for c in columns]
+    folded = [c for c in columns if c.of.format == "text"]
+    if not folded:
+        return columns
+    long = folded[-1]
+    room = max(long.how.width - over, LEAST)
+    heading = [h[:room] for h in long.how.heading]
+    narrow = replace(long.how, cells=_folded(long, room), heading=heading)
+    return [replace(c, how=narrow) if c is long else c for c in columns]
+
+
+def _cut(column: _Set, room: int) -> _Set:
+    """Names cut in the middle; folded where they could not be told apart."""
+    names = [cell.plain for cell in column.how.cells]
+    short = [_middle(name, room) for name in names]
+    same = len({*short}) < len({*names})
+    cells = _folded(column, room) if same else [Text(name) for name in short]
+    return replace(column, how=replace(column.how, cells=cells))
+
+
+def _folded(column: _Set, room: int) -> list[Text]:
+    return [
+        Text("\n".join(fold(cell.plain.rstrip(), room)), cell.style) for cell in column.how.cells
+    ]
+
+
+def _middle(word: str, most: int) -> str:
+    """A name, cut in the middle, because names of a kind often differ at their ends."""
+    if cell_len(word) <= most:
+        return word
+    end = chop_cells(word[::-1], most - most // 2 - 1)[0][::-1]
+    return f"{chop_cells(word, most // 2)[0]}…{end}"
+
+
+def _table(table: Table, bands: Sequence[Band], width: int) -> list[Text]:
+    """The bands below each other, and what a reader must know."""
     lines: list[Text] = []
-    start = 0
-    while start < len(columns):
-        stop = start + 1
-        while stop < len(columns) and _fits(names, columns[start : stop + 1], width):
-            stop += 1
-        chunk = [names, *columns[start:stop]]
-        if base and _fits(names, [*columns[start:stop], *base], width):
-            chunk += base
-            legend[2:] = [BASELINE]
-        used = min(width, max(spread([c.width for c in chunk]), WIDTH))
+    for band in bands:
         lines += [Text()] if lines else []
-        lines += _rows(chunk, groups, models[start:stop], used)
-        start = stop
-    return [*lines, *_legend(doc, width, *legend)]
+        lines += _band(table, band, width)
+    shown = {c.at for band in bands for c in band}
+    legend = [c.meaning for i, c in enumerate(table.columns) if i in shown and c.meaning]
+    starred = any(c.format == "compared" for c in table.columns)
+    absent = [plain(c.title) for i, c in enumerate(table.columns) if i not in shown]
+    them = "it" if len(absent) == 1 else "them"
+    left_out = f"No room for {' and '.join(absent)}: a wider terminal or the JSON has {them}."
+    notes = [
+        *(["*: the best point value."] if starred else []),
+        *legend,
+        *table.notes,
+        *([left_out] if absent else []),
+    ]
+    text = fold(plain(" ".join(notes)), width) if notes else []
+    return [*lines, *([Text()] if text else []), *(Text(part, "dim") for part in text)]
 
 
-def _rows(
-    columns: Sequence[Column],
-    groups: Sequence[tuple[str, list[Document]]],
-    models: Sequence[Document],
-    width: int,
-) -> list[Text]:
-    lines = headings(columns, "bold")
+def _band(table: Table, band: Band, width: int) -> list[Text]:
+    """The rows of some columns; a row of one cell heads those below, across all columns."""
+    columns = [c.how for c in band]
+    used = min(width, max(spread([c.width for c in columns]), WIDTH))
+    lines = layout.headings(columns)
     at = 0
-    for title, ms in groups:
-        lines.append(rule(title, width))
-        for measure in ms:
-            lines.append(row(columns, [c.cells[at] for c in columns]))
-            lines += _remarks(models, measure["name"], width)
+    for row in table.rows:
+        if isinstance(row, Heading):
+            lines.append(rule(plain(row.title), used))
+        elif len(row) < len(table.columns):
+            lines += [Text(part) for part in fold(plain(written(row[0], "text")), width)]
+        else:
+            lines += _row(band, row, [c.cells[at] for c in columns], used)
             at += 1
     return lines
 
 
-def _remarks(models: Sequence[Document], name: str, width: int) -> list[Text]:
-    """Why models lack a value, and what coarsening left open; each said once."""
+def _row(band: Band, row: Sequence[Any], cells: Sequence[Text], width: int) -> list[Text]:
+    """A row; where there is no value, its reason takes the room of the interval and beyond."""
+    columns = [c.how for c in band]
+    for k, c in enumerate(band):
+        if c.of.format == "interval or reason" and row[c.at].why:
+            start = spread([c.width for c in columns[:k]]) + layout.GAP
+            reason = [Text(part, "dim") for part in fold(plain(row[c.at].why), width - start)]
+            rest = layout.Column([], [Text("\n").join(reason)])
+            return layout.row([*columns[:k], rest], [*cells[:k], rest.cells[0]])
+    return [*layout.row(columns, cells), *_remarks(band, row, width)]
+
+
+def _remarks(band: Band, row: Sequence[Any], width: int) -> list[Text]:
+    """Why models beside each other lack a value, and what coarsening has left; each told once."""
     remarks: dict[str, list[str]] = {}
-    for model in models:
-        measure = words.find(model, name)
-        remark = plain(measure["why"]) or words.bound(measure) if measure is not None else ""
-        if remark:
-            remarks.setdefault(remark, []).append(plain(model["name"]))
+    for c in band:
+        if c.of.format == "compared" and row[c.at]:
+            e = row[c.at].estimate
+            if remark := plain(e.why) or bound(e):
+                remarks.setdefault(remark, []).append(plain(c.of.title))
     texts = [f"{', '.join(who)}: {remark}" for remark, who in remarks.items()]
     return [Text("   " + part, "dim") for text in texts for part in fold(text, width - 3)]
-
-
-def _fits(names: Column, columns: Sequence[Column], width: int) -> bool:
-    return spread([c.width for c in (names, *columns)]) <= width
-
-
-def _model_column(
-    model: Document, at: int, measures: Sequence[Document], bests: dict[str, int | None]
-) -> Column:
-    found = [words.find(model, m["name"]) for m in measures]
-    values = aligned([words.value(m) if m else "" for m in found])
-    texts = []
-    for measure, value in zip(found, values, strict=True):
-        mine = measure is not None and bests[measure["name"]] == at
-        text = Text(value, "bold" if mine else "").append("*" if mine else " ")
-        texts.append(text + Text(f" {words.interval(measure)}" if measure else "", "none"))
-    wide = max(text.cell_len for text in texts)
-    return Column(fold(plain(model["name"]), max(wide, 12)), texts)
-
-
-def _names(measures: Sequence[Document], width: int) -> list[str]:
-    # our own titles are short; of a longer one from elsewhere the beginning must do
-    most = max(8, width // 2 - 8)
-    titles = [plain(m["title"]) for m in measures]
-    return [" " + (t if len(t) <= most else t[: most - 1] + "…") for t in titles]
-
-
-def _intervals(measures: Sequence[Document]) -> list[Text]:
-    texts = []
-    for measure in measures:
-        text = Text(words.interval(measure))
-        half = words.bound(measure)
-        texts.append(text.append(f" {half}" if half else "", "dim"))
-    return texts
-
-
-def _skill(measure: Document, bar: int) -> Text:
-    """A small bar and the percentage; the p-value of a measure of calibration."""
-    skill, p = measure["skill"], measure.get("p")
-    if skill is None:
-        return Text("" if p is None else words.chance(p))
-    full = round(bar * min(max(skill, 0.0), 1.0))
-    text = Text.assemble(("━" * full, "cyan"), ("─" * (bar - full), "dim"))
-    gap = " " if bar else ""
-    return text.append(f"{gap}{words.whole_percent(skill):>5}", "not dim")
-
-
-def _differences(doc: Document, width: int) -> list[Text]:
-    if not doc["differences"]:
-        return []
-    lines = [("•", line) for line in words.differences(doc, quoted)]
-    return [Text(), Text("Differences, on the same rows", "bold"), *pairs(lines, width)]
-
-
-def _hints(doc: Document, width: int) -> list[Text]:
-    if not doc["hints"]:
-        return []
-    hints = [("•", plain(hint)) for hint in doc["hints"]]
-    return [Text(), Text("Hints", "bold"), *pairs(hints, width, "yellow")]
-
-
-def _legend(doc: Document, width: int, *said: str) -> list[Text]:
-    if not all(model["exact"] for model in doc["models"]):
-        said += ("±: certified half-width left by coarsening; the interval contains it.",)
-    return [Text(), *cells(fold(" ".join(said), width), "dim")]

@@ -1,4 +1,4 @@
-"""What the commands other than `evaluate` of two classes show, as pages that every text view renders alike.
+"""What commands show whose documents have no types yet, as pages that every text view renders alike.
 
 Each command has a file here with one function, from its document to the sections of its page.
 """
@@ -13,7 +13,6 @@ from scorewise.show.document import Document as Typed
 from scorewise.show.page import Page
 from scorewise.show.pages.calibrate import calibrate
 from scorewise.show.pages.calibrate_classes import calibrate_classes
-from scorewise.show.pages.evaluate_classes import evaluate_classes
 from scorewise.show.pages.in_and_out import in_and_out
 from scorewise.show.pages.section import Section
 from scorewise.show.words import Document
@@ -21,16 +20,16 @@ from scorewise.show.words import Document
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "calibrate": calibrate,
     "calibrate-classes": calibrate_classes,
-    "evaluate-classes": evaluate_classes,
     "in-and-out": in_and_out,
 }
 
 
-def page_of(doc: Any) -> Page | None:
-    """The page of a document; none of that of `evaluate` of two classes, which has its own views."""
+def page_of(doc: Any) -> Page:
+    """The page of a document, be it typed or read from JSON."""
+    if isinstance(doc, Page):
+        return doc
     if not isinstance(doc, Typed) and doc["command"] in DOCUMENTS:
         doc = from_dict(document_type(doc["command"]), doc)
     if isinstance(doc, Typed):
         return doc.page()
-    page = PAGES.get(doc["command"])
-    return None if page is None else Page(doc["command"], page(doc))
+    return Page(doc["command"], PAGES[doc["command"]](doc))

@@ -1,4 +1,4 @@
-"""The schema of what `evaluate` makes."""
+"""Parts of schemas that are still written by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from scorewise.show.schemas.parts import (
     between,
     choice,
     count,
-    document,
-    flag,
     number,
     or_null,
     text,
@@ -22,31 +20,9 @@ from scorewise.show.schemas.parts import (
 _UNRELIABLE = "Why the interval is unreliable; empty when it is not known to be."
 
 
-def evaluate() -> Schema:
-    """The models judged on the same rows."""
-    return document(
-        "evaluate",
-        settings=_settings(),
-        data=data(),
-        models=a_list("The scores that were judged, in the order given.", _model(), least=1),
-        differences=a_list("Models compared on the same rows, pair by pair.", _difference()),
-        hints=hints(),
-    )
-
-
 def hints() -> Schema:
     """Remarks for the reader."""
     return a_list("Remarks for the reader, each a sentence.", text("One remark.", least=1))
-
-
-def _settings() -> Schema:
-    return an_object(
-        "The settings that the numbers depend on.",
-        level=between("Confidence level of the intervals."),
-        seed=count("Seed of the random draws."),
-        threshold=number("A score at or above this is a positive decision."),
-        clip=or_null(number("Distance from 0 and 1 to which log loss clips; null: no clipping.")),
-    )
 
 
 def data() -> Schema:
@@ -66,27 +42,6 @@ def data() -> Schema:
         weight=or_null(text("Column of the weights; null when all rows weigh the same.")),
         weight_positives=number("Total weight of the positive class.", minimum=0),
         weight_negatives=number("Total weight of the negative class.", minimum=0),
-    )
-
-
-def _model() -> Schema:
-    kinds = ["probability", "logit", "score"]
-    return an_object(
-        "One column of scores.",
-        name=text("Name of the scores, usually their column."),
-        kind=choice("What the scores are said to be.", kinds),
-        distinct=count("Distinct scores, or cells when coarsened."),
-        exact=flag("False when scores were coarsened into cells."),
-        lowest=or_null(number("Lowest score; null when there are none.")),
-        highest=or_null(number("Highest score; null when there are none.")),
-        cut=an_object(
-            "Where the scores are cut. Every threshold in (above, upto] gives the same decisions.",
-            threshold=number("The threshold."),
-            above=or_null(number("Highest score below the threshold; null when there is none.")),
-            upto=or_null(number("Lowest score at or above the threshold; null when none.")),
-        ),
-        confusion=table("Weight per true class and decision; counts when there are no weights."),
-        measures=a_list("The measures, group by group.", measure_row()),
     )
 
 
@@ -141,25 +96,4 @@ def measure_row() -> Schema:
             get_args(Better),
         ),
         skill=or_null(number("Share of the way from the baseline to the best value.", maximum=1)),
-    )
-
-
-def _difference() -> Schema:
-    return an_object(
-        "One model minus another, paired.",
-        measure=text("Name of the measure.", least=1),
-        title=text("Name of the measure, as shown.", least=1),
-        first=text("Name of the model that is subtracted from."),
-        second=text("Name of the model that is subtracted."),
-        value=or_null(number("The difference; null when undefined.")),
-        low=or_null(number("Lower end of the interval; null when there is none.")),
-        high=or_null(number("Upper end of the interval; null when there is none.")),
-        level=between("Confidence level of the interval."),
-        method=text("How interval and p-value were made."),
-        why=text("Why there is no value; empty when there is one."),
-        p=or_null(number("Two-sided p-value of no difference.", minimum=0, maximum=1)),
-        p_adjusted=or_null(
-            number("The same, adjusted for the number of pairs (Holm).", minimum=0, maximum=1)
-        ),
-        caution=text(_UNRELIABLE),
     )
