@@ -38,7 +38,10 @@ Number: TypeAlias = float | None  # null where it is not finite
 # where the document of each command is; imported when asked for
 DOCUMENTS = {
     "answers": "scorewise.answering.document:AnswersDocument",
+    "calibrate": "scorewise.recalibrating.document:CalibrateDocument",
+    "calibrate-classes": "scorewise.recalibrating.document:CalibrateClassesDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
+    "in-and-out": "scorewise.models.document:InAndOutDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
@@ -117,7 +120,7 @@ def estimated(e: Estimate) -> Json:
 def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
     """The record of that kind: what is known, and attributes of the first part that has them.
 
-    Numbers that are not finite are null, as they will be in JSON.
+    Estimates become their records; numbers that are not finite are null, as they will be in JSON.
 
     >>> record_of(Estimated, Estimate(0.5, 0.2, 0.8), level=0.9).high
     0.8
@@ -133,6 +136,8 @@ def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
 def _plain(item: Any) -> Any:
     if isinstance(item, tuple):
         return list(item)
+    if isinstance(item, Estimate):
+        return record_of(Estimated, item)
     return None if isinstance(item, float) and not math.isfinite(item) else item
 
 
@@ -143,6 +148,9 @@ def to_dict(record: Any) -> Any:
     if isinstance(record, dict):
         return {str(key): to_dict(item) for key, item in record.items()}
     if isinstance(record, list | tuple):
+        kinds = set(map(type, record))  # most long lists are of plain numbers
+        if kinds == {int} or (kinds == {float} and all(map(math.isfinite, record))):
+            return list(record)
         return [to_dict(item) for item in record]
     if isinstance(record, str):
         # file names that are not UTF-8 hold lone surrogates, which JSON text cannot
@@ -178,7 +186,8 @@ def _unknown(values: Any, known: Any, place: str) -> Iterator[str]:
                 yield f"{place}{key}"
     elif isinstance(values, list) and isinstance(known, list):
         for item, other in zip(values, known, strict=True):
-            yield from _unknown(item, other, place)
+            if isinstance(item, dict | list):
+                yield from _unknown(item, other, place)
 
 
 def document_type(command: str) -> type[Document]:

@@ -12,20 +12,14 @@ from scorewise.show.document import DOCUMENTS, document_type, from_dict
 from scorewise.show.document import Document as Typed
 from scorewise.show.page import Page
 from scorewise.show.pages.agree import agree
-from scorewise.show.pages.calibrate import calibrate
-from scorewise.show.pages.calibrate_classes import calibrate_classes
 from scorewise.show.pages.evaluate_classes import evaluate_classes
-from scorewise.show.pages.in_and_out import in_and_out
 from scorewise.show.pages.judge import judge
 from scorewise.show.pages.section import Section
 from scorewise.show.words import Document
 
 PAGES: dict[str, Callable[[Document], list[Section]]] = {
     "agree": agree,
-    "calibrate": calibrate,
-    "calibrate-classes": calibrate_classes,
     "evaluate-classes": evaluate_classes,
-    "in-and-out": in_and_out,
     "judge": judge,
 }
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 from scorewise.show.document import DOCUMENTS
 from scorewise.show.document import schema as derived
 from scorewise.show.schemas.agree import agree
-from scorewise.show.schemas.calibrate import calibrate, calibrate_classes
 from scorewise.show.schemas.evaluate import evaluate
 from scorewise.show.schemas.evaluate_classes import evaluate_classes
-from scorewise.show.schemas.in_and_out import in_and_out
 from scorewise.show.schemas.judge import judge
 from scorewise.show.schemas.parts import Schema
 
 SCHEMAS = {
     "agree": agree,
-    "calibrate": calibrate,
-    "calibrate-classes": calibrate_classes,
     "evaluate": evaluate,
     "evaluate-classes": evaluate_classes,
-    "in-and-out": in_and_out,
     "judge": judge,
 }
 
