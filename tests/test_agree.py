@@ -14,8 +14,8 @@ from schemas import check_described
 from scorewise import cli
 from scorewise.cli.app import app
 from scorewise.registry import RATER_MEASURES
+from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
-from scorewise.show.schemas import document_schema
 from scorewise.show.terminal import text as table
 
 TABLE = [[25, 10], [15, 20]]

@@ -16,7 +16,7 @@ import scorewise as sw
 from scorewise import BadInput, Tally
 from scorewise.answering.means import Sample, overconfidence, selective_accuracy, soft_brier
 from scorewise.answering.measures import ALL, SHOWN
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 TALLIED = ["ece", "smece", "brier", "mcb", "dsc", "unc", "auroc", "aurc", "log_loss", "augrc"]
 

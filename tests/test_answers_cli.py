@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "predictions"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="needs data sets beside the checkout")

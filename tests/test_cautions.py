@@ -1,22 +1,23 @@
 """An interval that is outside the range in which it was checked says so in every view."""
 
 import json
+from dataclasses import replace
 
 import scorewise as sw
 from scorewise.show import markdown, terminal
-from scorewise.show.documents import documented, estimate_of
+from scorewise.show.document import estimated, to_dict, with_cautions
 
 WHY = "3 rows of class 'c'"
 SURE, UNSURE = sw.Estimate(0.5, 0.4, 0.6), sw.Estimate(0.5, 0.2, 0.8, caution=WHY)
 
 
 def document(*estimates):
-    e = sw.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.7, 0.2])
-    doc = {k: v for k, v in e.to_dict().items() if k not in ("schema", "scorewise", "command")}
-    rows = doc["models"][0]["measures"]
-    for row, estimate in zip(rows, estimates, strict=False):
-        row |= estimate_of(estimate)
-    return documented("evaluate", {**doc, "hints": []})
+    doc = sw.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.7, 0.2]).document()
+    (model,) = doc.models
+    rows = list(model.measures)
+    for at, estimate in enumerate(estimates):
+        rows[at] = replace(rows[at], **estimated(estimate))
+    return to_dict(with_cautions(replace(doc, models=[replace(model, measures=rows)], hints=[])))
 
 
 def test_an_estimate_says_that_its_interval_is_unreliable():

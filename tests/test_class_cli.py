@@ -11,7 +11,7 @@ from rich.cells import cell_len
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.cli.work import as_options
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from view_documents import names
 
 NAMES = np.array(["bird", "cat", "dog"])

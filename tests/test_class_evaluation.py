@@ -23,7 +23,7 @@ import scorewise as sw
 from scorewise import BadInput, ClassTally, Tally
 from scorewise.estimate import Estimate
 from scorewise.registry import CLASS_MEASURES, MEASURES, measure
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from scorewise.show.terminal import text
 
 NAMES = np.array(["bird", "cat", "dog"])

@@ -15,8 +15,8 @@ from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
 from scorewise.evaluation.document import EvaluationDocument
 from scorewise.show.document import dumps, from_dict
+from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
-from scorewise.show.schemas import document_schema
 from view_documents import document, names
 
 # output must be buffered for a failure to show only on leaving

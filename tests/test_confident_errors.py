@@ -12,7 +12,7 @@ from rich.cells import cell_len
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.displays import AnswersDisplay
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from scorewise.show.terminal import text
 
 mpl.use("Agg")

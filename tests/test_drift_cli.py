@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from drift_cases import draw
 from schemas import check_described
 from scorewise.cli import run
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 
 @pytest.fixture

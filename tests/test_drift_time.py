@@ -11,7 +11,7 @@ import pytest
 import scorewise as sw
 from drift_cases import draw
 from scorewise import BadInput
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from scorewise.show.terminal import text
 
 FAST = {"label": "y", "score": "p", "replicates": 99}

@@ -20,8 +20,8 @@ from scorewise.cli import run
 from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.registry import MEASURES
+from scorewise.show.document import schema as document_schema
 from scorewise.show.document import to_dict
-from scorewise.show.schemas import document_schema
 from view_documents import names
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0]

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import scorewise as sw
 from model_cases import frames, mixed
 from scorewise.models import at_radius, in_and_out
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 X, Y = load_iris(return_X_y=True)
 OUT = np.random.default_rng(0).normal(6, 3, (80, 4))

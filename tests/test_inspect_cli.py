@@ -15,8 +15,8 @@ import scorewise as sw
 from schemas import check_described
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
+from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
-from scorewise.show.schemas import document_schema
 from scorewise.show.terminal import text
 from view_documents import NASTY
 

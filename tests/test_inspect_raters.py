@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import scorewise as sw
 from scorewise import BadInput
 from scorewise.curves.thresholds import Curve, distance
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from strategies import cases
 
 ANN = ["no", "yes", "yes", "no"], [0.60, 0.90, 0.80, 0.10]

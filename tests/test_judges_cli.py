@@ -11,8 +11,8 @@ import scorewise as sw
 from judge_cases import PANDALM, panel
 from schemas import check_described
 from scorewise.cli import run
+from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
-from scorewise.show.schemas import document_schema
 from scorewise.show.terminal import text
 
 ANSWERS = """item,ann,bob,cid,gpt,again,other,flipped,w

@@ -14,8 +14,8 @@ from scorewise.columns import take
 from scorewise.columns.load import load
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
+from scorewise.show.document import schema as document_schema
 from scorewise.show.document import to_dict
-from scorewise.show.schemas import document_schema
 from scorewise.tallies import Tally
 
 Z = stats.norm.ppf(0.975)

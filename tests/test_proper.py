@@ -16,7 +16,7 @@ from scorewise import measures as m
 from scorewise.curves import decompose, murphy
 from scorewise.curves import hull as hulls
 from scorewise.registry import MEASURES, measure
-from scorewise.show import words
+from scorewise.show import terminal
 from scorewise.tallies.losses import LOSSES
 from test_reference import frame
 
@@ -250,9 +250,12 @@ def test_tables_star_the_model_nearest_to_the_target():
     y, p = bold(2000)
     x = np.log(p / (1 - p))
     models = {name: 1 / (1 + np.exp(-k * x)) for name, k in (("bold", 1), ("right", 0.5))}
-    doc = sw.compare(y, {**models, "timid": 1 / (1 + np.exp(-0.2 * x))}).to_dict()
-    assert words.best(doc["models"], "calibration_slope") == 1
-    assert words.best(doc["models"], "unc") is None
+    found = sw.compare(y, {**models, "timid": 1 / (1 + np.exp(-0.2 * x))})
+    lines = terminal.text(found.document(), 200).splitlines()
+    slope, unc = (next(x for x in lines if x.startswith(t)) for t in (" Slope", " Uncertainty"))
+    assert slope.count("*") == 1
+    assert f"{found['right'].calibration_slope.value:.3f} *" in slope
+    assert "*" not in unc
 
 
 def test_a_target_goes_with_near_only():

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from scorewise.cli import run
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 FILMS = """film,ann,ann_sure,bob,bob_sure,good
 Alpha,no,0.60,yes,0.52,yes

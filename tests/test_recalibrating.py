@@ -18,7 +18,7 @@ from recalibration_cases import draw
 from saved_tallies import flipped
 from scorewise.errors import BadInput
 from scorewise.recalibrating.methods import METHODS
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 
 NEW = np.linspace(0, 1, 101)
 
@@ -149,6 +149,8 @@ def test_a_stored_map_gives_the_same_bits_in_a_new_process(method, tmp_path):
     loaded = sw.Recalibrator.load(path)
     assert loaded.to_dict() == json.loads(path.read_text())
     assert str(loaded) == str(r)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
     parts = np.concatenate([r.transform(part) for part in np.array_split(wider, 7)])
     assert parts.tobytes() == r.transform(wider).tobytes()
 

@@ -18,7 +18,8 @@ from class_recalibration_cases import draw_classes, losses
 from scorewise.errors import BadInput
 from scorewise.recalibrating.classes import choosing as crossfit
 from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
+from scorewise.writing import seal
 
 NEW, _ = draw_classes(99, 500)
 
@@ -158,6 +159,8 @@ def test_a_stored_map_gives_the_same_bits_in_a_new_process(method, tmp_path):
     loaded = sw.Recalibrator.load(path)
     assert loaded.to_dict() == json.loads(path.read_text())
     assert str(loaded) == str(r)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
     assert loaded.classes_ == r.classes_
     parts = np.concatenate([r.transform(part) for part in np.array_split(NEW, 37)])
     assert parts.tobytes() == r.transform(NEW).tobytes()
@@ -198,6 +201,38 @@ def test_whatever_is_edited_is_refused_in_a_sentence(several, tmp_path):
             sw.Recalibrator.load(path)
         tried += 1
     assert tried > 200
+
+
+CHANGES = [
+    lambda d: d["settings"].update(more=1),
+    lambda d: d["settings"].update(level="high"),
+    lambda d: d["data"].pop("rows"),
+    lambda d: d["table"][0].pop("gain"),
+    lambda d: d["map"].update(clip=0.7),
+    lambda d: d["map"].update(method="magic"),
+    lambda d: d["map"].update(kind="score"),
+    lambda d: d["map"].update(rows=-1),
+    lambda d: d["map"]["parameters"].update(more=1.0),
+    lambda d: d["map"]["parameters"].update(slope=[1.0]),
+    lambda d: d["map"]["parameters"].update(slope=None),
+    lambda d: d["map"].update(parameters={}),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("several", [False, True], ids=["one score", "several classes"])
+def test_what_was_edited_and_sealed_anew_is_refused(several, change, tmp_path):
+    path = tmp_path / "map.json"
+    p, y = draw_classes(6, 60, 3, 0.5)
+    made = sw.Recalibrator("temperature")
+    (made.fit(p, y) if several else made.fit(p[:, 0], y == 0)).save(path)
+    doc = json.loads(path.read_text())
+    change(doc)
+    for part in (doc["map"], doc):
+        part["sha256"] = seal(part)
+    path.write_text(json.dumps(doc))
+    with pytest.raises(BadInput, match=r"map.json is damaged or was edited; fit the map again"):
+        sw.Recalibrator.load(path)
 
 
 def test_plot(helped):

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 import scorewise as sw
 from class_recalibration_cases import draw_classes
 from scorewise.cli import run
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from view_documents import names
 
 FIT = ["calibrate", "fit", "old.csv", "--label", "pet", "--classes", "p_*", "-o", "map.json"]

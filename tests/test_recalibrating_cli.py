@@ -12,7 +12,7 @@ from rich.cells import cell_len
 import scorewise as sw
 from recalibration_cases import draw
 from scorewise.cli import run
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from view_documents import names
 
 ROWS = 1500

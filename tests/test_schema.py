@@ -8,7 +8,7 @@ import pytest
 
 from schemas import check_described
 from scorewise.show.document import dumps
-from scorewise.show.schemas import document_schema
+from scorewise.show.document import schema as document_schema
 from view_documents import awkward, document, find, hostile
 
 Validator = jsonschema.Draft202012Validator

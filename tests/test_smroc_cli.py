@@ -11,8 +11,8 @@ import pytest
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.show.document import dumps
+from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
-from scorewise.show.schemas import document_schema
 from scorewise.show.terminal import text
 
 

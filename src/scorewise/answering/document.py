@@ -280,7 +280,7 @@ def answers_document(a: Answers) -> AnswersDocument:
 def _estimated(kind: type[Any], j: Judged, **known: Any) -> Any:
     """A record whose other fields are estimates of the measures that they are named for."""
     measures = [f.name for f in fields(kind) if f.name not in known]
-    return kind(**known, **{name: record_of(Estimated, j[name]) for name in measures})
+    return record_of(kind, **known, **{name: j[name] for name in measures})
 
 
 def _short(text: str | None, most: int = LONG) -> str | None:

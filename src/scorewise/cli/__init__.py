@@ -18,8 +18,7 @@ import typer
 
 from scorewise.cli.app import app
 from scorewise.cli.work import as_options
-from scorewise.errors import BadInput
-from scorewise.show.words import plain
+from scorewise.errors import BadInput, plain
 
 BAD_INPUT, FAULT, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
 

@@ -124,7 +124,7 @@ def apply(
     Example: scorewise calibrate apply map.json new.parquet --score risk -o out.parquet
     """
     from scorewise.cli import work
-    from scorewise.show.words import amount
+    from scorewise.show.page import counted
 
     work.check_outputs([map_, *files], {"--out": out})
     from scorewise.cli.calibrate_work import apply_map
@@ -134,4 +134,4 @@ def apply(
     done, notes = apply_map(map_, files, out, named, reading)
     for note in notes:
         work.tell(f"note: {note}")
-    work.tell(f"wrote {out}: {amount(done.rows)} row{'s' * (done.rows != 1)}")
+    work.tell(f"wrote {out}: {counted(done.rows, 'row')}")

@@ -10,14 +10,14 @@ from scorewise.errors import BadInput
 from scorewise.recalibrating import Recalibrator
 from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.classes.applying import apply_class_files
-from scorewise.recalibrating.classes.methods import ClassMap
+from scorewise.recalibrating.document import Calibrated, ClassDataRecord
 from scorewise.recalibrating.methods import METHODS
-from scorewise.show.words import Document, amount
+from scorewise.show.page import count
 
 
 def fit_one(
     files: Sequence[str], columns: Mapping[str, Any], method: str, options: Mapping[str, Any]
-) -> Document:
+) -> Calibrated:
     """The document of a map from one score a row."""
     loaded = work.read(files, columns)
     with work.busy(f"fitting {len(loaded.rows):,} rows"):
@@ -25,7 +25,7 @@ def fit_one(
 
         (name,) = loaded.rows.scores
         made = Recalibrator(method, **options)
-        return made.fit(Tally.of_rows(loaded.rows, name, loaded.sources)).to_dict()
+        return made.fit(Tally.of_rows(loaded.rows, name, loaded.sources)).document()
 
 
 def fit_classes(
@@ -34,7 +34,7 @@ def fit_classes(
     columns: Mapping[str, Any],
     method: str,
     options: Mapping[str, Any],
-) -> Document:
+) -> Calibrated:
     """The document of a map of several classes."""
     if columns["scores"] or columns["positive"] is not None:
         other = "--score" if columns["scores"] else "--positive"
@@ -48,7 +48,7 @@ def fit_classes(
         work.tell(f"note: {note}")
     with work.busy(f"fitting {len(loaded.rows):,} rows"):
         made = Recalibrator(method, **options)
-        return made.fit_rows(loaded.rows, loaded.columns).to_dict()
+        return made.fit_rows(loaded.rows, loaded.columns).document()
 
 
 def apply_map(
@@ -61,25 +61,25 @@ def apply_map(
     """Apply a stored map to files; gives the counts and what is to be told."""
     with work.busy("applying"):
         r = Recalibrator.load(path)
-        m = r.map_
-        several = isinstance(m, ClassMap)
+        m, data = r.map_, r.document().data
+        several = isinstance(data, ClassDataRecord)
         wrong = "score" if several else "classes"
         if named[wrong] is not None:
             what = "several classes; pass --classes" if several else "one score; pass --score"
             raise BadInput(f"--{wrong} does not fit the map, which is for {what} instead")
         name = named["name"]
-        if several:
-            data, spec = r.to_dict()["data"], named["classes"]
+        if isinstance(data, ClassDataRecord):
+            spec = named["classes"]
             done = apply_class_files(m, data, files, out, classes=spec, name=name, **reading)
             notes: list[str] = []
         else:
             done, notes = apply_files(m, files, out, score=named["score"], name=name, **reading)
     if done.dropped:
-        notes = [*notes, f"{amount(done.dropped)} rows without a score were left out"]
+        notes = [*notes, f"{count(done.dropped)} rows without a score were left out"]
     if done.outside:
         notes = [
             *notes,
-            f"{amount(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
+            f"{count(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
             f"seen in fitting; they are {METHODS[m.method].outside}",
         ]
     return done, notes

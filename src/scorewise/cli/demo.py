@@ -12,10 +12,9 @@ import typer
 
 from scorewise.cli.demo_data import screening_csv
 from scorewise.cli.work import judged, read, show
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
-from scorewise.show.words import plain
 from scorewise.writing import write, write_all
 
 DATA, REPORT, RESULT = "screening.csv", "report.md", "evaluation.json"

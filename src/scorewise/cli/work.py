@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.markdown import markdown
-from scorewise.show.words import plain, quoted
+from scorewise.show.page import quoted
 from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:

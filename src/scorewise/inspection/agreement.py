@@ -17,10 +17,11 @@ from scorewise.curves.smroc import SmoothRoc, smooth_roc
 from scorewise.curves.thresholds import distance
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import NamedRow, name_of
-from scorewise.show.document import says
+from scorewise.show.document import Count, Number, Share, record_of, says
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 
+NO_MIDPOINT = "From here on a score is high; null when there is none."
 ROUNDING = 1e-7  # 0.7 - 0.6 is slightly above 0.1, and more so in 32 bits
 
 
@@ -224,3 +225,84 @@ def agreement(
         hidden=instances(opinions, kinds["hidden"], top, where, ids),
         agree=agreeing if where.kept is None else where.kept[agreeing].astype(np.int64),
     )
+
+
+# The agreement as it is written.
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersRecord:
+    """Rows by whether decisions are the same and scores within the tolerance."""
+
+    both: Annotated[Count, says("Same decision, scores within the tolerance.")]
+    apparent: Annotated[Count, says("Other decisions, but scores within the tolerance.")]
+    hidden: Annotated[Count, says("Same decision, but scores apart.")]
+    real: Annotated[Count, says("Other decisions, and scores apart.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterRecord:
+    """One rater or model."""
+
+    name: Annotated[str, says("Its name.")]
+    midpoint: Annotated[Number, says(NO_MIDPOINT)]
+    smauc: Annotated[Share | None, says("Area under its smROC curve; null when there is none.")]
+    why: Annotated[str, says("Why it has no curve; empty when it has one.")]
+
+    @classmethod
+    def of(cls, r: Rater) -> RaterRecord:
+        """The record of a rater."""
+        return record_of(cls, r, r.area, smauc=r.area.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRecord:
+    """Two raters or models."""
+
+    first: Annotated[str, says("Name of the one.")]
+    second: Annotated[str, says("Name of the other.")]
+    distance: Annotated[
+        Share | None, says("Area between their smROC curves; null when one has none.")
+    ]
+    why: Annotated[str, says("Why there is no distance; empty when there is one.")]
+    same_decisions: Annotated[Share | None, says("Share of rows on which both decide the same.")]
+    within_tolerance: Annotated[
+        Share | None, says("Share of rows on which both scores are within tolerance.")
+    ]
+
+    @classmethod
+    def of(cls, p: Pair) -> PairRecord:
+        """The record of a pair."""
+        return record_of(cls, p, p.distance, distance=p.distance.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementRecord:
+    """How far raters or models agree."""
+
+    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
+    same_decisions: Annotated[Share | None, says("Share of rows on which all decide the same.")]
+    within_tolerance: Annotated[
+        Share | None, says("Share of rows on which all scores are within tolerance.")
+    ]
+    numbers: NumbersRecord
+    raters: Annotated[list[RaterRecord], Meta(min_length=2), says("Each rater or model.")]
+    pairs: Annotated[list[PairRecord], Meta(min_length=1), says("Each two of them.")]
+    apparent: Annotated[list[Instance], says("Rows that only look like disagreement.")]
+    real: Annotated[list[Instance], says("Rows on which they disagree, furthest apart first.")]
+    hidden: Annotated[
+        list[Instance], says("Rows with one decision but scores apart, furthest first.")
+    ]
+
+    @classmethod
+    def of(cls, a: Agreement) -> AgreementRecord:
+        """The record of an agreement."""
+        return record_of(
+            cls,
+            a,
+            same_decisions=a.decisions,
+            within_tolerance=a.within,
+            numbers=NumbersRecord(**a.numbers),
+            raters=[RaterRecord.of(r) for r in a.raters],
+            pairs=[PairRecord.of(p) for p in a.pairs],
+        )

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from scorewise.inspection.agreement import Agreement, Instance, Pair, Rater
+from scorewise.inspection.agreement import NO_MIDPOINT, AgreementRecord, Instance
 from scorewise.inspection.gaps import Gap
 from scorewise.inspection.suspects import NamedRow, Set, Suspect
-from scorewise.show.data import DataRecord
+from scorewise.show.data import CutRecord, DataRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
     Document,
     Hints,
     Number,
-    Share,
     Word,
     record_of,
     says,
@@ -33,7 +32,6 @@ from scorewise.show.page import (
     hints,
     written,
 )
-from scorewise.show.words import same_decisions
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
 LONGEST_ID = 16
 LONGEST_FILE = 20
 SUCCESSES = 5  # shown; the document has more
-NO_MIDPOINT = "From here on a score is high; null when there is none."
 
 READING = [
     (
@@ -119,84 +116,6 @@ class ModelRecord:
             midpoint=None if middle is None else middle.value,
             rule=None if middle is None else middle.rule,
             sets=[SetRecord(set=kind, rows=rows) for kind, rows in model.sets.items()],
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumbersRecord:
-    """Rows by whether decisions are the same and scores within the tolerance."""
-
-    both: Annotated[Count, says("Same decision, scores within the tolerance.")]
-    apparent: Annotated[Count, says("Other decisions, but scores within the tolerance.")]
-    hidden: Annotated[Count, says("Same decision, but scores apart.")]
-    real: Annotated[Count, says("Other decisions, and scores apart.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RaterRecord:
-    """One rater or model."""
-
-    name: Annotated[str, says("Its name.")]
-    midpoint: Annotated[Number, says(NO_MIDPOINT)]
-    smauc: Annotated[Share | None, says("Area under its smROC curve; null when there is none.")]
-    why: Annotated[str, says("Why it has no curve; empty when it has one.")]
-
-    @classmethod
-    def of(cls, r: Rater) -> RaterRecord:
-        """The record of a rater."""
-        return record_of(cls, r, r.area, smauc=r.area.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairRecord:
-    """Two raters or models."""
-
-    first: Annotated[str, says("Name of the one.")]
-    second: Annotated[str, says("Name of the other.")]
-    distance: Annotated[
-        Share | None, says("Area between their smROC curves; null when one has none.")
-    ]
-    why: Annotated[str, says("Why there is no distance; empty when there is one.")]
-    same_decisions: Annotated[Share | None, says("Share of rows on which both decide the same.")]
-    within_tolerance: Annotated[
-        Share | None, says("Share of rows on which both scores are within tolerance.")
-    ]
-
-    @classmethod
-    def of(cls, p: Pair) -> PairRecord:
-        """The record of a pair."""
-        return record_of(cls, p, p.distance, distance=p.distance.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgreementRecord:
-    """How far raters or models agree."""
-
-    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
-    same_decisions: Annotated[Share | None, says("Share of rows on which all decide the same.")]
-    within_tolerance: Annotated[
-        Share | None, says("Share of rows on which all scores are within tolerance.")
-    ]
-    numbers: NumbersRecord
-    raters: Annotated[list[RaterRecord], Meta(min_length=2), says("Each rater or model.")]
-    pairs: Annotated[list[PairRecord], Meta(min_length=1), says("Each two of them.")]
-    apparent: Annotated[list[Instance], says("Rows that only look like disagreement.")]
-    real: Annotated[list[Instance], says("Rows on which they disagree, furthest apart first.")]
-    hidden: Annotated[
-        list[Instance], says("Rows with one decision but scores apart, furthest first.")
-    ]
-
-    @classmethod
-    def of(cls, a: Agreement) -> AgreementRecord:
-        """The record of an agreement."""
-        return record_of(
-            cls,
-            a,
-            same_decisions=a.decisions,
-            within_tolerance=a.within,
-            numbers=NumbersRecord(**a.numbers),
-            raters=[RaterRecord.of(r) for r in a.raters],
-            pairs=[PairRecord.of(p) for p in a.pairs],
         )
 
 
@@ -395,7 +314,7 @@ def _gaps(gaps: Sequence[Gap], title: str) -> Section:
     ]
     rows = [
         (
-            same_decisions({"above": g.above, "upto": g.upto, "threshold": g.upto}),
+            CutRecord(threshold=g.upto, above=g.above, upto=g.upto).same_decisions(),
             f"{g.ratio:.1f}",
             g.rows,
             g.precision,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,26 +18,13 @@ from scorewise.measures import auroc, ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
+from scorewise.models.document import SHOWN, InAndOutDocument, in_and_out_document
 from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
-from scorewise.show.documents import documented, estimate_of, finite
+from scorewise.show.document import Estimated, record_of
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import ClassTally, Tally
 
 RADII = (1, 2, 3, 4, 5)
-SURE = 0.1  # above the largest class share, out of distribution
-# name -> title, and whether it is of the rows in or out of distribution
-SHOWN = {
-    "accuracy": ("Accuracy", "in"),
-    "log_loss": ("Log loss", "in"),
-    "ece": ("Top-label ECE", "in"),
-    "confidence_in": ("Mean confidence", "in"),
-    "confidence_out": ("Mean confidence", "out"),
-    "auroc_novelty": ("AUROC of novelty", "out"),
-    "auroc_confidence": ("AUROC of 1 - confidence", "out"),
-    "aurc_novelty": ("AURC, rejecting by novelty", "out"),
-    "aurc_confidence": ("AURC, rejecting by confidence", "out"),
-}
 
 
 def in_and_out(
@@ -247,85 +233,40 @@ class InAndOut(Mapping[str, FarAndNear], Shown):
             raise AttributeError(f"there are {len(self)} models; ask one of {', '.join(self)}")
         return next(iter(self.values()))[name]
 
+    def document(self) -> InAndOutDocument:
+        """What is written and shown; `scorewise schema in-and-out` prints its schema."""
+        return self._document
+
     @cached_property
-    def _document(self) -> Document:
-        return _document(self, self._sets, self._points)
-
-    def to_dict(self) -> Document:
-        """The document that every view renders; `scorewise schema in-and-out` has its schema."""
-        from copy import deepcopy
-
-        return deepcopy(self._document)
+    def _document(self) -> InAndOutDocument:
+        return in_and_out_document(self, self._sets, self._points)
 
     def to_frame(self) -> Any:
         """One row for each model and measure, and for each radius, as a polars frame."""
         import polars as pl
 
         lines = [
-            {"model": name, "measure": measure, "radius": None, **estimate_of(one[measure])}
+            {
+                "model": name,
+                "measure": measure,
+                "radius": None,
+                **vars(record_of(Estimated, one[measure])),
+            }
             for name, one in self.items()
             for measure in one
         ] + [
-            {"model": name, "measure": "confidence", "radius": radius, **estimate_of(found)}
+            {
+                "model": name,
+                "measure": "confidence",
+                "radius": radius,
+                **vars(record_of(Estimated, found)),
+            }
             for name, one in self.items()
             for radius, found in one.at.items()
         ]
         return pl.DataFrame(lines, infer_schema_length=None)
 
     __repr__ = Shown.__repr__
-
-
-def _document(r: InAndOut, sets: Sets, points: int) -> Document:
-    first = next(iter(r.values()))
-    shape = np.shape(sets.X)
-    return documented(
-        "in-and-out",
-        {
-            "settings": {
-                "points": int(points),
-                "clip": None if sets.clip is None else float(sets.clip),
-                "level": float(sets.level),
-                "seed": int(sets.seed),
-            },
-            "data": {
-                "rows": int(shape[0]),
-                "rows_out": None if sets.out is None else len(sets.out),
-                "columns": int(np.prod(shape[1:])),
-                "classes": [str(c) for c in first.tally.classes],
-                "largest_share": first.largest_share,
-            },
-            "models": [_model(name, one) for name, one in r.items()],
-            "hints": [hint for name, one in r.items() for hint in _hints(name, one)],
-        },
-    )
-
-
-def _model(name: str, one: FarAndNear) -> Document:
-    return {
-        "name": name,
-        "novelty": one.novelty_by,
-        "measures": [
-            {"name": key, "title": title, "of": of, **estimate_of(one[key])}
-            for key, (title, of) in SHOWN.items()
-        ],
-        "radii": [
-            {"radius": finite(radius), **estimate_of(found)} for radius, found in one.at.items()
-        ],
-    }
-
-
-def _hints(name: str, one: FarAndNear) -> Iterator[str]:
-    """Where a model stays sure of what it cannot know."""
-    share = one.largest_share
-    places = {"out of distribution": one["confidence_out"]}
-    places |= {f"at radius {radius:g}": found for radius, found in list(one.at.items())[-1:]}
-    for place, found in places.items():
-        least = found.value if math.isnan(found.low) else found.low
-        if found.defined and least > share + SURE:
-            yield (
-                f"'{name}' is {found.value:.2f} sure {place} on average, where the share of the "
-                f"commonest class is {share:.2f}"
-            )
 
 
 def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803

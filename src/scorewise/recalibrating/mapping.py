@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from scorewise import __version__
 from scorewise.arrays import Floats
+from scorewise.columns import Kind
 from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Method, Parameters
+from scorewise.show.document import Count, Word, says, to_dict
 from scorewise.tallies import Tally
 from scorewise.writing import seal
 
+Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
+Seal: TypeAlias = Annotated[str, Meta(min_length=64), says("Fingerprint of all the above.")]
+Sealed = TypeVar("Sealed")
 
-@dataclass(frozen=True)
+
+def sealed(record: Sealed) -> Sealed:
+    """The same record with the fingerprint of all its other fields."""
+    return replace(record, sha256=seal(to_dict(record)))  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Map:
-    """A method with its parameters, the scale of its scores, and the rows it was fitted to."""
+    """The map: all that is needed to apply it."""
 
-    method: str
-    parameters: Parameters
-    scale: Scale
-    low: float
-    high: float
-    rows: int
-    positives: int
-    smoothed: bool = False
-    version: str = __version__
+    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
+    method: Annotated[Word, says("Name of the method.")]
+    kind: Annotated[Kind, says("What the scores are.")]
+    clip: Annotated[
+        Clip, says("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
+    ]
+    centre: Annotated[float, says("Taken off scores of any scale.")]
+    unit: Annotated[float, says("Then they are divided by this.")]
+    low: Annotated[float, says("The lowest score seen.")]
+    high: Annotated[float, says("The highest score seen.")]
+    rows: Annotated[Count, says("Rows that it was fitted to.")]
+    positives: Annotated[Count, says("Positives among them.")]
+    smoothed: Annotated[
+        bool, says("Whether labels were smoothed because a threshold tells them apart.")
+    ]
+    parameters: Annotated[
+        Parameters, says("The parameters of the method by name, numbers or lists of numbers.")
+    ]
+    sha256: Seal = ""
 
     @classmethod
     def fit(cls, method: str, t: Tally, clip: float) -> Map:
@@ -37,8 +59,28 @@ class Map:
         parameters, smoothed = fitted(METHODS[method], Cells.of(t, scale))
         low, high = t.ends
         return cls(
-            method, parameters, scale, low, high, t.origin.rows, t.origin.positives, smoothed
+            method=method,
+            **vars(scale),
+            low=low,
+            high=high,
+            rows=t.origin.rows,
+            positives=t.origin.positives,
+            smoothed=smoothed,
+            parameters=parameters,
         )
+
+    @property
+    def scale(self) -> Scale:
+        """How scores are put on the scale of log-odds."""
+        return Scale(self.kind, self.clip, self.centre, self.unit)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the parameters, once read, are those of the method."""
+        m = METHODS[self.method]
+        lists = {name for name, x in self.parameters.items() if isinstance(x, list)}
+        singles = set(self.parameters) - lists
+        return (singles, lists) == (set(m.single), set(m.many)) and self.kind in m.kinds
 
     def __call__(self, score: NDArray[np.floating]) -> Floats:
         """The probabilities of scores."""
@@ -50,22 +92,8 @@ class Map:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON values, with a seal."""
-        s = self.scale
-        doc = {
-            "version": self.version,
-            "method": self.method,
-            "kind": s.kind,
-            "clip": s.clip,
-            "centre": s.centre,
-            "unit": s.unit,
-            "low": self.low,
-            "high": self.high,
-            "rows": self.rows,
-            "positives": self.positives,
-            "smoothed": self.smoothed,
-            "parameters": self.parameters,
-        }
-        return {**doc, "sha256": seal(doc)}
+        values: dict[str, Any] = to_dict(sealed(self))
+        return values
 
 
 def fitted(method: Method, cells: Cells) -> tuple[Parameters, bool]:

@@ -20,16 +20,23 @@ from scorewise.recalibrating.classes.choosing import (
     choose_classes,
     fixed,
 )
-from scorewise.recalibrating.classes.document import data_of_classes
 from scorewise.recalibrating.classes.maps import Table
 from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of, several
+from scorewise.recalibrating.document import (
+    Calibrated,
+    ClassDataRecord,
+    SettingsRecord,
+    calibrate_document,
+    class_document,
+    read_map,
+)
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.nonparametric import both
+from scorewise.show.document import dumps
 from scorewise.show.shown import Shown
-from scorewise.show.words import Document
 from scorewise.tallies import Tally
-from scorewise.writing import seal, write
+from scorewise.writing import write
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
 RAREST = 1e-12  # share of the weight that a class needs
@@ -135,7 +142,7 @@ class Recalibrator(Shown):
                 f'{self.method} needs probabilities or logits; pass kind="logit" if these are logits, '
                 f"or choose one of {', '.join(fit)}"
             )
-        self._loaded: Document | None = None
+        self._loaded: Calibrated | None = None
         self._choice: Choice | ClassChoice | None = None
         self.tally_, self._several = t, False
         self.classes_: tuple[Any, ...] = (t.origin.negative, t.origin.positive)
@@ -152,7 +159,7 @@ class Recalibrator(Shown):
             said = "there are no rows" if not len(t) else "all rows are of one class"
             raise BadInput(f"no map can be learned: {said}")
         self._loaded, self._choice = None, None
-        self.rows_, self.data_, self.classes_ = t, data_of_classes(rows, columns), rows.classes
+        self.rows_, self.data_, self.classes_ = t, ClassDataRecord.of(rows, columns), rows.classes
         self._several = True
         chosen, strength = self.method, 1.0
         if not fixed(self.method):
@@ -228,34 +235,27 @@ class Recalibrator(Shown):
             setattr(self, name, value)
         return self
 
-    def to_dict(self) -> Document:
-        """The document that every view renders; `save` writes it."""
-        from scorewise.recalibrating.classes.document import document as of_classes
-        from scorewise.recalibrating.document import document
-
+    def document(self) -> Calibrated:
+        """What is written and shown; `scorewise schema calibrate` prints its schema."""
         self._known()
-        if self._loaded is None:
-            doc = of_classes(self) if self._several else document(self)
-            return {**doc, "sha256": seal(doc)}
-        return self._loaded
+        if self._loaded is not None:
+            return self._loaded
+        return class_document(self) if self._several else calibrate_document(self)
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
-        from scorewise.show.document import dumps
-
-        write(path, dumps(self.to_dict()))
+        write(path, dumps(self.document()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The map that `save` wrote; it gives the same probabilities to the last bit."""
-        from scorewise.recalibrating.stored import read_map
-
-        doc, found = read_map(path)
-        made = cls(kind=doc["map"]["kind"], **doc["settings"])
-        made._loaded, made._choice, made.map_ = doc, None, found
-        made._several = isinstance(found, ClassMap)
-        pair = doc["data"].get("negative"), doc["data"].get("positive")
-        made.classes_ = found.classes if isinstance(found, ClassMap) else pair
+        doc = read_map(path)
+        made = cls(kind=doc.map.kind, **vars(doc.settings))
+        made._loaded, made._choice, made.map_ = doc, None, doc.map
+        if isinstance(doc.data, ClassDataRecord):
+            made._several, made.classes_ = True, made.map_.classes
+        else:
+            made._several, made.classes_ = False, (doc.data.negative, doc.data.positive)
         return made
 
     def plot(self, ax: Any = None) -> Any:
@@ -288,15 +288,15 @@ class Recalibrator(Shown):
             raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
 
     @property
-    def settings(self) -> Document:
-        """The settings that the map depends on, as JSON values."""
-        return {
-            "method": self.method,
-            "folds": int(self.folds),
-            "seed": int(self.seed),
-            "clip": float(self.clip),
-            "level": float(self.level),
-        }
+    def settings(self) -> SettingsRecord:
+        """The settings that the map depends on."""
+        return SettingsRecord(
+            method=self.method,
+            folds=int(self.folds),
+            seed=int(self.seed),
+            clip=float(self.clip),
+            level=float(self.level),
+        )
 
     def _suits(self, methods: Mapping[str, Any], what: str) -> None:
         if self.method not in ("auto", *methods):

@@ -39,9 +39,12 @@ Number: TypeAlias = float | None  # null where it is not finite
 DOCUMENTS = {
     "agree": "scorewise.agreeing.document:AgreeDocument",
     "answers": "scorewise.answering.document:AnswersDocument",
+    "calibrate": "scorewise.recalibrating.document:CalibrateDocument",
+    "calibrate-classes": "scorewise.recalibrating.document:CalibrateClassesDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "evaluate": "scorewise.evaluation.document:EvaluationDocument",
     "evaluate-classes": "scorewise.evaluation.class_document:ClassDocument",
+    "in-and-out": "scorewise.models.document:InAndOutDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
@@ -142,7 +145,7 @@ def finite(x: float) -> float | None:
 def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
     """The record of that kind: what is known, and attributes of the first part that has them.
 
-    Numbers that are not finite are null, as they will be in JSON.
+    Estimates become their records; numbers that are not finite are null, as they will be in JSON.
 
     >>> record_of(Estimated, Estimate(0.5, 0.2, 0.8), level=0.9).high
     0.8
@@ -158,6 +161,8 @@ def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
 def _plain(item: Any) -> Any:
     if isinstance(item, tuple):
         return list(item)
+    if isinstance(item, Estimate):
+        return record_of(Estimated, item)
     return None if isinstance(item, float) and not math.isfinite(item) else item
 
 
@@ -205,7 +210,8 @@ def _unknown(values: Any, known: Any, place: str) -> Iterator[str]:
                 yield f"{place}{key}"
     elif isinstance(values, list) and isinstance(known, list):
         for item, other in zip(values, known, strict=True):
-            yield from _unknown(item, other, place)
+            if isinstance(item, dict | list):
+                yield from _unknown(item, other, place)
 
 
 def document_type(command: str) -> type[Document]:
@@ -213,6 +219,16 @@ def document_type(command: str) -> type[Document]:
     module, _, name = DOCUMENTS[command].partition(":")
     found: type[Document] = getattr(import_module(module), name)
     return found
+
+
+def page_of(doc: Any) -> Page:
+    """The page of a document, be it typed or read from JSON."""
+    if isinstance(doc, Page):
+        return doc
+    made: Document = (
+        doc if isinstance(doc, Document) else from_dict(document_type(doc["command"]), doc)
+    )
+    return made.page()
 
 
 # of an estimate, the value is null exactly when there is a reason
@@ -223,7 +239,7 @@ _DEFINED = {
 }
 
 
-def schema(command: str) -> Json:
+def schema(command: str = "evaluate") -> Json:
     """The JSON Schema (draft 2020-12) of what a command writes."""
     made = msgspec.json.schema(document_type(command))
     estimate = {field.name for field in fields(Estimated)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from scorewise import __version__
 from scorewise.errors import plain
+from scorewise.show.document import page_of
 from scorewise.show.page import (
     Column,
     Matrix,
@@ -20,7 +21,6 @@ from scorewise.show.page import (
     value,
     written,
 )
-from scorewise.show.pages import page_of
 
 
 def markdown(doc: Any) -> str:

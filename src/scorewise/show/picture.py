@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from scorewise.errors import plain
-from scorewise.show.pages import page_of
+from scorewise.show.document import page_of
 from scorewise.show.terminal import WIDTH, print_document
 
 # rich's own frame asks a font server for its font; this one takes what the reader has

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scorewise.show.words import Document as Json
+from scorewise.show.document import Json
 
 
 class Shown:

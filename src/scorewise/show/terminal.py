@@ -14,6 +14,7 @@ from rich.text import Text
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show import layout
+from scorewise.show.document import page_of
 from scorewise.show.layout import aligned, beside, fold, pairs, rule, spread
 from scorewise.show.page import (
     Column,
@@ -32,7 +33,6 @@ from scorewise.show.page import (
     value,
     written,
 )
-from scorewise.show.pages import page_of
 
 WIDTH = 80
 BAR = 8

@@ -1,8 +1,7 @@
-"""Scores read off the slopes of the convex hull of the ROC curve."""
+"""The score-weighted ROC curve (smROC) of labels and scores, and everything that can be asked of it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -20,6 +19,7 @@ from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_step
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import smauc
+from scorewise.show.page import written
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
@@ -102,13 +102,9 @@ def _far(curve: SmRoc) -> Iterator[str]:
     yield (
         f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
         f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores dealt "
-        f"out at random would get {_said(chance)}, and after recalibration the area is {after} "
-        f"({_said(after.baseline)} at random)"
+        f"out at random would get {written(chance, 'number')}, and after recalibration the area is "
+        f"{after} ({written(after.baseline, 'number')} at random)"
     )
-
-
-def _said(baseline: float | None) -> str:
-    return number(math.nan if baseline is None else baseline)
 
 
 def class_ends(t: Tally, side: int) -> tuple[float, float]:
@@ -121,7 +117,7 @@ def class_ends(t: Tally, side: int) -> tuple[float, float]:
     return float(low[0]), float(high[-1])
 
 
-# The score-weighted ROC curve of labels and scores, and everything that can be asked of it.
+# The curve of one model.
 
 
 class SmRoc(Shown):

@@ -15,12 +15,12 @@ from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
 from scorewise.recalibrating.applying import Applied, check_kept, checked, place_of, rewrite, scan
 from scorewise.recalibrating.classes.methods import ClassMap
-from scorewise.show.words import Document
+from scorewise.recalibrating.document import ClassDataRecord
 
 
 def apply_class_files(
     m: ClassMap,
-    data: Document,
+    data: ClassDataRecord,
     files: Sequence[str | os.PathLike[str]],
     out: str | Path,
     *,
@@ -45,11 +45,11 @@ def apply_class_files(
 
 
 def _columns(
-    m: ClassMap, data: Document, names: Sequence[str], spec: str | None
+    m: ClassMap, data: ClassDataRecord, names: Sequence[str], spec: str | None
 ) -> Mapping[str, str]:
     """The column of each class, in the order of the map."""
     if spec is None:
-        known = {c["name"]: c["column"] or c["name"] for c in data["classes"]}
+        known = {c.name: c.column or c.name for c in data.classes}
         check_columns(names, list(known.values()))
         return known
     found = class_columns(names, spec)

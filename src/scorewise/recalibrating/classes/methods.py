@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.arrays import Floats
@@ -23,27 +24,34 @@ from scorewise.recalibrating.classes.maps import (
     log_probabilities,
     row_sums,
 )
+from scorewise.recalibrating.mapping import Clip, Seal, sealed
+from scorewise.show.document import Count, Word, says, to_dict
 from scorewise.tallies.losses import softmax
-from scorewise.writing import seal
+
+ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassMap:
-    """A method with its parameters, the classes, the kind of scores, and the rows it was fitted to.
+    """The map of several classes: all that is needed to apply it."""
 
-    `strength` is how many rows the pull towards simpler maps is worth; `absent` are the classes that no
-    row had.
-    """
-
-    method: str
-    parameters: ClassParameters
-    classes: tuple[str, ...]
-    kind: ClassKind
-    clip: float
-    strength: float
-    rows: int
-    absent: tuple[str, ...] = ()
-    version: str = __version__
+    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
+    method: Annotated[Word, says("Name of the method.")]
+    kind: Annotated[ClassKind, says("What the scores are.")]
+    clip: Annotated[Clip, says("Probabilities are kept this far from 0.")]
+    classes: Annotated[
+        tuple[str, ...], Meta(min_length=2), says("The classes in the order of the columns.")
+    ]
+    strength: Annotated[
+        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
+    ]
+    rows: Annotated[Count, says("Rows that it was fitted to.")]
+    absent: Annotated[tuple[str, ...], says("Classes that no row had.")]
+    parameters: Annotated[
+        ClassParameters,
+        says("Parameters by name: a number, a list, or a list of rows of a matrix."),
+    ]
+    sha256: Seal = ""
 
     @classmethod
     def fit(
@@ -61,7 +69,16 @@ class ClassMap:
             _, start = m.fit(t, s, start, exact=1e-2)
         parameters, _ = m.fit(t, strength, start)
         absent = tuple(c for c, seen in zip(classes, t.seen, strict=True) if not seen)
-        return cls(method, parameters, classes, kind, clip, strength, len(t), absent)
+        return cls(
+            method=method,
+            kind=kind,
+            clip=clip,
+            classes=classes,
+            strength=strength,
+            rows=len(t),
+            absent=absent,
+            parameters=parameters,
+        )
 
     def __call__(self, scores: Floats) -> Floats:
         """The probabilities of rows of scores, one column a class."""
@@ -73,26 +90,24 @@ class ClassMap:
         """The probabilities of rows that were read already."""
         return t.p if self.method == "identity" else mapped(self.parameters, t.x)
 
+    @property
+    def sound(self) -> bool:
+        """Whether the parameters, once read, are those of the method and of as many classes."""
+        k = len(self.classes)
+        shapes = {"slope": (), "slopes": (k,), "intercepts": (k,), "weights": (k, k)}
+        return set(self.parameters) == set(CLASS_METHODS[self.method].names) and all(
+            np.shape(x) == shapes[name] for name, x in self.parameters.items()
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON values, with a seal."""
-        doc = {
-            "version": self.version,
-            "method": self.method,
-            "kind": self.kind,
-            "clip": self.clip,
-            "classes": list(self.classes),
-            "strength": self.strength,
-            "rows": self.rows,
-            "absent": list(self.absent),
-            "parameters": self.parameters,
-        }
-        return {**doc, "sha256": seal(doc)}
+        values: dict[str, Any] = to_dict(sealed(self))
+        return values
 
 
 # The methods of recalibration of several classes, the simple ones first.
 
 
-ClassParameters: TypeAlias = dict[str, Any]
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
 
 
