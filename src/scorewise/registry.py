@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args
@@ -163,7 +163,7 @@ def near(name: str, known: Iterable[str]) -> str:
     return next((m for m in found if m in there), "")
 
 
-def unknown(name: str, known: Iterable[str], what: str = "measure") -> str:
+def unknown(name: str, known: Collection[str], what: str = "measure") -> str:
     """That there is no such measure, and which one is near, or which there are."""
     if other := near(name, known):
         return f"no {what} is named {name}; did you mean {other}?"
@@ -192,6 +192,9 @@ class Lazy(Mapping[str, Value]):
         if made is None:
             made = self._made[key] = self._make(key)
         return made
+
+    def __contains__(self, name: object) -> bool:
+        return str(name) in self._made  # without making it
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made)

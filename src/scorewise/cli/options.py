@@ -14,7 +14,7 @@ import typer
 from scorewise.show.shown import RENDERERS
 
 # where the page goes in forms that a command does not name itself
-FURTHER: ContextVar[dict[str, str | None]] = ContextVar("FURTHER", default={})  # noqa: B039
+FURTHER: ContextVar[dict[str, str | None]] = ContextVar("FURTHER")
 
 
 class KindOfScore(StrEnum):

@@ -73,7 +73,7 @@ def check_settings(*, threshold: float, level: float, seed: int, clip: float | N
 
 def check_outputs(files: Sequence[str], outputs: Mapping[str, str | None]) -> None:
     """Refuse outputs that could not be written, before the work is done."""
-    further = {f"--{form}": path for form, path in FURTHER.get().items()}
+    further = {f"--{form}": path for form, path in FURTHER.get({}).items()}
     named = {option: path for option, path in {**outputs, **further}.items() if path is not None}
     places = {option: path if path == STDOUT else check(path) for option, path in named.items()}
     if len(set(places.values())) < len(places):
@@ -244,7 +244,7 @@ def deliver(
     files: dict[str, bytes] | None = None,
 ) -> None:
     """Write the files that were asked for; print one document, or else the table."""
-    forms = {"md": md, **FURTHER.get()}
+    forms = {"md": md, **FURTHER.get({})}
     texts = [] if json is None else [(json, dumps(doc))]
     texts += [(path, render(doc, form)) for form, path in forms.items() if path is not None]
     whole: dict[str | Path, str | bytes] = {path: text for path, text in texts if path != STDOUT}

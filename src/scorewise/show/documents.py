@@ -1,4 +1,4 @@
-"""What the documents of all commands have in common."""
+"""What the documents without types have in common."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 from scorewise import __version__
 from scorewise.estimate import Estimate
 from scorewise.registry import Measure
+from scorewise.show.data import DataRecord
+from scorewise.show.document import MeasureRow, estimated, to_dict
 from scorewise.show.document import finite as finite
 from scorewise.show.words import Document, named
 from scorewise.tallies import Tally
@@ -21,49 +23,17 @@ def documented(command: str, parts: Document) -> Document:
 
 def data_of(t: Tally) -> Document:
     """What was judged."""
-    o = t.origin
-    return {
-        "sources": list(o.sources),
-        "label": o.label,
-        "positive": o.positive,
-        "negative": o.negative,
-        "rule": o.rule,
-        "rows": o.rows,
-        "positives": o.positives,
-        "negatives": o.negatives,
-        "dropped": o.dropped,
-        "weight": o.weight,
-        "weight_positives": float(t.positives),
-        "weight_negatives": float(t.negatives),
-    }
+    return dict(to_dict(DataRecord.of(t)))
 
 
 def estimate_of(e: Estimate) -> Document:
     """An estimate."""
-    return {
-        **{key: finite(x) for key, x in (("value", e.value), ("low", e.low), ("high", e.high))},
-        "level": e.level,
-        "method": e.method,
-        "why": e.why,
-        "bound": e.bound,
-        "baseline": None if e.baseline is None else finite(e.baseline),
-        "expected": None if e.expected is None else finite(e.expected),
-        "p": None if e.p is None else finite(e.p),
-        "caution": e.caution,
-    }
+    return dict(to_dict(estimated(e)))
 
 
 def measure_row(m: Measure, e: Estimate) -> Document:
     """One measure with its estimate."""
-    return {
-        "name": m.name,
-        "title": m.title,
-        "group": m.group,
-        "meaning": m.meaning,
-        "better": m.better,
-        **estimate_of(e),
-        "skill": finite(m.skill(e)),
-    }
+    return dict(to_dict(MeasureRow.of(m, e)))
 
 
 def with_cautions(doc: Document) -> Document:
