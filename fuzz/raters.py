@@ -334,7 +334,8 @@ def compared(case, m, items, r, said):
         name = case.one(*[w for w in NAMES if w != "ratio" or min(items.values) >= 0])
         options["weights"] = name
     if "interval" in m.options and case.chance(0.1):
-        options |= {"interval": "bootstrap", "replicates": 40}
+        options["interval"] = "bootstrap"
+        options |= {"replicates": 40} if "replicates" in m.options else {}
     e = answer(case, m.name, m, r, **options)
     if e is None:
         return

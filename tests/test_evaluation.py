@@ -1,8 +1,10 @@
 """Evaluations: from rows to the document, in Python and on the command line, with the real core."""
 
+import copy
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +21,7 @@ import scorewise as sw
 from scorewise.cli import run
 from scorewise.columns.load import load
 from scorewise.evaluation import judge
-from scorewise.registry import MEASURES
+from scorewise.registry import ALSO, MEASURES, Measure, near
 from scorewise.show.document import schema as document_schema
 from scorewise.show.document import to_dict
 from view_documents import names
@@ -373,3 +375,112 @@ def test_skill_and_format():
     assert f"{e.auroc:.4f}" == f"{e.auroc.value:.4f}"
     assert f"{e.auroc}" == str(e.auroc)
     assert str(sw.Estimate(0.802081, 0.801812, 0.802349)) == "0.80208 [0.80181, 0.80235]"
+
+
+# each measure when it is asked for
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The measures that are computed, in their order."""
+    done = []
+    under = Measure.under
+
+    def noted(self, settings, statistic):
+        done.append(self.name)
+        return under(self, settings, statistic)
+
+    monkeypatch.setattr(Measure, "under", noted)
+    return done
+
+
+def test_a_measure_is_computed_when_asked_for_and_once(computed):
+    e = sw.evaluate(Y, P)
+    assert "auroc" in e
+    assert "recall" not in e
+    assert computed == []
+    assert e.auroc is e["auroc"]
+    assert computed == ["auroc"]
+    e.to_json()
+    assert len(computed) == len(MEASURES)
+    assert {*computed} == {*MEASURES}
+    repr(e)
+    assert len(computed) == len(MEASURES)
+
+
+def test_models_and_classes_are_judged_when_asked_for(computed):
+    c = sw.compare(Y, {"a": P, "b": P[::-1]})
+    assert c["b"].brier.defined
+    assert computed == ["brier"]
+    assert c.differences[0]["measure"] == "auroc"
+    p = np.column_stack([P, 1 - np.array(P)])
+    e = sw.evaluate(Y, p)
+    computed.clear()
+    assert e.accuracy.defined
+    assert e.each["1"].auroc.defined
+    assert e.top.brier.defined
+    assert computed == ["accuracy", "auroc", "brier"]
+    with pytest.raises(KeyError, match="no model is named d; there are a, b"):
+        c["d"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("recall", "sensitivity"),
+        ("tpr", "sensitivity"),
+        ("true_positive_rate", "sensitivity"),
+        ("roc_auc", "auroc"),
+        ("roc_auc_score", "auroc"),
+        ("auc", "auroc"),
+        ("AUROC", "auroc"),
+        ("ppv", "precision"),
+        ("logloss", "log_loss"),
+        ("brier_score", "brier"),
+        ("brier_score_loss", "brier"),
+        ("matthews_corrcoef", "mcc"),
+        ("f1_score", "f1"),
+        ("pr_auc", "average_precision"),
+        ("expected_calibration_error", "ece"),
+        ("sensitvity", "sensitivity"),
+    ],
+)
+def test_the_nearest_measure_is_named(asked, meant):
+    for ask in (lambda: getattr(sw.evaluate(Y, P), asked), lambda: getattr(sw.measures, asked)):
+        with pytest.raises(
+            AttributeError, match=rf"no measure is named {asked}; did you .* {meant}\?"
+        ):
+            ask()
+    with pytest.raises(KeyError, match=meant):
+        sw.evaluate(Y, P)[asked]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_other_name_of_the_field_means_a_measure(name):
+    for other in ALSO.get(name, "").split():
+        assert other not in MEASURES
+        assert near(other, MEASURES) in MEASURES
+        assert near(other, [name]) == name
+
+
+def test_unknown_options_are_refused():
+    t = sw.Tally.of(Y, P)
+    for m in MEASURES.values():
+        statistic = t.confusion(0.5) if m.group == "decisions" else t
+        with pytest.raises(TypeError, match="levle"):
+            m(statistic, levle=0.5)
+        with pytest.raises(TypeError, match="levle"):
+            getattr(sw.measures, m.name)(statistic, levle=0.5)
+    with pytest.raises(TypeError, match="clip"):
+        MEASURES["auroc"](t, clip=0.1)
+    assert MEASURES["auroc"].under({"clip": 0.1, "level": 0.9}, t) == sw.measures.auroc(
+        t, level=0.9
+    )
+
+
+def test_an_evaluation_can_be_copied_and_stored():
+    e = sw.evaluate(Y, P)
+    value = e.auroc
+    for again in (copy.deepcopy(e), pickle.loads(pickle.dumps(e))):
+        assert again.auroc == value
+        assert again.brier == e.brier

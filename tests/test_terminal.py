@@ -3,18 +3,23 @@
 import io
 import os
 import xml.etree.ElementTree as ET
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+import scorewise as sw
 from scorewise.errors import plain
 from scorewise.evaluation.document import EvaluationDocument
 from scorewise.evaluation.document import best as best_of
 from scorewise.show.document import from_dict
+from scorewise.show.markdown import markdown
+from scorewise.show.page import Column, Page, Section, Table
 from scorewise.show.picture import svg
-from scorewise.show.terminal import print_document
+from scorewise.show.terminal import print_document, text
 from view_documents import NASTY, awkward, document, find, hostile, undefine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -177,3 +182,67 @@ def test_a_loss_without_value_does_not_hide_the_best():
     assert best(doc, "log_loss") == 1
     undefine(doc, "lr_plus", "infinite: no false positives", 2)
     assert best(doc, "lr_plus") is None
+
+
+# columns without room
+
+
+@cache
+def measured(rows):
+    """The evaluation of so many rows, coarse or not."""
+    rng = np.random.default_rng(rows)
+    y = rng.random(rows) < 0.3
+    p = 1 / (1 + np.exp(1 - 2 * y - rng.normal(size=rows)))
+    return sw.evaluate(sw.Tally.of(y, p).coarsen()) if rows == 1300 else sw.evaluate(y, p)
+
+
+@pytest.mark.parametrize("rows", [12_000, 1300])
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_skill_and_p_values_are_there_at_any_width(rows, width):
+    e = measured(rows)
+    lines = printed(e.document(), width).splitlines()
+    text = "\n".join(lines)
+    assert max(map(cell_len, lines)) <= width
+    assert "Skill" in text
+    assert f"{round(100 * e.skill('auroc'))}%" in text
+    assert "p = 0.003" in text
+    assert "No room for Method: a wider terminal or the JSON has it." in " ".join(text.split())
+    assert "Method" not in lines[[line[:7] for line in lines].index("Measure")]
+
+
+def test_a_bound_goes_below_its_interval_where_there_is_no_room():
+    lines = printed(measured(1300).document(), 80).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.strip().startswith("±"))
+    assert lines[at - 1].index("[") == lines[at].index("±")
+
+
+def test_what_has_room_is_shown():
+    text = printed(document(), 200)
+    assert "Method" in text
+    assert "DeLong, logit scale" in text
+    assert "No room" not in text
+
+
+def test_a_table_that_is_too_wide_is_continued():
+    columns = [Column("Class", "name"), *(Column(f"column {i}") for i in range(12))]
+    page = Page("toy", [Section(table=Table(columns, [("cat", *range(12)), ("dog", *range(12))]))])
+    lines = text(page, 60).splitlines()
+    assert max(map(cell_len, lines)) <= 60
+    assert sum(line.startswith("Class") for line in lines) == 3
+    assert [f"column {i}" in "\n".join(lines) for i in range(12)] == [True] * 12
+
+
+def test_long_names_are_cut_in_the_terminal_alone_and_stay_apart():
+    longs = ["the common garden variety of it", "the rare mountain variety of it"]
+    columns = [Column("Class", "name"), *(Column(f"number {i}") for i in range(5))]
+    table = Table(columns, [(name, *range(5)) for name in longs])
+    page = Page("toy", [Section(table=table)])
+    assert all(name in text(page, 120) for name in longs)
+    assert "the common…ety of it" in text(page, 70)
+    assert all(name in markdown(page) for name in longs)
+    # where the middle alone tells them apart, they are folded
+    alike = [f"a long beginning, {k}, a long end" for k in (1, 2)]
+    page = Page("toy", [Section(table=Table(columns, [(name, *range(5)) for name in alike]))])
+    folded = " ".join(text(page, 64).split())
+    assert "…" not in folded
+    assert ", 1, a" in folded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args
@@ -114,7 +114,7 @@ def measure(
 
 
 # other names that the field has for measures, or for what they are the complement of
-_ALSO = {
+ALSO = {
     "auroc": "auc roc_auc area_under_curve c_statistic c_index concordance gini",
     "average_precision": "ap auprc pr_auc auc_pr",
     "sensitivity": "recall tpr true_positive hit fnr false_negative miss",
@@ -154,16 +154,16 @@ def near(name: str, known: Iterable[str]) -> str:
     >>> near("recall", ["accuracy", "sensitivity"]), near("acuracy", ["accuracy"]), near("x", ["f1"])
     ('sensitivity', 'accuracy', '')
     """
-    there, word = list(known), name.lower()
-    shorter = [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
-    meant = [word, *shorter]
-    meant += [m for m, also in _ALSO.items() if {word, *shorter} & {*also.split()}]
-    close = get_close_matches(word, there, n=1, cutoff=0.75)
+    there, meant = list(known), [name.lower()]
+    for word in meant:  # which grows: brier_score_loss, brier_score, brier
+        meant += [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
+    meant += [m for m, also in ALSO.items() if {*meant} & {*also.split()}]
+    close = get_close_matches(name.lower(), there, n=1, cutoff=0.75)
     found = (*meant, *(f"macro_{m}" for m in meant), *close)
     return next((m for m in found if m in there), "")
 
 
-def unknown(name: str, known: Iterable[str], what: str = "measure") -> str:
+def unknown(name: str, known: Collection[str], what: str = "measure") -> str:
     """That there is no such measure, and which one is near, or which there are."""
     if other := near(name, known):
         return f"no {what} is named {name}; did you mean {other}?"
@@ -192,6 +192,9 @@ class Lazy(Mapping[str, Value]):
         if made is None:
             made = self._made[key] = self._make(key)
         return made
+
+    def __contains__(self, name: object) -> bool:
+        return str(name) in self._made  # without making it
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made)

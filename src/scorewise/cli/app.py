@@ -104,6 +104,8 @@ app.command(short_help="Tell whether the confidence in answers is to be believed
 app.command(short_help="Say what has changed since a reference, or over time.")(drift)
 app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
 app.add_typer(calibrate, name="calibrate")
+for _known in (*app.registered_commands, *calibrate.registered_commands):
+    _known.callback = o.with_forms(_known.callback) if _known.callback else None
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

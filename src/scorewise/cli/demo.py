@@ -14,7 +14,7 @@ from scorewise.cli.demo_data import screening_csv
 from scorewise.cli.work import judged, read, show
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
-from scorewise.show.markdown import markdown
+from scorewise.show.shown import render
 from scorewise.writing import write, write_all
 
 DATA, REPORT, RESULT = "screening.csv", "report.md", "evaluation.json"
@@ -29,7 +29,7 @@ def demonstrate(folder: str) -> None:
     columns = {"label": "outcome", "scores": ("risk", "sharp"), "positive": "ill"}
     settings = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
     doc = judged(read([str(home / DATA)], columns), settings)
-    write_all({home / REPORT: markdown(doc), home / RESULT: dumps(doc)})
+    write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))
     again = f"{command} evaluate {data} --label outcome --positive ill"

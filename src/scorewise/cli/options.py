@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
 from enum import StrEnum
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
+
+from scorewise.show.shown import RENDERERS
+
+# where the page goes in forms that a command does not name itself
+FURTHER: ContextVar[dict[str, str | None]] = ContextVar("FURTHER")
 
 
 class KindOfScore(StrEnum):
@@ -137,3 +146,34 @@ Weights = Annotated[
         help="How near misses count: identity, linear, quadratic, ...; else what suits the scale.",
     ),
 ]
+
+
+def with_forms(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, with an option for each form of its page that it does not name itself."""
+    named = inspect.signature(command).parameters
+    forms = [form for form in RENDERERS if form != "text" and form not in named]
+    if "md" not in named or not forms:
+        return command
+
+    @wraps(command)
+    def wrapped(**values: Any) -> Any:
+        token = FURTHER.set({form: values.pop(form) for form in forms})
+        try:
+            return command(**values)
+        finally:
+            FURTHER.reset(token)
+
+    whole = inspect.signature(command, eval_str=True)
+    options = [
+        inspect.Parameter(
+            form,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=typer.Option(None, metavar="PATH", help=f"Write it as {form}; - prints it."),
+            annotation=str | None,
+        )
+        for form in forms
+    ]
+    wrapped.__signature__ = whole.replace(  # type: ignore[attr-defined]
+        parameters=[*whole.parameters.values(), *options]
+    )
+    return wrapped

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from scorewise.cli.options import FURTHER
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
-from scorewise.show.markdown import markdown
 from scorewise.show.page import quoted
+from scorewise.show.shown import render
 from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def check_settings(*, threshold: float, level: float, seed: int, clip: float | N
 
 def check_outputs(files: Sequence[str], outputs: Mapping[str, str | None]) -> None:
     """Refuse outputs that could not be written, before the work is done."""
-    named = {option: path for option, path in outputs.items() if path is not None}
+    further = {f"--{form}": path for form, path in FURTHER.get({}).items()}
+    named = {option: path for option, path in {**outputs, **further}.items() if path is not None}
     places = {option: path if path == STDOUT else check(path) for option, path in named.items()}
     if len(set(places.values())) < len(places):
         said = "standard output" if STDOUT in places.values() else "the same file"
@@ -238,8 +240,9 @@ def deliver(
     files: dict[str, bytes] | None = None,
 ) -> None:
     """Write the files that were asked for; print one document, or else the table."""
-    wanted = [(json, dumps), (md, markdown)]
-    texts = [(path, render(doc)) for path, render in wanted if path is not None]
+    forms = {"md": md, **FURTHER.get({})}
+    texts = [] if json is None else [(json, dumps(doc))]
+    texts += [(path, render(doc, form)) for form, path in forms.items() if path is not None]
     whole: dict[str | Path, str | bytes] = {path: text for path, text in texts if path != STDOUT}
     whole.update(files or {})
     write_all(whole)

@@ -1,24 +1,42 @@
-"""How results show themselves: as a table, JSON or Markdown, all from one document."""
+"""How results show themselves: as JSON, and as a page in one of several forms, all from one document."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from scorewise.show.document import Json
+from scorewise.errors import BadInput
+
+# from a page to its text, by the name of the form, which is an option of the command line too;
+# imported when asked for
+RENDERERS = {
+    "text": "scorewise.show.terminal:text",
+    "md": "scorewise.show.markdown:markdown",
+}
+
+
+def render(doc: Any, form: str) -> str:
+    """The page of a document in one of the forms."""
+    from scorewise.show.document import page_of
+
+    if form not in RENDERERS:
+        raise BadInput(f"no form is named {form}; there are {', '.join(RENDERERS)}")
+    module, _, name = RENDERERS[form].partition(":")
+    return str(getattr(import_module(module), name)(page_of(doc)))
 
 
 class Shown:
-    """What has a document can be read as a table, JSON or Markdown."""
+    """What has a document can be read as a table, JSON, Markdown or any other form of a page."""
 
     def document(self) -> Any:
         """What is written and shown: a typed record."""
         return self.to_dict()
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> dict[str, Any]:
         """The document as mappings and lists; `scorewise schema` prints its schema."""
         from scorewise.show.document import to_dict
 
-        made: Json = to_dict(self.document())
+        made: dict[str, Any] = to_dict(self.document())
         return made
 
     def to_json(self) -> str:
@@ -28,15 +46,15 @@ class Shown:
         return dumps(self.document())
 
     def to_markdown(self) -> str:
-        """The document as Markdown, for a pull request or a notebook."""
-        from scorewise.show.markdown import markdown
+        """The page as Markdown, for a pull request or a notebook."""
+        return self.render("md")
 
-        return markdown(self.document())
+    def render(self, form: str) -> str:
+        """The page in one of its forms: "text" or "md"."""
+        return render(self.document(), form)
 
     def __repr__(self) -> str:
-        from scorewise.show.terminal import text
-
-        return text(self.document())
+        return self.render("text")
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
