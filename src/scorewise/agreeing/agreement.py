@@ -44,14 +44,12 @@ FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
     "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
 )  # fmt: skip
+NEAR = 1e-9  # of an edge, where the exact value decides
+_ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
 IN_WORDS = tuple(name for name in COEFFICIENTS if name != "percent_agreement")
 
 
 # Coefficients in words: bands decided exactly, and how likely each is.
-
-
-NEAR = 1e-9  # of an edge, where the exact value decides
-_ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
 
 
 class Banded(NamedTuple):

@@ -22,6 +22,14 @@ from scorewise.tallies import Ratings
 DRAWS = 1000
 ITEMS = 10**8  # beyond which random tables take too long, or overflow
 TABLES = 1 << 22  # cells of tables drawn together
+COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
+GAP = 0.2  # of AC1 and kappa
+SHIFT = 0.2  # of margins from which bias matters
+TWO = (
+    "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
+    "prevalence_index", "bias_index",
+)  # fmt: skip
+MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
 
 
 @dataclass(frozen=True)
@@ -145,16 +153,6 @@ def _tables(
 
 
 # Why kappa is low though raters agree: coefficients side by side, and what drives them apart.
-
-
-COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
-GAP = 0.2  # of AC1 and kappa
-SHIFT = 0.2  # of margins from which bias matters
-TWO = (
-    "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
-    "prevalence_index", "bias_index",
-)  # fmt: skip
-MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
 
 
 @dataclass(frozen=True)

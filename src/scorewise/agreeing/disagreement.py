@@ -22,6 +22,9 @@ from scorewise.show.document import Count, EstimateField, Share, says
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
+SHOWN = 45  # pairs that are looked at
+WIDE = 64  # categories beyond which there is no table of a pair
+BLOCK = 1 << 17  # items looked at together
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
@@ -77,10 +80,6 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
 
 
 # Which raters agree least, two by two.
-
-
-SHOWN = 45  # pairs that are looked at
-WIDE = 64  # categories beyond which there is no table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,9 +173,6 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
 
 
 # On which items raters differ most.
-
-
-BLOCK = 1 << 17  # items looked at together
 
 
 @dataclass(frozen=True, kw_only=True)
