@@ -195,23 +195,27 @@ def from_dict(kind: type[Record], values: Any) -> Record:
         made = msgspec.convert(values, kind)
     except msgspec.ValidationError as e:
         raise BadInput(str(e)) from None
-    if unknown := next(_unknown(values, to_dict(made), ""), ""):
-        raise BadInput(f"unknown field `{unknown}`")
+    if wrong := next(_misfits(values, to_dict(made), ""), ""):
+        raise BadInput(wrong)
     return made
 
 
-def _unknown(values: Any, known: Any, place: str) -> Iterator[str]:
-    """Fields that a record does not have."""
+CONSTANT = {"schema", "scorewise", "command", "version", "sha256"}  # need not be there to be read
+
+
+def _misfits(values: Any, known: Any, place: str) -> Iterator[str]:
+    """What is there and should not be, or should be there and is not."""
     if isinstance(values, dict) and isinstance(known, dict):
+        yield from (f"missing field `{place}{x}`" for x in known.keys() - values.keys() - CONSTANT)
         for key, item in values.items():
             if key in known:
-                yield from _unknown(item, known[key], f"{place}{key}.")
+                yield from _misfits(item, known[key], f"{place}{key}.")
             else:
-                yield f"{place}{key}"
+                yield f"unknown field `{place}{key}`"
     elif isinstance(values, list) and isinstance(known, list):
         for item, other in zip(values, known, strict=True):
             if isinstance(item, dict | list):
-                yield from _unknown(item, other, place)
+                yield from _misfits(item, other, place)
 
 
 def document_type(command: str) -> type[Document]:
