@@ -10,8 +10,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
-from scorewise.columns import take
-from scorewise.columns.load import load
+from scorewise.columns import binary_rows, take
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
 from scorewise.tallies import Tally
@@ -45,7 +44,7 @@ def all_pairs(y, a, b):
 @pytest.mark.skipif(not ASAH.exists(), reason="the aSAH data of pROC are not beside the checkout")
 def test_published_by_proc():
     """Its p-value and interval are those of a normal distribution; ours are Student's."""
-    rows = load(str(ASAH), label="y", scores=["wfns", "s100b"]).rows
+    rows = binary_rows(str(ASAH), label="y", score=["wfns", "s100b"])
     e, p = area_difference(rows, *(Tally.of_rows(rows, name) for name in ("wfns", "s100b")))
     _, _, df = all_pairs(rows.y, rows.scores["wfns"], rows.scores["s100b"])
     error = (e.high - e.low) / 2 / stats.t.ppf(0.975, df)
@@ -124,7 +123,7 @@ def test_holm_is_that_of_statsmodels():
 def test_three_models_in_one_document():
     y, a, b, rng = random_rows(1, digits=6)
     doc = judge(
-        load({"y": y, "a": a, "b": b, "c": rng.random(60)}, label="y", scores=["a", "b", "c"])
+        binary_rows({"y": y, "a": a, "b": b, "c": rng.random(60)}, label="y", score=["a", "b", "c"])
     )
     jsonschema.validate(doc, document_schema())
     # scores beyond [0, 1], for which there is no smAUC

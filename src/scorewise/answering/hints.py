@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise.answering.measures import WHY
-from scorewise.columns.answers import AnswerRows
+from scorewise.answering.rows import AnswerRows
 from scorewise.errors import BadInput
 from scorewise.views.words import amount, counted, named, quoted, shown, whole_percent
 

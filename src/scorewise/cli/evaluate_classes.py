@@ -23,17 +23,17 @@ def judged_classes(
         from scorewise.evaluation.classes import judge_classes, read_classes
 
         with reading(files):
-            loaded, rule = read_classes(
+            rows, rule = read_classes(
                 files[0] if len(files) == 1 else list(files),
                 score=score[0] if score else None,
                 kind=options["kind"].value if options["kind"] else None,
                 missing=options["missing"].value,
                 **{**columns, "confidence": columns["confidence"] or "max"},
             )
-    for note in loaded.notes:
+    for note in rows.notes:
         tell(f"note: {note}")
-    with busy(f"judging {len(loaded.rows):,} rows"):
-        doc = judge_classes(loaded, rule, **settings)
+    with busy(f"judging {len(rows):,} rows"):
+        doc = judge_classes(rows, rule, **settings)
     for row in (m for part in (doc, *doc["classes"]) for m in part["measures"]):
         row["why"] = as_options(row["why"])
     doc["hints"] = [as_options(hint) for hint in doc["hints"]]

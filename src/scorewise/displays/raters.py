@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import Kind, Place, take
+from scorewise.columns import Kind, Place, read
+from scorewise.columns.binary import rows_of
 from scorewise.columns.labels import read_labels
 from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
@@ -40,10 +41,9 @@ def read_raters(
     made = {}
     for name, (_, scores) in said.items():
         decided = masks[f"decision of {name}"]
-        rows = take(
-            masks.get("label", decided), {f"score of {name}": scores}, positive=True, kind=kind,
-            label_name=f"decision of {name}",
-        )  # fmt: skip
+        against = {f"decision of {name}": masks.get("label", decided)}
+        found = read(None, {"decision": against, "score": {f"score of {name}": scores}})
+        rows = rows_of(found, role="decision", positive=True, kind=kind)
         t = Tally.of_rows(rows, f"score of {name}")
         if why := why_not_unit(t):
             raise BadInput(f"score of {name}: {why}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, get_args
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.columns import Kind, Missing, Rows, take
-from scorewise.columns.load import Loaded, load
-from scorewise.errors import BadInput, plain
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.rows import warn
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.evaluation.document import Settings, document
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
@@ -104,14 +103,12 @@ def tally(
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
     """
-    scores = () if score is None else (score,)
-    loaded = load(
-        source, label=label, scores=scores, weight=weight, count=count,
+    rows = binary_rows(
+        source, label=label, score=score, weight=weight, count=count,
         positive=positive, kind=kind, missing=missing, encoding=encoding,
     )  # fmt: skip
-    for note in loaded.notes:
-        warnings.warn(plain(note), stacklevel=2)
-    return Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)
+    warn(rows.notes)
+    return Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
 
 
 # Several models on the same rows, side by side, and the differences between them.
@@ -179,14 +176,13 @@ def compare(
     return Comparison(rows, Settings(threshold, level, seed, clip))
 
 
-def judge(loaded: Loaded, **settings: Any) -> Document:
+def judge(rows: Rows, **settings: Any) -> Document:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
-    rows = loaded.rows
     if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
+        where = f"{', '.join(rows.sources)}: " if rows.sources else ""
         raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
-    return Comparison(rows, chosen, loaded.sources).to_dict()
+    return Comparison(rows, chosen, rows.sources).to_dict()
 
 
 COMPARED = {"auroc": area_difference, "smauc": smooth_difference}

@@ -37,7 +37,7 @@ from scorewise.judging.needed import (
     needed_for_share,
 )
 from scorewise.judging.panel import Panel
-from scorewise.judging.reading import NoAnswer, Said, given, take_judges
+from scorewise.judging.reading import NoAnswer, Said, read_judges
 from scorewise.judging.shares import Grades, Prevalence, grades, prevalences
 from scorewise.views.shown import Shown
 from scorewise.views.words import Document
@@ -238,9 +238,9 @@ def judge(
     0.667 [-0.088, 0.981]
     """
     settings = Settings(scale, no_answer, level, seed, replicates, width, interval)
-    said = take_judges(
-        **vars(given(source, second, humans, judges, swapped, weight, encoding)), scale=scale,
-        categories=categories, swap=swap, ignore=ignore,
+    said = read_judges(
+        source, second, humans=humans, judges=judges, swapped=swapped, weight=weight, scale=scale,
+        categories=categories, swap=swap, ignore=ignore, encoding=encoding,
     )  # fmt: skip
     agreement, word = agreements(
         weights, scale, said.categories, said.values, categories is not None
