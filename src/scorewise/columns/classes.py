@@ -185,14 +185,10 @@ def _columns(
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
     given = named_classes(classes)
-    if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
-        scores = scores.collect()
-    if not unnamed(scores):
-        heads = list(scores.columns) if hasattr(scores, "columns") else list(scores)
-        columns = {text(c): scores[c] for c in heads}
-        if len(columns) < len(heads):
-            raise BadInput("two columns of scores have the same name; give each a name of its own")
-        known: tuple[str, ...] | None = given or tuple(columns)
+    columns = named_columns(scores)
+    known = given
+    if columns is not None:
+        known = given or tuple(columns)
         if given is not None and len(given) == len(columns):
             if set(given) != set(columns):
                 raise BadInput(
@@ -207,13 +203,9 @@ def _columns(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
             )
         many = table.shape[1]
-        of = (
-            given
-            if given is not None and len(given) == many
-            else [f"class {k}" for k in range(many)]
-        )
+        same = given is not None and len(given) == many
+        of = given if given and same else [f"class {k}" for k in range(many)]
         columns = {f"score of {c}": _column(table, k) for k, c in enumerate(of)}
-        known = given
     if len(columns) < 2:
         raise BadInput(
             f"there is a score for {len(columns)} class only; several classes need two or more"
@@ -225,12 +217,52 @@ def _columns(
     return columns, known
 
 
-def unnamed(scores: Any) -> bool:
-    """Whether the columns of scores have no names; those of a pandas frame may be numbers from 0 alone."""
+def is_wide(p: Any) -> bool:
+    """Whether there is a column of scores for each class: a table, a frame or a mapping.
+
+    >>> is_wide([0.2, 0.7]), is_wide([[0.2, 0.8], [0.7, 0.3]]), is_wide({"a": [0.2], "b": [0.8]})
+    (False, True, True)
+    """
+    if isinstance(p, Mapping) or _is_frame(p):
+        return True
+    if isinstance(p, list | tuple):
+        first: Any = p[0] if p else 0
+        return isinstance(first, list | tuple) or np.ndim(first) > 0
+    return len(getattr(p, "shape", ())) > 1
+
+
+def _is_frame(p: Any) -> bool:
+    """Whether it is a data frame, of a library that has been imported."""
+    kinds = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"))
+    return any(
+        library in sys.modules and isinstance(p, getattr(sys.modules[library], name))
+        for library, name in (*kinds, ("pyarrow", "Table"))
+    )
+
+
+def named_columns(scores: Any) -> dict[str, Any] | None:
+    """The columns of a mapping or a frame by name; None where they have no names.
+
+    Those of a pandas frame may be numbers from 0 alone.
+    """
+    if isinstance(scores, Mapping):
+        columns = {text(c): scores[c] for c in scores}
+        if len(columns) < len(scores):
+            raise BadInput("two columns of scores have the same name; give each a name of its own")
+        return columns
+    if not _is_frame(scores):
+        return None
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(scores, pandas.DataFrame):
-        return bool(scores.columns.equals(pandas.RangeIndex(scores.shape[1])))
-    return not isinstance(scores, Mapping) and not hasattr(scores, "get_columns")
+        if scores.columns.equals(pandas.RangeIndex(scores.shape[1])):
+            return None
+        if scores.columns.map(text).has_duplicates:
+            raise BadInput("two columns of scores have the same name; give each a name of its own")
+        return {text(c): scores[c] for c in scores.columns}
+    from scorewise.columns.files import open_frame
+
+    names, get = open_frame(scores)
+    return get(names)
 
 
 def _column(table: Any, k: int) -> Any:

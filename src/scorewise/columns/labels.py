@@ -156,15 +156,12 @@ def _folded(column: Coded) -> tuple[Coded, str]:
     if len(forms) != 2 or len(used) == 2:
         return column, ""
     counts = np.bincount(column.codes)
-    to, read = np.arange(len(column.values)), []
-    for codes in forms.values():
-        first = max(codes, key=lambda code: counts[code])
-        to[codes] = first
-        kept = text(column.values[first])
-        read += [
-            f"{short(text(column.values[c]))} is read as {short(kept)}" for c in codes if c != first
-        ]
-    return Coded(to[column.codes], column.values, column.declared), ", ".join(read)
+    of = {c: max(codes, key=lambda k: counts[k]) for codes in forms.values() for c in codes}
+    kept = sorted(set(of.values()))
+    at = np.array([kept.index(of.get(c, kept[0])) for c in range(len(column.values))])
+    spelled = [(text(column.values[c]), text(column.values[k])) for c, k in of.items() if c != k]
+    note = ", ".join(f"{short(word)} is read as {short(form)}" for word, form in spelled)
+    return Coded(at[column.codes], [column.values[k] for k in kept], column.declared), note
 
 
 def text(value: Any) -> str:

@@ -174,11 +174,11 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
         raise BadInput("count= goes with a column for each rater; counts have weight=")
     if len(chosen) < 2:
         raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
-    found, items = _read(source, {"category": chosen, "weight": layout.weight}, layout.item)
+    found, items = _read(source, {"counts": chosen, "weight": layout.weight}, layout.item)
     words, place = [str(category) for category in chosen], found.place
-    if len(found["category"]) < len(words):
+    if len(found["counts"]) < len(words):
         raise BadInput("two categories have the same name; give each a name of its own")
-    columns = dict(zip(words, found["category"].values(), strict=True))
+    columns = dict(zip(words, found["counts"].values(), strict=True))
     for name, column in columns.items():
         if (gone := column.missing()) is not None:
             raise BadInput(f"the count of {name} is missing {place.rows(gone)}; write 0 for nobody")
@@ -210,13 +210,13 @@ def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rat
     if side is None and _spelled(source, names[0]) == names[1:]:
         side = names[0]
     cells = [n for n in names if n != side]
-    found = read(source, {"category": cells})
+    found = read(source, {"counts": cells})
     if side is not None and _spelled(source, side) != cells:
         raise BadInput(
             f"the rows of the table are not {listed(cells)}, as its columns are; a table of two raters has "
             f"both in the same order"
         )
-    columns = [column.values for column in found["category"].values()]
+    columns = [column.values for column in found["counts"].values()]
     return table_ratings(np.stack(columns, axis=1), scale=scale, categories=categories or cells)
 
 

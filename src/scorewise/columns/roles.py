@@ -99,7 +99,7 @@ ROLES = {
     "rating": Role(
         _words("rating ratings label value score category answer code"), gaps="none", several=True
     ),
-    "category": Role(form="numbers", gaps="none", several=True),
+    "counts": Role(form="numbers", gaps="none", several=True),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.numbers import Place, counts, in_range, is_text, numbers, truths, weights
+from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
 from scorewise.columns.times import times
@@ -267,38 +267,3 @@ def same_length(columns: Sequence[tuple[str, Vector | Texts]]) -> None:
                 f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
                 f"they have to match row by row"
             )
-
-
-# A sample of numbers with their weights, checked once.
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Finite values, at least one, with their weights if any; `ends` are the least and the greatest.
-
-    The arrays may be the caller's own memory and are not to be written to.
-    """
-
-    values: Any
-    weight: Floats | None
-    ends: tuple[float, float]
-    dropped: int
-    place: Place
-
-
-def take_sample(
-    x: Any, *, weight: Any = None, missing: Missing = "refuse", name: str = "x"
-) -> Sample:
-    """Check a column of any library and bring it to numpy, without a copy where that can be.
-
-    >>> take_sample([0.2, None, 0.4], missing="drop").values
-    array([0.2, 0.4])
-    """
-    found = read(None, {"score": {name: x}, "weight": weight}, missing=missing)
-    values = found.one("score").values
-    if not len(values):
-        raise BadInput(f"{name} has no rows; pass at least one number")
-    found.told()
-    return Sample(
-        values, found.weight, in_range(values, name, found.place), found.dropped, found.place
-    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing, take
-from scorewise.columns.classes import ClassRows, take_classes
+from scorewise.columns.classes import ClassRows, is_wide, take_classes
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.recalibrating.choosing import Choice, Judged, choose
@@ -22,7 +22,7 @@ from scorewise.recalibrating.classes.choosing import (
 )
 from scorewise.recalibrating.classes.document import data_of_classes
 from scorewise.recalibrating.classes.maps import Table
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of, several
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of
 from scorewise.recalibrating.mapping import Map
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.methods.nonparametric import both
@@ -98,7 +98,7 @@ class Recalibrator(Shown):
         if y is None:
             raise BadInput("labels are missing; call fit(p, y) with scores and labels")
         given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
-        if several(p):
+        if is_wide(p):
             if getattr(y, "ndim", 1) == 2:
                 raise BadInput(
                     "both are tables; call fit(p, y), with scores first and labels second"
@@ -106,7 +106,7 @@ class Recalibrator(Shown):
             if positive is not None:
                 raise BadInput("positive= is for one score a row; several classes need classes=")
             return self.fit_rows(take_classes(y, p, classes=classes, missing=missing, **given))
-        if several(y):
+        if is_wide(y):
             raise BadInput(
                 "labels are a table; call fit(p, y), with scores first and labels second"
             )
