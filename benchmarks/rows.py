@@ -143,7 +143,7 @@ def anls_of_pairs(best_of: BestOf) -> Measured:
     """ANLS of distinct answers, half of them right, and the same by a loop over pairs."""
     from rapidfuzz.distance import Levenshtein
 
-    from scorewise.columns.quality import anls
+    from scorewise.answering.quality import anls
 
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnop    "))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scorewise.columns.ratings import take_ratings
+from scorewise.columns.ratings import rating_rows
 
 
 def random_rows(rng, missing=0.2, scale="nominal", raters=None):
@@ -11,7 +11,7 @@ def random_rows(rng, missing=0.2, scale="nominal", raters=None):
     truth = rng.integers(0, q, (n, 1))
     x = np.where(rng.random((n, k)) < 0.6, truth, rng.integers(0, q, (n, k))).astype(float)
     x[rng.random((n, k)) < missing] = np.nan
-    return take_ratings({f"r{j}": x[:, j] for j in range(k)}, scale=scale)
+    return rating_rows(raters={f"r{j}": x[:, j] for j in range(k)}, scale=scale)
 
 
 def tables(number, **more):

@@ -12,7 +12,7 @@ from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings, measures
 from scorewise.agreeing.disagreement import differing, disputed, pairs, specific_agreement
 from scorewise.columns.numbers import Place
-from scorewise.columns.ratings import take_counts, take_ratings, take_table
+from scorewise.columns.ratings import rating_rows, table_ratings
 from scorewise.inference.shares import share_over_items
 
 # categories
@@ -151,7 +151,7 @@ def test_disputed_items_are_loops(scale):
 def test_disputed_items_are_named():
     columns = {"a": ["x", "y", None], "b": ["y", "y", "x"], "c": ["y", "y", "y"]}
     place = Place(files=(("one.csv", 2), ("two.csv", 1)))
-    rows = take_ratings(columns, items=["p", "q", "s"], place=place)
+    rows = rating_rows(raters=columns, items=["p", "q", "s"], place=place)
     first, second = disputed(rows, Ratings.of_rows(rows))
     assert (first.row, first.file, first.id, first.said) == (1, "two.csv", "s", (None, "x", "y"))
     assert (second.row, second.file, second.id) == (1, "one.csv", "p")
@@ -159,10 +159,10 @@ def test_disputed_items_are_named():
 
 
 def test_items_of_unknown_raters_and_of_tables():
-    rows = take_counts({"x": [3, 1], "y": [0, 2]})
+    rows = rating_rows(counts={"x": [3, 1], "y": [0, 2]})
     (item,) = disputed(rows, Ratings.of_rows(rows))
     assert (item.row, item.said, item.counts) == (1, ("x", "y", "y"), {"y": 2, "x": 1})
-    table = take_table([[5, 0], [2, 5]])
+    table = table_ratings([[5, 0], [2, 5]])
     (item,) = disputed(table, Ratings.of_rows(table))
     assert item.said == ("1", "0")  # the empty cell is no item
     with pytest.raises(BadInput, match="top=-1 is no number of items"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scorewise.columns.load_answers import load_answers
+from scorewise.answering.rows import answer_rows
 from scorewise.errors import BadInput
 
 DEMO = Path(__file__).parents[2] / "shared/data/predictions/dude_demo"
@@ -43,12 +43,12 @@ def write(path, rows=ROWS):
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.jsonl", "x.jsonl.gz", "x.json"])
 def test_nested_lists_are_read_from_files_of_every_kind(tmp_path, name):
-    loaded = load_answers(write(tmp_path / name), groups="set")
-    assert loaded.rows.quality.tolist() == GOOD
-    assert loaded.rows.confidence["confidence"].tolist() == [0.9, 0.8, 0.3]
-    assert loaded.rows.groups["set"].tolist() == ["a", "b", "a"]
-    assert loaded.sources == (name,)
-    assert loaded.notes == [
+    loaded = answer_rows(write(tmp_path / name), groups="set")
+    assert loaded.quality.tolist() == GOOD
+    assert loaded.confidence["confidence"].tolist() == [0.9, 0.8, 0.3]
+    assert loaded.groups["set"].tolist() == ["a", "b", "a"]
+    assert loaded.place.sources == (name,)
+    assert list(loaded.notes) == [
         f"{role}: column '{role}' (not named; taken because of its name)"
         for role in ("gold", "predicted", "confidence")
     ]
@@ -57,7 +57,7 @@ def test_nested_lists_are_read_from_files_of_every_kind(tmp_path, name):
 def test_records_may_be_under_data(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"version": 2, "data": ROWS}))
-    assert load_answers(path).rows.quality.tolist() == GOOD
+    assert answer_rows(path).quality.tolist() == GOOD
 
 
 def test_lines_may_hold_texts_in_some_rows_and_lists_in_others(tmp_path):
@@ -69,7 +69,7 @@ def test_lines_may_hold_texts_in_some_rows_and_lists_in_others(tmp_path):
     ]
     path = tmp_path / "x.jsonl"
     path.write_text(lines(rows))
-    assert load_answers(path).rows.quality.tolist() == [0.5, 1, 1, 1]
+    assert answer_rows(path).quality.tolist() == [0.5, 1, 1, 1]
 
 
 def test_text_in_csv_is_taken_as_it_stands(tmp_path):
@@ -77,13 +77,13 @@ def test_text_in_csv_is_taken_as_it_stands(tmp_path):
     path.write_text(
         'answer,prediction,score\n007,7,0.5\n1.50,1.50,0.5\nNone,none,0.5\nNA,na,0.5\n"","",0.5\n'
     )
-    rows = load_answers(path, quality="exact", normalise="plain").rows
+    rows = answer_rows(path, quality="exact", normalise="plain")
     assert rows.quality.tolist() == [0, 1, 1, 1, 1]
     assert rows.cases["unanswerable"] == 1
     path.write_text("answer,prediction,score\n1,1,0.5\n,2,0.5\n3,3,NA\n")
     with pytest.raises(BadInput, match=r"answer is missing in 1 row, row 2 of x\.csv"):
-        load_answers(path)
-    dropped = load_answers(path, missing="drop").rows
+        answer_rows(path)
+    dropped = answer_rows(path, missing="drop")
     assert (dropped.dropped, len(dropped)) == (1, 2)
     assert str(dropped.confidence["score"].tolist()) == "[0.5, nan]"
 
@@ -91,9 +91,9 @@ def test_text_in_csv_is_taken_as_it_stands(tmp_path):
 def test_shards_are_one_below_the_other(tmp_path):
     for suffix in (".jsonl", ".parquet"):
         files = [write(tmp_path / f"{n}{suffix}", ROWS[i : i + 2]) for n, i in (("a", 0), ("b", 1))]
-        loaded = load_answers(files)
-        assert loaded.rows.quality.tolist() == [*GOOD[:2], *GOOD[1:]]
-        assert loaded.rows.place.row(2) == f"row 1 of b{suffix}"
+        loaded = answer_rows(files)
+        assert loaded.quality.tolist() == [*GOOD[:2], *GOOD[1:]]
+        assert loaded.place.row(2) == f"row 1 of b{suffix}"
 
 
 @pytest.mark.parametrize("data", [lines(ROWS), json.dumps(ROWS), "gold,predicted,p\na1,a1,0.5\n"])
@@ -102,34 +102,33 @@ def test_standard_input_is_read_by_what_it_holds(monkeypatch, data):
         buffer = io.BytesIO(data.encode())
 
     monkeypatch.setattr("sys.stdin", Stdin)
-    assert load_answers("-").rows.quality[-1] == 1
+    assert answer_rows("-").quality[-1] == 1
 
 
 def test_quality_may_be_a_column_and_gold_answers_are_then_not_needed():
     table = {"correct": [True, False], "said": [0.9, 0.4], "token": [0.5, None], "llm": ["x", "y"]}
-    loaded = load_answers(
+    loaded = answer_rows(
         table, quality="correct", confidence=["said", "token"], groups=["llm"], missing="drop"
     )
-    assert (loaded.rows.rule, loaded.rows.quality.tolist()) == ("own", [1, 0])
-    assert list(loaded.rows.confidence) == ["said", "token"]
-    assert loaded.notes == []
+    assert (loaded.rule, loaded.quality.tolist()) == ("own", [1, 0])
+    assert list(loaded.confidence) == ["said", "token"]
+    assert list(loaded.notes) == []
 
 
 def test_a_rule_goes_before_a_column_of_its_name_and_says_so():
     table = {"gold": ["ab"], "predicted": ["ab"], "p": [0.5], "anls": [0.25]}
-    loaded = load_answers(table)
-    assert loaded.rows.quality == 1
+    loaded = answer_rows(table)
+    assert loaded.quality == 1
     assert loaded.notes[-1] == "quality: the rule anls, not the column of that name"
 
 
 def test_options_reach_the_door():
     table = {"gold": [["a1", "b1"]], "predicted": ["none"], "p": [0.5], "w": [2]}
-    words = load_answers({**table, "gold": [""]}, unanswerable=["none"], weight="w").rows
+    words = answer_rows({**table, "gold": [""]}, unanswerable=["none"], weight="w")
     assert (words.quality.tolist(), words.names.weight) == ([1], "w")
-    assert load_answers({**table, "predicted": ["a1"]}, lists="items").rows.quality == 0.5
+    assert answer_rows({**table, "predicted": ["a1"]}, lists="items").quality == 0.5
     assert (
-        load_answers({**table, "predicted": ["A1"]}, normalise="none", quality="exact").rows.quality
-        == 0
+        answer_rows({**table, "predicted": ["A1"]}, normalise="none", quality="exact").quality == 0
     )
 
 
@@ -160,12 +159,12 @@ def dude(folder, gold=None, submission=None):
 def test_gold_answers_and_a_submission_are_joined_by_question(tmp_path):
     paths, _, _ = dude(tmp_path)
     for files in (paths, paths[::-1]):
-        loaded = load_answers(files, groups="answer_type")
-        assert loaded.rows.quality.tolist() == [1, 1, 1, 0]
-        assert loaded.rows.confidence["answers_confidence"].tolist() == [0.1, 0.2, 0.3, 0.4]
-        assert loaded.rows.groups["answer_type"].tolist()[2] == "not-answerable"
-        assert loaded.rows.place.row(3) == "row 4 of gt.json"
-        assert loaded.notes == [
+        loaded = answer_rows(files, groups="answer_type")
+        assert loaded.quality.tolist() == [1, 1, 1, 0]
+        assert loaded.confidence["answers_confidence"].tolist() == [0.1, 0.2, 0.3, 0.4]
+        assert loaded.groups["answer_type"].tolist()[2] == "not-answerable"
+        assert loaded.place.row(3) == "row 4 of gt.json"
+        assert list(loaded.notes) == [
             "layout: gold answers of gt.json and the submission sub.json, by questionId",
             "answers_variants: not used for 1 list, as they do not say which item they stand for",
             "answers_confidence: the first of several for 1 answer",
@@ -176,23 +175,23 @@ def test_questions_that_one_file_lacks_are_refused_or_dropped(tmp_path):
     _, asked, told = dude(tmp_path)
     fewer, _, _ = dude(tmp_path, submission=told[:2])
     with pytest.raises(BadInput) as refused:
-        load_answers(fewer)
+        answer_rows(fewer)
     assert str(refused.value) == (
         "sub.json lacks 2 questions of gt.json, first 'q1'; add what is lacking or pass missing=\"drop\""
     )
-    rows = load_answers(fewer, missing="drop").rows
+    rows = answer_rows(fewer, missing="drop")
     assert (rows.dropped, rows.quality.tolist(), rows.place.row(0)) == (
         2,
         [1, 0],
         "row 3 of gt.json",
     )
     blank, _, _ = dude(tmp_path, submission=[told[0], {**told[1], "answers": None}, told[2]])
-    rows = load_answers(blank, missing="drop").rows
+    rows = answer_rows(blank, missing="drop")
     assert (rows.dropped, [rows.place.number(i)[1] for i in range(2)]) == (2, [2, 4])
     more, _, _ = dude(tmp_path, gold=asked[1:])
     with pytest.raises(BadInput, match=r"gt\.json lacks 1 question of sub\.json, first 'q1'"):
-        load_answers(more)
-    assert load_answers(more, missing="drop").rows.dropped == 1
+        answer_rows(more)
+    assert answer_rows(more, missing="drop").dropped == 1
 
 
 @pytest.mark.skipif(
@@ -200,9 +199,9 @@ def test_questions_that_one_file_lacks_are_refused_or_dropped(tmp_path):
 )
 def test_the_demonstration_of_dude():
     gold = DEMO / "DUDE_demo_gt.json"
-    perfect = load_answers([gold, DEMO / "DUDE_demo_submission_perfect.json"]).rows
+    perfect = answer_rows([gold, DEMO / "DUDE_demo_submission_perfect.json"])
     assert perfect.quality.tolist() == [1] * 11
-    rows = load_answers([gold, DEMO / "DUDE_demo_submission_imperfect.json"]).rows
+    rows = answer_rows([gold, DEMO / "DUDE_demo_submission_imperfect.json"])
     by_hand = [
         0,  # No for Yes: 3 changes of 3
         0,  # 3 for 2: 1 of 1
@@ -287,56 +286,56 @@ def test_malformed_files_are_refused_in_one_sentence(tmp_path, what):
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(BadInput) as refused:
-        load_answers(path)
+        answer_rows(path)
     assert str(refused.value) == sentence
 
 
 def test_malformed_choices_are_refused_in_one_sentence(tmp_path):
     table = {"gold": ["a"], "predicted": ["a"], "p": [0.5]}
     with pytest.raises(BadInput, match="quality=bleu is neither anls, exact or f1 nor a column"):
-        load_answers(table, quality="bleu")
+        answer_rows(table, quality="bleu")
     with pytest.raises(BadInput, match="there is no column 'golt'; did you mean 'gold'"):
-        load_answers(table, gold="golt")
+        answer_rows(table, gold="golt")
     with pytest.raises(BadInput, match="column 'p' is given as weight and as confidence"):
-        load_answers(table, confidence="p", weight="p")
+        answer_rows(table, confidence="p", weight="p")
     with pytest.raises(BadInput, match="there is no column 'set'"):
-        load_answers(table, groups="set")
+        answer_rows(table, groups="set")
     files = [write(tmp_path / "x.jsonl"), write(tmp_path / "x.parquet")]
     with pytest.raises(
         BadInput, match=r"x\.parquet is a table and x\.jsonl is JSON; pass files of one"
     ):
-        load_answers(files)
+        answer_rows(files)
     other = tmp_path / "y.jsonl"
     other.write_text(lines([{"gold": "a", "predicted": "b"}]))
     with pytest.raises(BadInput, match=r"y\.jsonl has no column 'confidence', which x\.jsonl has"):
-        load_answers([files[0], other])
+        answer_rows([files[0], other])
 
 
 def test_malformed_dude_is_refused_in_one_sentence(tmp_path):
     _, asked, told = dude(tmp_path)
     twice, _, _ = dude(tmp_path, submission=[*told, told[0]])
     with pytest.raises(BadInput, match=r"sub\.json has the questionId 'q4' twice, again in row 5"):
-        load_answers(twice)
+        answer_rows(twice)
     unnamed, _, _ = dude(tmp_path, gold=[*asked, {"answers": []}])
     with pytest.raises(BadInput, match=r"questionId is missing in row 5 of gt\.json"):
-        load_answers(unnamed)
+        answer_rows(unnamed)
     unsure, _, _ = dude(tmp_path, submission=[{**t, "answers_confidence": []} for t in told])
     with pytest.raises(
         BadInput, match=r"answers_confidence is missing in 4 rows, first at row 1 of gt"
     ):
-        load_answers(unsure)
+        answer_rows(unsure)
     apart, _, _ = dude(
         tmp_path, submission=[{**t, "questionId": "z" + t["answers"][0]} for t in told[:1]]
     )
     with pytest.raises(BadInput, match="no questionId in common"):
-        load_answers(apart, missing="drop")
+        answer_rows(apart, missing="drop")
     (tmp_path / "more.json").write_text(json.dumps(told))
     with pytest.raises(
         BadInput, match=r"gt\.json holds gold answers and 2 other files submissions"
     ):
-        load_answers([*apart, tmp_path / "more.json"])
+        answer_rows([*apart, tmp_path / "more.json"])
 
 
 def test_a_single_file_with_the_names_of_dude_is_read_as_any_other(tmp_path):
     rows = [{"questionId": "1", "answers": ["a1"], "answer_type": "x", "output": "a1", "score": 1}]
-    assert load_answers(write(tmp_path / "x.json", rows)).rows.quality == 1
+    assert answer_rows(write(tmp_path / "x.json", rows)).quality == 1

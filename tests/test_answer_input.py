@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from scorewise.columns.answers import take_answers
+from scorewise.answering.rows import answer_rows
 from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 
@@ -16,6 +16,10 @@ GOLD = ["1894", "Yes", "", "AF1044"]
 SAID = ["1884", "yes ", "no answer", "Paris"]
 SURE = [0.9, 0.8, 0.3, 0.5]
 GOOD = [0.75, 1, 1, 0]
+
+
+def take_answers(gold, predicted, confidence, **how):
+    return answer_rows(None, gold=gold, predicted=predicted, confidence=confidence, **how)
 
 
 def test_answers_are_judged_by_the_rule_said():
@@ -104,14 +108,15 @@ def test_several_confidences_are_kept_by_name_and_one_that_is_missing_is_not_a_n
 
 
 def test_an_answer_that_misses_anything_else_is_left_out_and_counted():
-    rows = take_answers(
-        ["a1", None, "c1", "d1", "e1"],
-        ["a1", "b1", None, "d1", "x1"],
-        [0.9, 0.8, 0.7, 0.6, None],
-        groups={"g": ["u", "u", "u", None, "v"]},
-        weight=[1, 1, 1, 1, 2],
-        missing="drop",
-    )
+    with pytest.warns(match="3 rows left out: 1 without gold, 1 without predicted, 1 without g"):
+        rows = take_answers(
+            ["a1", None, "c1", "d1", "e1"],
+            ["a1", "b1", None, "d1", "x1"],
+            [0.9, 0.8, 0.7, 0.6, None],
+            groups={"g": ["u", "u", "u", None, "v"]},
+            weight=[1, 1, 1, 1, 2],
+            missing="drop",
+        )
     assert (rows.dropped, rows.quality.tolist()) == (3, [1, 0])
     assert rows.groups["g"].tolist() == ["u", "v"]
     assert rows.weight is not None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scorewise.columns.quality import (
+from scorewise.answering.quality import (
     UNANSWERABLE,
     anls,
     distances,

@@ -205,7 +205,8 @@ def test_bad_input_is_refused_with_the_way_out(y, scores, options, message):
 
 def test_missing_rows_are_dropped_when_asked_for():
     p = [[0.7, 0.2, 0.1], [0.3, np.nan, 0.4], [0.2, 0.5, 0.3], [0.2, 0.5, 0.3]]
-    t = ClassTally.of([0, 1, None, 1], p, classes=range(3), missing="drop")
+    with pytest.warns(match="2 rows left out: 1 without label, 1 without score of 1"):
+        t = ClassTally.of([0, 1, None, 1], p, classes=range(3), missing="drop")
     assert (t.rows, t.top.origin.dropped) == (2, 2)
     assert t == ClassTally.of([0, 1], [p[0], p[3]], classes=range(3))
 

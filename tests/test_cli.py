@@ -52,13 +52,14 @@ def core(monkeypatch):
         data = core.doc["data"]
         rows = FakeRows(range(1000))
         rows.labels = types.SimpleNamespace(positive=data["positive"], rule=data["rule"])
-        return types.SimpleNamespace(rows=rows, notes=core.notes)
+        rows.notes = core.notes
+        return rows
 
-    def judge(loaded, **settings):
+    def judge(rows, **settings):
         core.asked.update(settings)
         return from_dict(EvaluationDocument, core.doc)
 
-    monkeypatch.setattr("scorewise.columns.load.load", load)
+    monkeypatch.setattr("scorewise.columns.binary_rows", load)
     monkeypatch.setattr("scorewise.evaluation.judge", judge)
     return core
 
@@ -81,7 +82,7 @@ def test_table_is_printed_with_the_defaults(core, capsys):
     assert core.asked == {
         "source": "a.csv",
         "label": None,
-        "scores": (),
+        "score": (),
         "weight": None,
         "count": None,
         "positive": None,
@@ -104,7 +105,7 @@ def test_every_option_arrives(core, capsys):
     assert core.asked == {
         "source": ["a.csv", "b.csv"],
         "label": "y",
-        "scores": ("p", "q"),
+        "score": ("p", "q"),
         "weight": "w",
         "count": "n",
         "positive": "yes",
@@ -221,7 +222,7 @@ def test_demo_writes_its_files_and_names_them(core, capsys, tmp_path):
         assert names(home) == ["evaluation.json", "report.md", "screening.csv"]
         assert all(name in out for name in names(home))
         assert f"scorewise evaluate '{home / 'screening.csv'}' --label outcome" in out
-    assert core.asked["scores"] == ("risk", "sharp")
+    assert core.asked["score"] == ("risk", "sharp")
     assert core.asked["positive"] == "ill"
     assert json.loads((home / "evaluation.json").read_text("utf-8")) == core.doc
     assert (home / "report.md").read_text("utf-8") == markdown(core.doc)

@@ -108,8 +108,8 @@ def test_other_words_are_no_quality_and_missing_ones_are_missing():
         ({"quality": [1, 3, 5, 4]}, "quality is outside [0, 1] in 3 rows, first at row 1, counting from 0 "
          "(3); divide it by the most that it can be, such as 5"),
         ({"quality": [80, 3, 50, 4]}, "divide percentages by 100"),
-        ({"confidence": ["61%", "50%", "3%", "0%"]}, "confidence is written in percent in 4 rows, first at "
-         "row 0, counting from 0 ('61%'); remove the % and divide by 100"),
+        ({"confidence": ["61%", "50%", "3%", "0.2"]}, "confidence is written in percent in 3 rows, first "
+         "at row 0, counting from 0 ('61%'); remove the % and divide by 100"),
         ({"quality": ["61%", "50 %", "0.3", "0"]}, "quality is written in percent in 2 rows"),
     ],
 )  # fmt: skip

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.columns import Place, take
+from scorewise.columns import Place, binary_rows, read, take
+from scorewise.columns.binary import rows_of
 from scorewise.columns.vectors import Coded, Numbers, vector
 
 nan, inf = float("nan"), float("inf")
@@ -134,12 +135,13 @@ def test_nothing_is_left_when_all_is_missing(column):
 
 
 def test_rows_are_dropped_for_all_scores_alike():
-    rows = take(
-        ["a", "b", None, "a", "b"],
-        {"p": [0.1, nan, 0.3, 0.4, 0.5], "q": [1, 2, 3, None, 5]},
-        weight=[1, 2, 3, 4, 0],
-        missing="drop",
-    )
+    with pytest.warns(match="3 rows left out: 1 without label, 1 without p, 1 without q"):
+        rows = take(
+            ["a", "b", None, "a", "b"],
+            {"p": [0.1, nan, 0.3, 0.4, 0.5], "q": [1, 2, 3, None, 5]},
+            weight=[1, 2, 3, 4, 0],
+            missing="drop",
+        )
     assert rows.dropped == 3
     assert {n: s.tolist() for n, s in rows.scores.items()} == {"p": [0.1, 0.5], "q": [1.0, 5.0]}
     assert (rows.weight.tolist(), rows.y.tolist()) == ([1.0, 0.0], [False, True])
@@ -154,9 +156,14 @@ def test_dropping_is_the_same_as_never_having_had_the_rows(scores):
     assert rows.dropped == len(scores) - len(kept)
 
 
-def sentence(*args, **settings):
+def sentence(labels, scores, *, place=None, **settings):
+    def call():
+        if place is None:
+            return take(labels, scores, **settings)
+        return rows_of(read(None, {"label": labels, "score": scores}, place=place, **settings))
+
     with pytest.raises(BadInput) as problem:
-        take(*args, **settings)
+        call()
     return str(problem.value)
 
 
@@ -210,8 +217,8 @@ REFUSED = [
      'pass kind="logit" for log-odds or kind="score" for scores of any scale'),
     (Y, {"p": P}, {"weight": [1, -2, 1, 1]},
      "weight is negative in 1 row, row 1, counting from 0 (-2); weights are zero or more"),
-    (Y, {"p": P}, {"weight": [1, inf, 1, 1], "weight_name": "w"},
-     "w is infinite in 1 row, row 1, counting from 0 (inf); "
+    (Y, {"p": P}, {"weight": [1, inf, 1, 1]},
+     "weight is infinite in 1 row, row 1, counting from 0 (inf); "
      "give it a finite value or leave such rows out"),
     (Y, {"p": P}, {"weight": [1, nan, 1, 1]},
      'weight is missing in 1 row, row 1, counting from 0; drop it or pass missing="drop"'),
@@ -307,7 +314,7 @@ def test_no_rows_are_no_error():
 
 
 def test_positive_and_names_reach_the_rows():
-    rows = take(["x", "y"], {"p": [1, 2]}, positive="x", label_name="truth")
+    rows = binary_rows({"truth": ["x", "y"], "p": [1, 2]}, label="truth", score="p", positive="x")
     assert rows.y.tolist() == [True, False]
     assert (rows.labels.positive, rows.names.label) == ("x", "truth")
 
@@ -324,6 +331,12 @@ def test_many_words_are_coded_in_full():
     assert [column.values[c] for c in column.codes] == words
 
 
+def test_columns_are_called_by_their_names():
+    table = {"y": Y, "p": P, "w": [1, inf, 1, 1]}
+    with pytest.raises(BadInput, match="w is infinite in 1 row, row 1, counting"):
+        binary_rows(table, label="y", score="p", weight="w")
+
+
 def test_ranges():
     column = vector(range(2, 8, 3), "x")
     assert isinstance(column, Numbers)
@@ -333,7 +346,7 @@ def test_ranges():
 def test_the_door_imports_no_other_library():
     heavy = "{'pandas', 'polars', 'pyarrow', 'torch', 'narwhals', 'scipy'}"
     code = (
-        "import sys, scorewise.columns, scorewise.columns.load;"
+        "import sys, scorewise.columns;"
         "scorewise.columns.take(['a', 'b'], {'p': [1, 2]});"
         f"print(sorted({heavy} & set(sys.modules)))"
     )

@@ -15,8 +15,7 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.columns import decoding
-from scorewise.columns.load import load
+from scorewise.columns import binary_rows, decoding
 
 TEXT = "ann,bob\n" + "été,ètè\n" * 10 + "ètè,été\n" * 10 + "non,non\n" * 5
 TRUE = (5 / 25 - 0.36) / (1 - 0.36)  # 0.4 * 0.4 + 0.4 * 0.4 + 0.2 * 0.2 is what chance gives
@@ -210,7 +209,7 @@ PLACES = [
 @pytest.mark.parametrize(("name", "data", "place"), PLACES, ids=lambda v: str(v)[:30])
 def test_the_place_of_the_first_byte_that_is_wrong(name, data, place):
     with pytest.raises(sw.BadInput) as problem:
-        load(put(name, data), label="y", scores="p")
+        binary_rows(put(name, data), label="y", score="p")
     assert place in str(problem.value)
 
 
@@ -252,10 +251,10 @@ def test_a_large_copy_is_a_file_and_not_in_memory(monkeypatch):
             Path(name), name, "csv", packed=name.endswith("gz"), encoding="latin-1"
         )
         assert not isinstance(source, bytes | Path)
-        found = load(name, label="y", scores="p", ids="who", encoding="latin-1")
+        found = binary_rows(name, label="y", score="p", ids="who", encoding="latin-1")
         assert found.ids.to_list()[-1] == "è499"
         want = pl.read_csv(rows.encode())["p"].to_numpy()
-        assert np.array_equal(found.rows.scores["p"], want)
+        assert np.array_equal(found.scores["p"], want)
 
 
 def test_files_of_other_formats_have_an_encoding_of_their_own():

@@ -19,7 +19,7 @@ import torch
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.columns.load import load
+from scorewise.columns import binary_rows
 from scorewise.evaluation import judge
 from scorewise.registry import ALSO, MEASURES, Measure, near
 from scorewise.show.document import schema as document_schema
@@ -200,7 +200,8 @@ def test_single_class_draws_a_hint():
 
 
 def test_several_scores_of_the_same_rows():
-    doc = to_dict(judge(load({"y": Y, "a": P, "b": P[::-1]}, scores=("a", "b")), threshold=0.5))
+    rows = binary_rows({"y": Y, "a": P, "b": P[::-1]}, score=("a", "b"))
+    doc = to_dict(judge(rows, threshold=0.5))
     valid(doc)
     assert [model["name"] for model in doc["models"]] == ["a", "b"]
     for model, scores in zip(doc["models"], (P, P[::-1]), strict=True):
@@ -210,7 +211,7 @@ def test_several_scores_of_the_same_rows():
 
 
 def test_nothing_left_to_judge_is_refused():
-    loaded = load({"y": [None, 1], "p": [0.5, None]}, missing="drop")
+    loaded = binary_rows({"y": [None, 1], "p": [0.5, None]}, missing="drop")
     with pytest.raises(sw.BadInput, match="no rows are left to judge; 2 were dropped as missing"):
         judge(loaded)
 

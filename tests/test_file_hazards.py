@@ -12,8 +12,7 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.columns import decoding, paths
-from scorewise.columns.load import load
+from scorewise.columns import binary_rows, decoding, paths
 from scorewise.columns.paths import matches
 
 CSV = b"y,p\n1,0.5\n0,0.25\n"
@@ -61,7 +60,7 @@ def test_damaged_packed_files(at):
     data[at] ^= 255
     del data[-1:]
     with pytest.raises(sw.BadInput, match=r"x.csv.gz cannot be read as gzip; it is damaged"):
-        load(put("x.csv.gz", bytes(data)), label="y", scores="p")
+        binary_rows(put("x.csv.gz", bytes(data)), label="y", score="p")
 
 
 # folders that hold links to themselves
@@ -127,7 +126,7 @@ def test_too_many_folders_are_refused(monkeypatch):
     for name in "abcd":
         put(f"d/{name}/x.csv")
     with pytest.raises(sw.BadInput, match="stands for more than 3 folders; begin it further down"):
-        load("d/**/*.csv")
+        binary_rows("d/**/*.csv")
 
 
 # one file under two names
@@ -143,7 +142,7 @@ def test_a_file_under_two_names_counts_once(capsys):
     Path("b.csv").unlink()
     Path("b.csv").symlink_to("a.csv")
     with pytest.raises(sw.BadInput, match=r"b.csv is a.csv under another name"):
-        load(["a.csv", "b.csv"])
+        binary_rows(["a.csv", "b.csv"])
 
 
 def test_a_zero_byte_in_a_path():

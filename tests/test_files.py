@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
+from scorewise.columns import binary_rows
 from scorewise.columns import csv_files as csv_tables
 from scorewise.columns.csv_files import MISSING, numbers
-from scorewise.columns.load import load, read_columns
-from scorewise.columns.roles import pick
+from scorewise.columns.files import open_source
 
 FRAME = pl.DataFrame({"id": [7, 8, 9], "y": [1, 0, 1], "p": [0.5, 0.25, 0.75], "w": [1, 2, 3]})
 
@@ -63,7 +63,7 @@ def put(name: str, data: bytes) -> str:
 
 def sentence(source, **settings):
     with pytest.raises(BadInput) as problem:
-        load(source, **settings)
+        binary_rows(source, **settings)
     assert problem.value.__cause__ is None
     return str(problem.value)
 
@@ -100,18 +100,18 @@ CONTENTS = {
 
 @pytest.mark.parametrize("name", CONTENTS)
 def test_formats(name):
-    loaded = load(put(name, CONTENTS[name]), label="y", scores=["p"])
-    assert loaded.rows.y.tolist() == [True, False, True]
-    assert loaded.rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
-    assert loaded.rows.scores["p"].dtype == np.float64
-    assert (loaded.sources, loaded.rows.names.label, loaded.notes) == ((name,), "y", [])
+    loaded = binary_rows(put(name, CONTENTS[name]), label="y", score=["p"])
+    assert loaded.y.tolist() == [True, False, True]
+    assert loaded.scores["p"].tolist() == [0.5, 0.25, 0.75]
+    assert loaded.scores["p"].dtype == np.float64
+    assert (loaded.sources, loaded.names.label, loaded.notes) == ((name,), "y", ())
 
 
 @pytest.mark.parametrize("data", [CSV, JSONL, PARQUET, ARROW, STREAM, packed(CSV), packed(JSONL)])
 def test_standard_input(data, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    loaded = load("-", label="y", scores="p")
-    assert loaded.rows.y.tolist() == [True, False, True]
+    loaded = binary_rows("-", label="y", score="p")
+    assert loaded.y.tolist() == [True, False, True]
     assert loaded.sources == ("standard input",)
 
 
@@ -119,9 +119,9 @@ def test_named_pipe():
     os.mkfifo("pipe")
     writer = threading.Thread(target=lambda: Path("pipe").write_bytes(CSV))
     writer.start()
-    loaded = load("pipe", label="y", scores="p")
+    loaded = binary_rows("pipe", label="y", score="p")
     writer.join()
-    assert loaded.rows.y.tolist() == [True, False, True]
+    assert loaded.y.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_named_pipe():
     ids=["polars", "lazy", "pandas", "arrow", "narwhals", "series", "lists"],
 )
 def test_frames(frame):
-    loaded = load(frame, weight="w", count="id")
-    assert loaded.rows.y.tolist() == [True, False, True]
-    assert loaded.rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
-    assert loaded.rows.weight.tolist() == [1.0, 2.0, 3.0]
-    assert loaded.rows.count.tolist() == [7, 8, 9]
+    loaded = binary_rows(frame, weight="w", count="id")
+    assert loaded.y.tolist() == [True, False, True]
+    assert loaded.scores["p"].tolist() == [0.5, 0.25, 0.75]
+    assert loaded.weight.tolist() == [1.0, 2.0, 3.0]
+    assert loaded.count.tolist() == [7, 8, 9]
     assert loaded.sources == ()
 
 
@@ -155,7 +155,7 @@ def test_frames_count_rows_from_zero():
 
 def test_columns_named_by_numbers():
     frame = pd.DataFrame([[1, 0.2], [0, 0.3]])
-    assert load(frame, label="0", scores="1").rows.scores["1"].tolist() == [0.2, 0.3]
+    assert binary_rows(frame, label="0", score="1").scores["1"].tolist() == [0.2, 0.3]
 
 
 # shards
@@ -166,22 +166,22 @@ def test_shards_in_order_with_mixed_formats_and_types():
     put("s/2.csv", b"p,y\n0.5,0\n")
     put("s/3.csv", b"y,p\n")
     pl.DataFrame({"y": [True], "p": pl.Series([0.75], dtype=pl.Float32)}).write_parquet("4.pq")
-    loaded = load(["s/*.csv", "4.pq"], label="y", scores="p")
-    assert loaded.rows.y.tolist() == [True, False, False, True]
-    assert loaded.rows.scores["p"].tolist() == [0.0, 1.0, 0.5, 0.75]
+    loaded = binary_rows(["s/*.csv", "4.pq"], label="y", score="p")
+    assert loaded.y.tolist() == [True, False, False, True]
+    assert loaded.scores["p"].tolist() == [0.0, 1.0, 0.5, 0.75]
     assert loaded.sources == ("1.csv", "2.csv", "3.csv", "4.pq")
 
 
 def test_shards_of_text_and_categories():
     pl.DataFrame({"y": pl.Series(["no"], dtype=pl.Categorical), "p": [1]}).write_parquet("1.pq")
     put("2.csv", b"y,p\nyes,2\n")
-    assert load(["1.pq", "2.csv"]).rows.labels.positive == "yes"
+    assert binary_rows(["1.pq", "2.csv"]).labels.positive == "yes"
 
 
 def test_recursive_glob():
     put("a/b/1.csv", CSV)
     put("a/2.csv", CSV)
-    assert load("a/**/*.csv", label="y", scores="p").sources == ("2.csv", "1.csv")
+    assert binary_rows("a/**/*.csv", label="y", score="p").sources == ("2.csv", "1.csv")
 
 
 # what counts as missing, and as a number
@@ -193,12 +193,12 @@ def test_missing_in_csv(word):
     assert sentence(source) == (
         'p is missing in 1 row, row 2 of a.csv; drop it or pass missing="drop"'
     )
-    assert load(source, missing="drop").rows.dropped == 1
+    assert binary_rows(source, missing="drop").dropped == 1
 
 
 def test_missing_in_jsonl():
     source = put("a.jsonl", b'{"y":1,"p":NaN}\n{"y":1}\n{"y":0,"p":null}\n{"y":0,"p":1}\n')
-    assert load(source, missing="drop").rows.dropped == 3
+    assert binary_rows(source, missing="drop").dropped == 3
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_missing_in_jsonl():
 )
 def test_labels_in_csv(column, positive, y, rule):
     rows = "".join(f"{v},0.5\n" for v in column.split())
-    loaded = load(put("a.csv", f"y,p\n{rows}".encode()), positive=positive)
-    assert loaded.rows.y.tolist() == [c == "1" for c in y]
-    assert loaded.rows.labels.rule == rule
+    loaded = binary_rows(put("a.csv", f"y,p\n{rows}".encode()), positive=positive)
+    assert loaded.y.tolist() == [c == "1" for c in y]
+    assert loaded.labels.rule == rule
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
@@ -230,7 +230,7 @@ def test_floats_in_text_are_read_to_the_last_bit(values):
 def test_a_type_that_widens_late_in_jsonl():
     lines = b'{"y":1,"p":1}\n{"y":0,"p":0}\n' * 60_000
     source = put("a.jsonl", lines + b'{"y":true,"p":0.5}\n')
-    rows = load(source).rows
+    rows = binary_rows(source)
     assert (len(rows.y), rows.y[-1], rows.scores["p"][-1]) == (120_001, True, 0.5)
 
 
@@ -245,7 +245,7 @@ def test_stray_text_late_in_a_column():
 
 DAMAGED = "cannot be read as {}; it is damaged or cut short"
 KNOWN = (
-    "known are .csv, .tsv, .jsonl, .ndjson, .parquet, .pq, .arrow, .feather, .ipc, "
+    "known are .csv, .tsv, .jsonl, .ndjson, .json, .parquet, .pq, .arrow, .feather, .ipc, "
     "and .gz after those of text"
 )
 REFUSED = [
@@ -354,7 +354,7 @@ def test_shards_that_differ():
     )
     dated = FRAME.with_columns(pl.date(2020, 1, 1).alias("prob"))
     dated.write_parquet("4.parquet")
-    assert sentence(["1.csv", "4.parquet"], label="y", scores="prob") == (
+    assert sentence(["1.csv", "4.parquet"], label="y", score="prob") == (
         "prob is of type Float64 in 1.csv and Date in 4.parquet; "
         "give it the same type in every file"
     )
@@ -397,7 +397,7 @@ def test_a_parquet_file_with_flipped_bytes_never_leaks_an_exception(seed, capfd)
     for place in random.integers(4, len(data) - 4, 3):
         data[place] ^= int(random.integers(1, 256))
     with contextlib.suppress(BadInput):
-        rows = load(put("a.parquet", bytes(data)), label="y", scores="p").rows
+        rows = binary_rows(put("a.parquet", bytes(data)), label="y", score="p")
         assert len(rows.y) == len(rows.scores["p"])
     capfd.readouterr()
 
@@ -424,17 +424,17 @@ def by_name(role, column):
         (["y", "p"], {}, "y", ("p",), [by_name("label", "y"), by_name("score", "p")]),
         (["id", "Target", "Y_Score"], {}, "Target", ("Y_Score",),
          [by_name("label", "Target"), by_name("score", "Y_Score")]),
-        (["y", "a", "b"], {"scores": ["b", "a"]}, "y", ("b", "a"), [by_name("label", "y")]),
+        (["y", "a", "b"], {"score": ["b", "a"]}, "y", ("b", "a"), [by_name("label", "y")]),
         (["truth", "y", "p"], {"label": "y"}, "y", ("p",), [by_name("score", "p")]),
         (["died", "tree"], {"label": "died"}, "died", ("tree",),
          ["score: column 'tree' (not named; the only column left)"]),
-        (["died", "tree", "w"], {"scores": ["tree"], "weight": "w"}, "died", ("tree",),
+        (["died", "tree", "w"], {"score": ["tree"], "weight": "w"}, "died", ("tree",),
          ["label: column 'died' (not named; the only column left)"]),
     ],
 )  # fmt: skip
 def test_pick(columns, settings, label, scores, notes):
-    picked = pick(columns, **settings)
-    assert (picked.label, picked.scores, picked.notes) == (label, scores, notes)
+    rows = binary_rows({c: [0, 1] for c in columns}, **settings)
+    assert (rows.names.label, tuple(rows.scores), list(rows.notes)) == (label, scores, notes)
 
 
 MANY = [f"c{i}" for i in range(15)]
@@ -447,11 +447,11 @@ MANY = [f"c{i}" for i in range(15)]
          "there is no column 'Lable'; did you mean 'label' (the columns are 'label', 'p', 'w')?"),
         (["y", "p"], {"weight": "importance"},
          "there is no column 'importance'; the columns are 'y', 'p'"),
-        (["y", "p"], {"scores": ["p", "p"]},
+        (["y", "p"], {"score": ["p", "p"]},
          "column 'p' is given twice as score; name a different column for each"),
-        (["y", "p"], {"label": "y", "scores": ["y"]},
+        (["y", "p"], {"label": "y", "score": ["y"]},
          "column 'y' is given as label and as score; name a different column for each"),
-        (["y", "p"], {"scores": ["p"], "weight": "p"},
+        (["y", "p"], {"score": ["p"], "weight": "p"},
          "column 'p' is given as score and as weight; name a different column for each"),
         (["y", "target", "p"], {},
          "the label column is not named and may be 'y' or 'target'; pass label= with one of them"),
@@ -468,7 +468,7 @@ MANY = [f"c{i}" for i in range(15)]
 )  # fmt: skip
 def test_pick_refuses_in_one_sentence(columns, settings, expected):
     with pytest.raises(BadInput) as problem:
-        pick(columns, **settings)
+        binary_rows({c: [0, 1] for c in columns}, **settings)
     assert str(problem.value) == expected
 
 
@@ -479,7 +479,7 @@ def test_brackets_in_a_name_are_no_glob(form):
     write = write or ("write_ipc" if form == "arrow" else "write_ipc_stream")
     put(f"a[1].{form}", binary(getattr(FRAME, write)))
     put(f"a1.{form}", binary(getattr(other, write)))
-    rows = load(f"a[1].{form}", label="y", scores="p").rows
+    rows = binary_rows(f"a[1].{form}", label="y", score="p")
     assert rows.scores["p"].tolist() == [0.5, 0.25, 0.75]
 
 
@@ -488,14 +488,16 @@ def test_brackets_in_a_name_are_no_glob(form):
 def test_names_that_are_not_utf8(form):
     data = {"csv": CSV, "jsonl": JSONL, "parquet": PARQUET, "arrow": ARROW}[form]
     name = put(os.fsdecode(b"caf\xe9.") + form, data)
-    assert load(name, label="y", scores="p").rows.y.tolist() == [True, False, True]
+    assert binary_rows(name, label="y", score="p").y.tolist() == [True, False, True]
 
 
 def test_a_long_header_is_read_to_its_end():
     names = [f"a_rather_long_name_{i}" for i in range(8000)] + ["y", "p"]
     rows = "".join("0," * 8000 + f"{y},{p}\n" for y, p in [(1, 0.5), (0, 0.25)])
-    loaded = load(put("wide.csv", f"{','.join(names)}\n{rows}".encode()), label="y", scores="p")
-    assert loaded.rows.scores["p"].tolist() == [0.5, 0.25]
+    loaded = binary_rows(
+        put("wide.csv", f"{','.join(names)}\n{rows}".encode()), label="y", score="p"
+    )
+    assert loaded.scores["p"].tolist() == [0.5, 0.25]
 
 
 @pytest.mark.parametrize("number", [2**53 + 1, 2**63, 2**64, -(2**64), 2**130, 10**400, 10**4200])
@@ -532,7 +534,7 @@ def test_names_that_lead_nowhere():
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
 def test_names_that_are_not_utf8_are_shown_in_it():
     name = put(os.fsdecode(b"caf\xe9.csv"), CSV)
-    assert load(name, label="y", scores="p").sources == ("caf\ufffd.csv",)
+    assert binary_rows(name, label="y", score="p").sources == ("caf\ufffd.csv",)
 
 
 def test_columns_of_one_name_are_refused_in_any_file():
@@ -564,5 +566,5 @@ def test_batches_make_the_column_that_the_whole_file_would(name, monkeypatch):
     want = numbers(pl.Series([None if c in MISSING else c for c in COLUMNS[name]], dtype=str))
     for rows in (2, 1000):
         monkeypatch.setattr(csv_tables, "_BATCH", rows)
-        found = read_columns(source, ["a"])[0]["a"]
+        found = open_source(source).read(["a"], ())[0]["a"]
         assert (found.dtype, found.to_list()) == (want.dtype, want.to_list())

@@ -126,11 +126,12 @@ def test_missing_opinions_are_refused_or_dropped():
     ann = [None, *ANN[0]], [0.5, *ANN[1]]
     bob = ["no", *BOB[0]], [0.5, *BOB[1][:3], float("nan")]
     with pytest.raises(BadInput, match="score of bob is missing in 1 row, row 4, counting from 0"):
-        sw.raters({"ann": ann, "bob": bob})
+        sw.raters({"ann": (["no", *ann[0][1:]], ann[1]), "bob": bob})
     whole = ["no", *BOB[0]], [0.5, *BOB[1]]
     with pytest.raises(BadInput, match="decision of ann is missing in 1 row, row 0"):
         sw.raters({"ann": ann, "bob": whole})
-    r = sw.raters({"ann": ann, "bob": bob}, missing="drop", ids=list("vwxyz"))
+    with pytest.warns(match="2 rows left out: 1 without decision of ann, 1 without score of bob"):
+        r = sw.raters({"ann": ann, "bob": bob}, missing="drop", ids=list("vwxyz"))
     assert (r.rows, r.dropped) == (3, 2)
     assert [(i.row, i.id) for i in r.agreement.apparent] == [(1, "w")]
     assert [(i.row, i.id) for i in r.agreement.real] == [(3, "y")]

@@ -155,7 +155,11 @@ SENTENCES = [
     ([0, 1], 2, "label is never '2', given as positive=; its values are 0, 1"),
     (["a", "b"], "c", "label is never 'c', given as positive=; its values are a, b"),
     (["a", "A"], "á", "label is never 'á', given as positive=; its values are a, A"),
-    (["Ab", "aB", "c"], "ab", "label is never 'ab', given as positive=; its values are Ab, aB, c"),
+    (
+        ["Ab", "aB", "c", "d"],
+        "ab",
+        "label is never 'ab', given as positive=; its values are Ab, aB, c, d",
+    ),
     ([True], 2, "label is never '2', given as positive=; its values are True"),
     (["no"], "maybe", "label is never 'maybe', given as positive=; its values are no"),
     (

@@ -10,8 +10,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
-from scorewise.columns import take
-from scorewise.columns.load import load
+from scorewise.columns import binary_rows, take
 from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
 from scorewise.show.document import schema as document_schema
@@ -46,7 +45,7 @@ def all_pairs(y, a, b):
 @pytest.mark.skipif(not ASAH.exists(), reason="the aSAH data of pROC are not beside the checkout")
 def test_published_by_proc():
     """Its p-value and interval are those of a normal distribution; ours are Student's."""
-    rows = load(str(ASAH), label="y", scores=["wfns", "s100b"]).rows
+    rows = binary_rows(str(ASAH), label="y", score=["wfns", "s100b"])
     e, p = area_difference(rows, *(Tally.of_rows(rows, name) for name in ("wfns", "s100b")))
     _, _, df = all_pairs(rows.y, rows.scores["wfns"], rows.scores["s100b"])
     error = (e.high - e.low) / 2 / stats.t.ppf(0.975, df)
@@ -125,7 +124,7 @@ def test_holm_is_that_of_statsmodels():
 def test_three_models_in_one_document():
     y, a, b, rng = random_rows(1, digits=6)
     table = {"y": y, "a": a, "b": b, "c": rng.random(60)}
-    doc = to_dict(judge(load(table, label="y", scores=["a", "b", "c"])))
+    doc = to_dict(judge(binary_rows(table, label="y", score=["a", "b", "c"])))
     jsonschema.validate(doc, document_schema())
     # scores beyond [0, 1], for which there is no smAUC
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 import scorewise as sw
 from scorewise import BadInput, Ratings
-from scorewise.columns.load_ratings import load_ratings
-from scorewise.columns.ratings import take_counts, take_long, take_ratings, take_table
-from scorewise.columns.roles import Layout
+from scorewise.columns.ratings import rating_rows, table_ratings
 from scorewise.tallies import rating_patterns as folding
 
 WORDS = ("a", "b", "c")
@@ -130,7 +128,7 @@ def test_numbers_are_coded_with_and_without_a_sort(shift):
     rng = np.random.default_rng(0)
     table = rng.integers(0, 50, (300, 3)) * (1 + 2 * (shift == 1e6)) + shift
     table[rng.random(table.shape) < 0.2] = np.nan
-    r = take_ratings({f"r{k}": table[:, k] for k in range(3)}, scale="interval")
+    r = rating_rows(raters={f"r{k}": table[:, k] for k in range(3)}, scale="interval")
     spelled = np.where(r.codes < 0, np.nan, r.values[r.codes])
     np.testing.assert_array_equal(spelled, table)
 
@@ -204,7 +202,7 @@ def test_raters_too_many_to_be_told_apart_are_forgotten(monkeypatch, limit, word
     from scorewise.columns import ratings as rating_lists
 
     monkeypatch.setattr(rating_lists, limit, 2)
-    rows = take_long([1, 1, 2], ["x", "y", "z"], ["u", "v", "u"])
+    rows = rating_rows(item=[1, 1, 2], rater=["x", "y", "z"], rating=["u", "v", "u"])
     assert rows.raters is None
     assert rows.codes.tolist() == [[0, 1], [0, -1]]
     assert words in rows.notes[0]
@@ -221,18 +219,20 @@ def test_files_of_every_layout(tmp_path):
     long.write_parquet(tmp_path / "long.parquet")
     counts = pl.DataFrame({"item": ["x", "y", "z"], "n_1": [2, 1, 0], "n_2": [0, 1, 2]})
     counts.write_csv(tmp_path / "counts.csv")
-    first = load_ratings(tmp_path / "wide.csv")
-    assert first.notes == ["raters: columns 'ann', 'bob' (not named; 'item' names the items)"]
-    second = load_ratings(tmp_path / "long.parquet")
-    assert second.notes == [
+    first = rating_rows(tmp_path / "wide.csv")
+    assert list(first.guesses) == [
+        "raters: columns 'ann', 'bob' (not named; 'item' names the items)"
+    ]
+    second = rating_rows(tmp_path / "long.parquet")
+    assert list(second.guesses) == [
         "items, raters and ratings: columns 'item', 'rater', 'rating' (not named)"
     ]
-    assert Ratings.of_rows(first.rows) == Ratings.of_rows(second.rows)
-    assert second.rows.items == ["x", "y", "z"]
-    third = load_ratings(tmp_path / "counts.csv", Layout(counts="n_*", item="item")).rows
+    assert Ratings.of_rows(first) == Ratings.of_rows(second)
+    assert second.items == ["x", "y", "z"]
+    third = rating_rows(tmp_path / "counts.csv", counts="n_*", item="item")
     assert third.codes.tolist() == [[0, 0], [0, 1], [1, 1]]
     pl.DataFrame({"said": ["p", "q"], "p": [3, 1], "q": [0, 4]}).write_csv(tmp_path / "table.csv")
-    fourth = load_ratings(tmp_path / "table.csv", Layout(form="table", item="said")).rows
+    fourth = rating_rows(tmp_path / "table.csv", form="table", item="said")
     assert fourth.categories == ("p", "q")
     assert fourth.count.tolist() == [3, 0, 1, 4]
 
@@ -245,68 +245,86 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
     ("call", "words"),
     [
         (
-            lambda: take_ratings({"a": [1, 2]}),
+            lambda: rating_rows(raters={"a": [1, 2]}),
             "ratings of 1 rater; agreement needs a column for each",
         ),
         (
-            lambda: take_ratings({"a": [1, 2], "b": [1]}),
+            lambda: rating_rows(raters={"a": [1, 2], "b": [1]}),
             "a has 2 rows and b has 1; they have to match",
         ),
-        (lambda: take_ratings({1: [1], "1": [2]}), "two raters have the same name"),
-        (lambda: take_ratings(WIDE, scale="odd"), "scale='odd' is not known"),
-        (lambda: take_ratings(WIDE, categories=[1, 1]), "categories= names '1' twice"),
+        (lambda: rating_rows(raters={1: [1], "1": [2]}), "two raters have the same name"),
+        (lambda: rating_rows(raters=WIDE, scale="odd"), "scale='odd' is not known"),
+        (lambda: rating_rows(raters=WIDE, categories=[1, 1]), "categories= names '1' twice"),
         (
-            lambda: take_ratings(WIDE, categories=[1, 3]),
+            lambda: rating_rows(raters=WIDE, categories=[1, 3]),
             "a is not among the categories in 1 row, row 1, counting from 0 ('2'); the categories are",
         ),
         (
-            lambda: take_ratings({"a": ["x", "y"], "b": ["y", "x"]}, scale="ordinal"),
+            lambda: rating_rows(raters={"a": ["x", "y"], "b": ["y", "x"]}, scale="ordinal"),
             "the order of the categories",
         ),
         (
-            lambda: take_ratings({"a": ["x", 1], "b": [1, 1]}, scale="interval"),
+            lambda: rating_rows(raters={"a": ["x", 1], "b": [1, 1]}, scale="interval"),
             "a rating is 'x', which is no number",
         ),
         (
-            lambda: take_ratings({"a": [-1, 1], "b": [1, 1]}, scale="ratio"),
+            lambda: rating_rows(raters={"a": [-1, 1], "b": [1, 1]}, scale="ratio"),
             "has a true zero and nothing below it",
         ),
-        (lambda: take_ratings({"a": [np.inf, 1], "b": [1, 1]}), "a is infinite in 1 row, row 0"),
-        (lambda: take_ratings(WIDE, weight=[1, -1]), "weight is negative in 1 row"),
         (
-            lambda: take_ratings(WIDE, weight=[1, None]),
+            lambda: rating_rows(raters={"a": [np.inf, 1], "b": [1, 1]}),
+            "a is infinite in 1 row, row 0",
+        ),
+        (lambda: rating_rows(raters=WIDE, weight=[1, -1]), "weight is negative in 1 row"),
+        (
+            lambda: rating_rows(raters=WIDE, weight=[1, None]),
             "weight is missing in 1 row, row 1, counting from 0; give each item one",
         ),
-        (lambda: take_ratings(WIDE, count=[1]), "a has 2 rows and count has 1"),
-        (lambda: take_ratings(WIDE, items=["x"]), "there are 2 items and 1 names of items"),
-        (lambda: take_counts({"x": [1, 2]}), "counts of 1 category"),
-        (lambda: take_counts({"x": [1, 2], "y": [1, 0.5]}), "the count of y is not whole in 1 row"),
-        (lambda: take_counts({"x": [1, 2], "y": [1, None]}), "the count of y is missing in 1 row"),
-        (lambda: take_counts({"x": [1, 2], "y": [1, -1]}), "the count of y is negative in 1 row"),
-        (lambda: take_counts({"x": [10**9, 2], "y": [1, 1]}), "too many to spell out"),
+        (lambda: rating_rows(raters=WIDE, count=[1]), "a has 2 rows and count has 1"),
+        (lambda: rating_rows(raters=WIDE, item=["x"]), "there are 2 items and 1 names of items"),
+        (lambda: rating_rows(counts={"x": [1, 2]}), "counts of 1 category"),
         (
-            lambda: take_table([[1, 2, 3], [1, 2, 3]]),
+            lambda: rating_rows(counts={"x": [1, 2], "y": [1, 0.5]}),
+            "the count of y is not whole in 1 row",
+        ),
+        (
+            lambda: rating_rows(counts={"x": [1, 2], "y": [1, None]}),
+            "the count of y is missing in 1 row",
+        ),
+        (
+            lambda: rating_rows(counts={"x": [1, 2], "y": [1, -1]}),
+            "the count of y is negative in 1 row",
+        ),
+        (lambda: rating_rows(counts={"x": [10**9, 2], "y": [1, 1]}), "too many to spell out"),
+        (
+            lambda: table_ratings([[1, 2, 3], [1, 2, 3]]),
             "is square, with a row and a column for each category",
         ),
         (
-            lambda: take_table([[1, 2], [1, -3]]),
+            lambda: table_ratings([[1, 2], [1, -3]]),
             "the table has -3 in row 1, column 1, counting from 0",
         ),
         (
-            lambda: take_table([[0.4, 0.1], [0.2, 0.3]]),
+            lambda: table_ratings([[0.4, 0.1], [0.2, 0.3]]),
             "shares do not say how many items there are",
         ),
-        (lambda: take_table([[1, 2], [1, np.nan]]), "the table misses 1 of its numbers"),
+        (lambda: table_ratings([[1, 2], [1, np.nan]]), "the table misses 1 of its numbers"),
         (
-            lambda: take_table([[1, 2], [1, 3]], categories="abc"),
+            lambda: table_ratings([[1, 2], [1, 3]], categories="abc"),
             "names 3 categories, and the table has 2",
         ),
-        (lambda: take_long([1, 1], ["a", "a"], [1, 2]), "all ratings are by 'a'"),
         (
-            lambda: take_long([1, 1, 2], ["a", "a", "b"], [1, 2, 1]),
+            lambda: rating_rows(item=[1, 1], rater=["a", "a"], rating=[1, 2]),
+            "all ratings are by 'a'",
+        ),
+        (
+            lambda: rating_rows(item=[1, 1, 2], rater=["a", "a", "b"], rating=[1, 2, 1]),
             "a rates 1 again in 1 row, row 1",
         ),
-        (lambda: take_long([1, None], ["a", "b"], [1, 2]), "item is missing in 1 row"),
+        (
+            lambda: rating_rows(item=[1, None], rater=["a", "b"], rating=[1, 2]),
+            "item is missing in 1 row",
+        ),
         (lambda: Ratings.of(WIDE).at("c"), "no rater is named 'c'; there are a, b"),
         (
             lambda: Ratings.of(WIDE) + Ratings.of({"a": [1], "c": [1]}),
@@ -320,16 +338,16 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             lambda: Ratings.of_counts({"x": [1], "y": [1]}).pair(0, 1),
             "not known which rater said what",
         ),
-        (lambda: load_ratings(LONG, Layout(raters=["a", "item"])), "no column 'a'"),
-        (lambda: load_ratings(LONG, Layout(rating="rating")), "goes with item="),
-        (lambda: load_ratings(LONG, Layout(rater="rater")), "goes with rating="),
-        (lambda: load_ratings(WIDE, Layout(raters=["a", "a"])), "column 'a' is given twice"),
+        (lambda: rating_rows(LONG, raters=["a", "item"]), "no column 'a'"),
+        (lambda: rating_rows(LONG, rating="rating"), "goes with item="),
+        (lambda: rating_rows(LONG, rater="rater"), "goes with rating="),
+        (lambda: rating_rows(WIDE, raters=["a", "a"]), "column 'a' is given twice"),
         (
-            lambda: load_ratings(WIDE, Layout(raters=["a", "b"], counts="*")),
+            lambda: rating_rows(WIDE, raters=["a", "b"], counts="*"),
             "were named; ratings come in one of these ways",
         ),
-        (lambda: load_ratings({"id": [1], "a": [1]}), "no two can be raters"),
-        (lambda: load_ratings(WIDE, Layout(counts="n_*")), "counts=n_* stands for no column"),
+        (lambda: rating_rows({"id": [1], "a": [1]}), "no two can be raters"),
+        (lambda: rating_rows(WIDE, counts="n_*"), "counts=n_* stands for no column"),
         (lambda: sw.agree([1, 2, 3]), "ratings have shape (3,)"),
         (lambda: sw.agree([[1, 2], [1]]), "differ in length"),
         (lambda: sw.agree([[1, 2], [1, 2]], raters=["a"]), "raters= names a column"),

@@ -24,8 +24,8 @@ from scorewise.agreeing.disagreement import (
     specific_agreement,
 )
 from scorewise.agreeing.reading import read_ratings
+from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.columns.roles import Form
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -326,12 +326,12 @@ def agree(
     amounts = {
         k: v for k, v in (("weight", weight), ("count", count), ("items", items)) if v is not None
     }
-    read = read_ratings(
+    rows = read_ratings(
         ratings, layout, form=form, scale=scale, categories=categories, amounts=amounts,
         encoding=encoding,
     )  # fmt: skip
-    notes = [*read.notes, *read.rows.notes]
-    return Agreement(Ratings.of_rows(read.rows), settings, read.rows, notes, read.sources)
+    notes = [*rows.guesses, *rows.notes]
+    return Agreement(Ratings.of_rows(rows), settings, rows, notes, rows.place.sources)
 
 
 def _unknown(name: str) -> str:

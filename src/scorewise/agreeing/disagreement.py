@@ -202,8 +202,9 @@ def disputed(
     The share of pairs of ratings that differ, partly where categories are ordered (1 - weight).
     `r` are the ratings of those rows.
 
-    >>> from scorewise.columns.ratings import take_ratings
-    >>> rows = take_ratings({"ann": ["a", "a", "b"], "bob": ["a", "b", "a"], "cay": ["a", "b", "c"]})
+    >>> from scorewise.columns.ratings import rating_rows
+    >>> said = {"ann": ["a", "a", "b"], "bob": ["a", "b", "a"], "cay": ["a", "b", "c"]}
+    >>> rows = rating_rows(raters=said)
     >>> for item in disputed(rows, Ratings.of_rows(rows)):
     ...     print(item.row, round(item.disagreement, 3), item.said, item.counts)
     2 1.0 ('b', 'a', 'c') {'b': 1, 'a': 1, 'c': 1}

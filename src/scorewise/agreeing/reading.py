@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 
-from scorewise.columns.files import open_frame
-from scorewise.columns.load_ratings import LoadedRatings, load_ratings
-from scorewise.columns.ratings import RatingRows, Scale, take_counts, take_ratings, take_table
-from scorewise.columns.roles import Form, Layout
+from scorewise.columns.files import is_files, open_frame
+from scorewise.columns.layouts import Form
+from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput
@@ -29,48 +27,45 @@ def read_ratings(
     categories: Sequence[Any] | None,
     amounts: Mapping[str, Any],
     encoding: str | None = None,
-) -> LoadedRatings:
+) -> RatingRows:
     """Ratings in any of the forms that `agree` takes; a note says where the form was not given.
 
     >>> found = read_ratings(
     ...     [[2, 1], [1, 2]], {}, form=None, scale="nominal", categories=None, amounts={}
     ... )
-    >>> found.rows.count, found.rows.notes == (SQUARE,)
+    >>> found.count, found.notes == (SQUARE,)
     (array([2, 1, 1, 2]), True)
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
+    further = {("item" if k == "items" else k): v for k, v in amounts.items()}
     if form is None and not named and _square(ratings):
         found = read_ratings(
             ratings, {}, form="table", scale=scale, categories=categories, amounts=amounts
         )
-        return replace(found, rows=replace(found.rows, notes=(*found.rows.notes, SQUARE)))
+        return replace(found, notes=(*found.notes, SQUARE))
     mapping = isinstance(ratings, Mapping)
     if _files(ratings) or (_columns(ratings) and (named or not mapping)):
-        chosen = {**named, **{k: v for k, v in amounts.items() if isinstance(v, str)}}
+        chosen = {**further, **named}
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
             raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
-        layout = Layout(**chosen, form=form)
-        return load_ratings(ratings, layout, scale=scale, categories=categories, encoding=encoding)
+        return rating_rows(
+            ratings, **chosen, form=form, scale=scale, categories=categories, encoding=encoding
+        )
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
         )
     if form == "table":
-        rows = _table(ratings, scale, categories, amounts)
-    elif form == "counts":
-        rows = _counts(ratings, scale, categories, amounts)
-    else:
-        by_rater = _by_name(ratings) if mapping else _by_number(ratings)
-        rows = take_ratings(by_rater, scale=scale, categories=categories, **amounts)
-    return LoadedRatings(rows, [], ())
+        return _table(ratings, scale, categories, amounts)
+    if form == "counts":
+        return _counts(ratings, scale, categories, further)
+    by_rater = _by_name(ratings) if mapping else _by_number(ratings)
+    return rating_rows(raters=by_rater, scale=scale, categories=categories, **further)
 
 
 def _files(ratings: Any) -> bool:
-    listed = isinstance(ratings, list | tuple) and len(ratings) > 0
-    return isinstance(ratings, str | os.PathLike) or (
-        listed and all(isinstance(r, str | os.PathLike) for r in ratings)
-    )
+    return is_files(ratings) and ratings not in ([], ())
 
 
 def _columns(ratings: Any) -> bool:
@@ -144,7 +139,7 @@ def _table(
     if isinstance(ratings, Mapping):
         categories = list(ratings) if categories is None else categories
         ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
-    return take_table(_array(ratings), scale=scale, categories=categories)
+    return table_ratings(_array(ratings), scale=scale, categories=categories)
 
 
 def _counts(
@@ -161,11 +156,8 @@ def _counts(
         raise BadInput(
             f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
         )
-    return take_counts(
-        {str(word): column for word, column in zip(words, columns, strict=True)},
-        scale=scale,
-        **amounts,
-    )
+    by_word = {str(word): column for word, column in zip(words, columns, strict=True)}
+    return rating_rows(counts=by_word, scale=scale, **amounts)
 
 
 def _none_of(amounts: Mapping[str, Any], what: str) -> None:

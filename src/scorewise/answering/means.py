@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
-from scorewise.columns.answers import AnswerRows
 from scorewise.curves.selective import risk_coverage
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate

@@ -20,8 +20,8 @@ from scorewise.answering.means import (
     soft_brier,
     thresholds,
 )
+from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
-from scorewise.columns.answers import AnswerRows
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import z

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise.answering.measures import SHOWN, Groups, Part, Settings
+from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
+from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.columns import Missing
-from scorewise.columns.answers import AnswerRows, take_answers
-from scorewise.columns.load_answers import LoadedAnswers, load_answers
-from scorewise.columns.quality import UNANSWERABLE, Lists, Normalise
-from scorewise.errors import BadInput, plain
+from scorewise.columns.rows import warn
+from scorewise.errors import BadInput
 from scorewise.show.document import Estimated, record_of
 from scorewise.show.shown import Shown
 
@@ -73,18 +72,9 @@ class Answers(Part, Shown):
     `a.curve("ece")` over tau, and `a.at(0.8)` the same answers with another tau. Prints as a table.
     """
 
-    def __init__(
-        self,
-        rows: AnswerRows,
-        settings: Settings,
-        sources: tuple[str, ...] = (),
-        notes: Sequence[str] = (),
-    ) -> None:
-        if not len(rows):
-            where = f"{', '.join(sources)}: " if sources else ""
-            raise BadInput(f"{where}no answers are left to judge; {rows.dropped} were dropped")
+    def __init__(self, rows: AnswerRows, settings: Settings) -> None:
         super().__init__(rows, settings)
-        self.sources, self.notes = sources, list(notes)
+        self.sources, self.notes = rows.place.sources, list(rows.notes)
 
     @cached_property
     def groups(self) -> Groups:
@@ -93,7 +83,7 @@ class Answers(Part, Shown):
 
     def at(self, tau: float) -> Answers:
         """The same answers with another threshold of quality."""
-        return Answers(self.rows, replace(self.settings, tau=tau), self.sources, self.notes)
+        return Answers(self.rows, replace(self.settings, tau=tau))
 
     def confident_errors(
         self, top: int = 5, *, confidence: str | None = None
@@ -182,7 +172,7 @@ def answers(
     from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
     several by name; `by` are columns of groups, by name. Of a file, a list of files or a frame, all of
     them are names of columns: `answers("file.jsonl", gold="answer", predicted="said", confidence="p")`.
-    Files of text are in UTF-8, or in `encoding`. See `take_answers` for `missing`, `normalise`, `lists` and
+    Files of text are in UTF-8, or in `encoding`. See `answer_rows` for `missing`, `normalise`, `lists` and
     `unanswerable`.
 
     >>> a = answers(["Paris", "Rome", "Oslo"], ["paris", "Rom", "Bergen"], [0.9, 0.8, 0.7])
@@ -197,26 +187,26 @@ def answers(
         "lists": lists, "unanswerable": unanswerable,
     }  # fmt: skip
     if source is not None and _names(confidence) and isinstance(predicted, str | None):
-        loaded = load_answers(
-            source, gold=gold, predicted=predicted, confidence=_listed(confidence),
-            groups=_listed(by), encoding=encoding, **how,
+        rows = answer_rows(
+            source, gold=gold, predicted=predicted, confidence=confidence, groups=by,
+            encoding=encoding, **how,
         )  # fmt: skip
-        for note in loaded.notes:
-            warnings.warn(plain(note), stacklevel=2)
-        return Answers(loaded.rows, settings, loaded.sources, loaded.notes)
+        warn(rows.notes)
+        return Answers(rows, settings)
     if source is not None and gold is not None:
         raise BadInput("gold is given twice; pass it first, or as gold=")
     if confidence is None:
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-    rows = take_answers(
-        gold if source is None else source, predicted, confidence, groups=_columns(by), **how
-    )
+    rows = answer_rows(
+        None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
+        groups=_columns(by), **how,
+    )  # fmt: skip
     return Answers(rows, settings)
 
 
-def judge_answers(loaded: LoadedAnswers, **settings: Any) -> AnswersDocument:
+def judge_answers(rows: AnswerRows, **settings: Any) -> AnswersDocument:
     """The document of answers that were read."""
-    return Answers(loaded.rows, Settings(**settings), loaded.sources, loaded.notes).document()
+    return Answers(rows, Settings(**settings)).document()
 
 
 def _names(confidence: Any) -> bool:
@@ -225,12 +215,6 @@ def _names(confidence: Any) -> bool:
         return True
     listed = isinstance(confidence, list | tuple) and len(confidence) > 0
     return listed and all(isinstance(name, str) for name in confidence)
-
-
-def _listed(names: Any) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _columns(by: Any) -> Mapping[str, Any] | None:

@@ -15,12 +15,12 @@ def judged_answers(
     with busy("reading"):
         from scorewise.answering import judge_answers
         from scorewise.answering.measures import Settings
-        from scorewise.columns.load_answers import load_answers
+        from scorewise.answering.rows import answer_rows
 
         Settings(**settings)  # refused before anything is read
         with reading(files):
-            loaded = load_answers(files[0] if len(files) == 1 else list(files), **columns)
-    for note in loaded.notes:
+            rows = answer_rows(files[0] if len(files) == 1 else list(files), **columns)
+    for note in rows.notes:
         tell(f"note: {note}")
-    with busy(f"judging {len(loaded.rows):,} answers"):
-        return with_options(judge_answers(loaded, **settings))
+    with busy(f"judging {len(rows):,} answers"):
+        return with_options(judge_answers(rows, **settings))

@@ -19,13 +19,13 @@ def fit_one(
     files: Sequence[str], columns: Mapping[str, Any], method: str, options: Mapping[str, Any]
 ) -> Calibrated:
     """The document of a map from one score a row."""
-    loaded = work.read(files, columns)
-    with work.busy(f"fitting {len(loaded.rows):,} rows"):
+    rows = work.read(files, columns)
+    with work.busy(f"fitting {len(rows):,} rows"):
         from scorewise.tallies import Tally
 
-        (name,) = loaded.rows.scores
+        (name,) = rows.scores
         made = Recalibrator(method, **options)
-        return made.fit(Tally.of_rows(loaded.rows, name, loaded.sources)).document()
+        return made.fit(Tally.of_rows(rows, name, rows.sources)).document()
 
 
 def fit_classes(
@@ -36,19 +36,19 @@ def fit_classes(
     options: Mapping[str, Any],
 ) -> Calibrated:
     """The document of a map of several classes."""
-    if columns["scores"] or columns["positive"] is not None:
-        other = "--score" if columns["scores"] else "--positive"
+    if columns["score"] or columns["positive"] is not None:
+        other = "--score" if columns["score"] else "--positive"
         raise BadInput(f"{other} is for one score a row and --classes for several; leave out one")
     with work.busy("reading"):
-        from scorewise.columns.load import load_classes
+        from scorewise.columns.classes import class_rows
 
         kept = ("label", "weight", "count", "kind", "missing", "encoding")
-        loaded = load_classes(list(files), classes, **{name: columns[name] for name in kept})
-    for note in loaded.notes:
+        rows = class_rows(list(files), classes, **{name: columns[name] for name in kept})
+    for note in rows.notes:
         work.tell(f"note: {note}")
-    with work.busy(f"fitting {len(loaded.rows):,} rows"):
+    with work.busy(f"fitting {len(rows):,} rows"):
         made = Recalibrator(method, **options)
-        return made.fit_rows(loaded.rows, loaded.columns).document()
+        return made.fit_rows(rows, rows.columns).document()
 
 
 def apply_map(

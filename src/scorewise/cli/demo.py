@@ -26,7 +26,7 @@ def demonstrate(folder: str) -> None:
     data = screening_csv()
     _prepare(home, data)
     write(home / DATA, data)
-    columns = {"label": "outcome", "scores": ("risk", "sharp"), "positive": "ill"}
+    columns = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
     settings = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
     doc = judged(read([str(home / DATA)], columns), settings)
     write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})

@@ -22,17 +22,17 @@ def judged_classes(
         from scorewise.evaluation.classes import judge_classes, read_classes
 
         with reading(files):
-            loaded, rule = read_classes(
+            rows, rule = read_classes(
                 files[0] if len(files) == 1 else list(files),
                 score=score[0] if score else None,
                 kind=options["kind"].value if options["kind"] else None,
                 missing=options["missing"].value,
                 **{**columns, "confidence": columns["confidence"] or "max"},
             )
-    for note in loaded.notes:
+    for note in rows.notes:
         tell(f"note: {note}")
-    with busy(f"judging {len(loaded.rows):,} rows"):
-        return with_options(judge_classes(loaded, rule, **settings))
+    with busy(f"judging {len(rows):,} rows"):
+        return with_options(judge_classes(rows, rule, **settings))
 
 
 def _refuse(options: Mapping[str, Any], settings: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from scorewise.cli import options as o
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
-    from scorewise.columns.load import Loaded
+    from scorewise.columns import Rows
     from scorewise.inspection.document import InspectDocument
 
 
@@ -51,11 +51,11 @@ def inspect(
     }
     check(top=top, tolerance=tolerance, threshold=threshold, seed=seed)
     settings["midpoint"] = work.midpoint_rule(midpoint)
-    loaded = work.read(
+    rows = work.read(
         files,
         work.columns(label, score, positive, weight, count, kind, missing, encoding) | {"ids": id_},
     )
-    work.deliver(_looked(loaded, settings), json=json, md=md)
+    work.deliver(_looked(rows, settings), json=json, md=md)
 
 
 def check(*, top: int, tolerance: float, threshold: float = 0.5, seed: int = 0) -> None:
@@ -72,12 +72,12 @@ def check(*, top: int, tolerance: float, threshold: float = 0.5, seed: int = 0) 
         raise BadInput(f"--seed is {seed}; it must be 0 or more")
 
 
-def _looked(loaded: Loaded, settings: Mapping[str, Any]) -> InspectDocument:
+def _looked(rows: Rows, settings: Mapping[str, Any]) -> InspectDocument:
     """The document of all scores that were read."""
     from scorewise.cli import work
 
-    with work.busy(f"inspecting {len(loaded.rows):,} rows"):
+    with work.busy(f"inspecting {len(rows):,} rows"):
         from scorewise.inspection import look
 
-        doc: InspectDocument = work.with_options(look(loaded, **settings))
+        doc: InspectDocument = work.with_options(look(rows, **settings))
     return doc

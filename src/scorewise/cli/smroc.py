@@ -51,8 +51,8 @@ def smroc(
     smroc_work.check_endings(plot, segments)
     columns = work.columns(label, score, positive, weight, count, kind, missing, encoding)
     rule = smroc_work.rule(midpoint, learn, columns)
-    loaded = work.read(files, columns)
-    with work.busy(f"weighing {len(loaded.rows):,} rows"):
-        curves = smroc_work.curves(loaded, rule, threshold=threshold, level=level, seed=seed)
-        made = smroc_work.files(curves, loaded, plot, segments)
+    rows = work.read(files, columns)
+    with work.busy(f"weighing {len(rows):,} rows"):
+        curves = smroc_work.curves(rows, rule, threshold=threshold, level=level, seed=seed)
+        made = smroc_work.files(curves, rows, plot, segments)
     work.deliver(curves.document(), json=json, md=md, files=made)

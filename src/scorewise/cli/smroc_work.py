@@ -12,7 +12,6 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.columns import Rows
-    from scorewise.columns.load import Loaded
     from scorewise.weighted_roc import SmRocs
 
 PICTURES, TABLES = (".png", ".svg", ".pdf"), (".csv", ".parquet")
@@ -33,26 +32,24 @@ def rule(midpoint: str, learn: str | None, columns: Mapping[str, Any]) -> Any:
         raise BadInput(f"--midpoint {midpoint} and --learn exclude each other; leave out one")
     from scorewise.tallies import Tally
 
-    rows = read([learn], columns).rows
+    rows = read([learn], columns)
     return {name: Tally.of_rows(rows, name) for name in rows.scores}
 
 
-def curves(loaded: Loaded, rule: Any, **settings: Any) -> SmRocs:
+def curves(rows: Rows, rule: Any, **settings: Any) -> SmRocs:
     """The curves of all scores that were read."""
     from scorewise.weighted_roc import curves_of
 
-    return curves_of(loaded.rows, loaded.sources, midpoint=rule, **settings)
+    return curves_of(rows, rows.sources, midpoint=rule, **settings)
 
 
-def files(
-    curves: SmRocs, loaded: Loaded, plot: str | None, segments: str | None
-) -> dict[str, bytes]:
+def files(curves: SmRocs, rows: Rows, plot: str | None, segments: str | None) -> dict[str, bytes]:
     """The picture and the table of rows that were asked for."""
     made = {}
     if plot is not None:
         made[plot] = _picture(curves, Path(plot).suffix[1:].lower())
     if segments is not None:
-        made[segments] = _table(curves, loaded, Path(segments).suffix[1:].lower())
+        made[segments] = _table(curves, rows, Path(segments).suffix[1:].lower())
     return made
 
 
@@ -68,10 +65,9 @@ def _picture(curves: SmRocs, ending: str) -> bytes:
     return buffer.getvalue()
 
 
-def _table(curves: SmRocs, loaded: Loaded, ending: str) -> bytes:
+def _table(curves: SmRocs, rows: Rows, ending: str) -> bytes:
     import polars as pl
 
-    rows = loaded.rows
     columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
     for name, curve in curves.items():
         climb, run = curve.segments.T

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
@@ -24,7 +25,7 @@ from scorewise.writing import check, write_all
 
 if TYPE_CHECKING:
     from scorewise.cli.options import HowMissing, KindOfScore
-    from scorewise.columns.load import Loaded
+    from scorewise.columns import Rows
 
 STDOUT = "-"
 
@@ -108,7 +109,7 @@ def columns(
     """The options that say which columns to read, and how."""
     return {
         "label": label,
-        "scores": tuple(score or ()),
+        "score": tuple(score or ()),
         "weight": weight,
         "count": count,
         "positive": positive,
@@ -139,28 +140,28 @@ def midpoint_rule(word: str) -> str | float:
     return number
 
 
-def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Loaded:
+def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Rows:
     """The checked rows of the files; what was guessed is told on standard error."""
     with busy("reading"):
-        from scorewise.columns.load import load
+        from scorewise.columns import binary_rows
 
         with reading(files):
-            loaded = load(files[0] if len(files) == 1 else list(files), **chosen)
-    for note in loaded.notes:
+            rows = binary_rows(files[0] if len(files) == 1 else list(files), **chosen)
+    for note in rows.notes:
         tell(f"note: {note}")
-    labels = loaded.rows.labels
+    labels = rows.labels
     if labels.rule == "last in sort order":
         said = f"positive class: {quoted(labels.positive)}, the last in sort order"
         tell(f"note: {said}; --positive chooses")
-    return loaded
+    return rows
 
 
-def judged(loaded: Loaded, settings: Mapping[str, Any]) -> Any:
+def judged(rows: Rows, settings: Mapping[str, Any]) -> Any:
     """The document of all scores that were read."""
-    with busy(f"judging {len(loaded.rows):,} rows"):
+    with busy(f"judging {len(rows):,} rows"):
         from scorewise.evaluation import judge
 
-        doc = judge(loaded, **settings)
+        doc = judge(rows, **settings)
     return replace(doc, models=with_options(doc.models))
 
 
@@ -179,8 +180,6 @@ def with_options(part: Any) -> Any:
 
 def drifted(files: Sequence[str], options: Mapping[str, Any]) -> Any:
     """The document of what has changed between two files, or over time in one."""
-    import warnings
-
     with busy("looking for drift"), warnings.catch_warnings():
         from scorewise.drifting import drift
 
@@ -217,18 +216,24 @@ def rated(
     named = [name for pair in pairs for name in pair]
     further = [name for name in (label, ids) if name is not None]
     with busy("reading"):
-        from scorewise.columns.load import read_columns
+        from scorewise.columns.files import open_source
+        from scorewise.columns.roles import check_columns
         from scorewise.inspection import raters
 
-        source = files[0] if len(files) == 1 else list(files)
-        columns, place = read_columns(source, [*named, *further], encoding)
-        found = raters(
-            {decision: (columns[decision], columns[score]) for decision, score in pairs},
-            y=None if label is None else columns[label],
-            ids=None if ids is None else columns[ids],
-            place=place,
-            **settings,
-        )
+        opened = open_source(files[0] if len(files) == 1 else list(files), encoding)
+        check_columns(opened.names, [*named, *further])
+        columns, place = opened.read(list(dict.fromkeys([*named, *further])), ())
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            found = raters(
+                {decision: (columns[decision], columns[score]) for decision, score in pairs},
+                y=None if label is None else columns[label],
+                ids=None if ids is None else columns[ids],
+                place=place,
+                **settings,
+            )
+    for note in notes:
+        tell(f"note: {note.message}")
     return with_options(found.document())
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.binary import Kind, scored
 from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place, in_range
-from scorewise.columns.rows import Kind, Missing, Names, counts, one_of, read, scored, weights
+from scorewise.columns.roles import Spec, class_columns
+from scorewise.columns.rows import Columns, Missing, Names, one_of, read
 from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
 from scorewise.errors import BadInput
 
@@ -26,7 +28,8 @@ SLACK = 0.01  # how far from 1 the probabilities of a row may add up
 class ClassRows:
     """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class.
 
-    `rule` says which labels the columns were taken for where neither the columns nor `classes` named them.
+    `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
+    `columns` which column each class has in a source, and `notes` what was decided on the way.
     """
 
     y: Ints
@@ -41,6 +44,8 @@ class ClassRows:
     confidence: Floats | None = None
     confidence_name: str = "confidence"
     rule: str = ""
+    notes: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -56,12 +61,6 @@ def take_classes(
     count: Any = None,
     confidence: Any = None,
     missing: Missing = "refuse",
-    label_name: str = "label",
-    weight_name: str = "weight",
-    count_name: str = "count",
-    confidence_name: str = "confidence",
-    place: Place | None = None,
-    in_order: bool = False,
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
 
@@ -69,50 +68,100 @@ def take_classes(
     labels are such numbers and 0 or K occurs; else the K distinct labels in order. What could be either
     is refused, and so is a label outside the list; a class that does not occur stays. Probabilities have
     to lie in [0, 1] and to add up to 1, within 0.01; they are used as given. Logits have to be said:
-    kind="logit". `confidence` is a further column, if any. With `in_order` named columns are those of the
-    classes in their order, whatever their names.
+    kind="logit". `confidence` is a further column, if any.
 
     >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
     >>> rows.y, rows.classes, rows.kind
     (array([1, 0]), ('a', 'b', 'c'), 'probability')
     """
     one_of("kind", kind, (None, *get_args(ClassKind)))
-    names = Names(label_name, weight_name, count_name)
-    columns, known = _columns(scores, classes, in_order)
-    found = read(
-        {label_name: labels},
-        columns,
-        {weight_name: weight, count_name: count, confidence_name: confidence},
-        missing=missing,
-        place=place or Place(),
+    columns, known = _columns(scores, classes)
+    asked = {
+        "label": labels, "score": columns, "weight": weight, "count": count,
+        "own confidence": confidence,
+    }  # fmt: skip
+    return _class_rows(read(None, asked, missing=missing), known, kind)
+
+
+def class_rows(
+    source: Any,
+    classes: Spec,
+    *,
+    label: str | None = None,
+    confidence: str | None = None,
+    weight: str | None = None,
+    count: str | None = None,
+    kind: Any = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> ClassRows:
+    """Rows of files or frames that have a column of scores for each class.
+
+    `classes` says which: "cat=p_cat,dog=p_dog", a pattern such as "p_*" in which the star stands for
+    the class, a mapping from class to column, or a list of columns named as their classes are.
+    `confidence` is a further column, if one's own confidence is to be judged.
+
+    >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
+    >>> class_rows(wide, "p_*", label="y").scores.tolist()
+    [[0.7, 0.3], [0.2, 0.8]]
+    """
+    from scorewise.columns.files import open_source
+
+    if kind == "score":
+        raise BadInput(
+            'kind="score" is not known for several classes; pass kind="probability" or kind="logit"'
+        )
+    opened = open_source(source, encoding)
+    columns = class_columns(opened.names, classes)
+    if confidence is not None and confidence not in opened.names:
+        raise BadInput(
+            f"confidence={confidence} is neither max, margin, entropy or energy nor a column; the "
+            f"columns are {listed(opened.names)}"
+        )
+    asked = {
+        "label": label, "score": columns, "weight": weight, "count": count,
+        "own confidence": confidence,
+    }  # fmt: skip
+    found = read(opened, asked, missing=missing)
+    return replace(_class_rows(found, named_classes(list(columns)), kind), columns=columns)
+
+
+def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind | None) -> ClassRows:
+    """The rows of columns of scores, whose classes are known or guessed from the labels."""
+    one_of("kind", kind, (None, *get_args(ClassKind)))
+    label, name, place, scores = (
+        found.one("label"),
+        found.name("label"),
+        found.place,
+        found["score"],
     )
-    (numeric, extra), place = found.amounts, found.place
-    label = found.words[label_name]
     rule = ""
     if known is None:
-        known, rule = _guessed(label, names.label, len(columns))
-    y = class_codes(label, names.label, known, place)
-    values = np.empty((len(y), len(columns)))
-    for k, (name, column) in enumerate(numeric.items()):
-        values[:, k] = column.values
-        in_range(values[:, k], name, place)
-    own = None
-    if confidence is not None:
-        own = extra[confidence_name].values.astype(np.float64)
-        in_range(own, confidence_name, place)
+        known, rule = _guessed(label, name, len(scores))
+    y = class_codes(label, name, known, place)
+    values = np.empty((len(y), len(scores)))
+    for k, (column, numbers) in enumerate(scores.items()):
+        values[:, k] = numbers.values
+        in_range(values[:, k], column, place)
+    sure = found.one("own confidence")
+    own = None if sure is None else sure.values.astype(np.float64)
+    own_name = found.name("own confidence") if found["own confidence"] else "confidence"
+    if own is not None:
+        in_range(own, own_name, place)
     return ClassRows(
         y=y,
         scores=values,
         classes=known,
-        kind=_kind(values, list(columns), kind, place),
-        weight=weights(extra[weight_name], weight_name, place) if weight is not None else None,
-        count=counts(extra[count_name], count_name, place) if count is not None else None,
-        names=names,
+        kind=_kind(values, list(scores), kind, place),
+        weight=found.weight,
+        count=found.count,
+        names=found.names,
         dropped=found.dropped,
         place=place,
         confidence=own,
-        confidence_name=confidence_name,
+        confidence_name=own_name,
         rule=rule,
+        notes=found.told(),
     )
 
 
@@ -132,19 +181,15 @@ def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
 
 
 def _columns(
-    scores: Any, classes: Sequence[Any] | None, in_order: bool
+    scores: Any, classes: Sequence[Any] | None
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
     given = named_classes(classes)
-    if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
-        scores = scores.collect()
-    if not unnamed(scores):
-        heads = list(scores.columns) if hasattr(scores, "columns") else list(scores)
-        columns = {text(c): scores[c] for c in heads}
-        if len(columns) < len(heads):
-            raise BadInput("two columns of scores have the same name; give each a name of its own")
-        known: tuple[str, ...] | None = given or tuple(columns)
-        if given is not None and len(given) == len(columns) and not in_order:
+    columns = named_columns(scores)
+    known = given
+    if columns is not None:
+        known = given or tuple(columns)
+        if given is not None and len(given) == len(columns):
             if set(given) != set(columns):
                 raise BadInput(
                     f"classes= names {listed(list(given))}, but the columns are {listed(list(columns))}; "
@@ -158,13 +203,9 @@ def _columns(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
             )
         many = table.shape[1]
-        of = (
-            given
-            if given is not None and len(given) == many
-            else [f"class {k}" for k in range(many)]
-        )
+        same = given is not None and len(given) == many
+        of = given if given and same else [f"class {k}" for k in range(many)]
         columns = {f"score of {c}": _column(table, k) for k, c in enumerate(of)}
-        known = given
     if len(columns) < 2:
         raise BadInput(
             f"there is a score for {len(columns)} class only; several classes need two or more"
@@ -176,12 +217,52 @@ def _columns(
     return columns, known
 
 
-def unnamed(scores: Any) -> bool:
-    """Whether the columns of scores have no names; those of a pandas frame may be numbers from 0 alone."""
+def is_wide(p: Any) -> bool:
+    """Whether there is a column of scores for each class: a table, a frame or a mapping.
+
+    >>> is_wide([0.2, 0.7]), is_wide([[0.2, 0.8], [0.7, 0.3]]), is_wide({"a": [0.2], "b": [0.8]})
+    (False, True, True)
+    """
+    if isinstance(p, Mapping) or _is_frame(p):
+        return True
+    if isinstance(p, list | tuple):
+        first: Any = p[0] if p else 0
+        return isinstance(first, list | tuple) or np.ndim(first) > 0
+    return len(getattr(p, "shape", ())) > 1
+
+
+def _is_frame(p: Any) -> bool:
+    """Whether it is a data frame, of a library that has been imported."""
+    kinds = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"))
+    return any(
+        library in sys.modules and isinstance(p, getattr(sys.modules[library], name))
+        for library, name in (*kinds, ("pyarrow", "Table"))
+    )
+
+
+def named_columns(scores: Any) -> dict[str, Any] | None:
+    """The columns of a mapping or a frame by name; None where they have no names.
+
+    Those of a pandas frame may be numbers from 0 alone.
+    """
+    if isinstance(scores, Mapping):
+        columns = {text(c): scores[c] for c in scores}
+        if len(columns) < len(scores):
+            raise BadInput("two columns of scores have the same name; give each a name of its own")
+        return columns
+    if not _is_frame(scores):
+        return None
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(scores, pandas.DataFrame):
-        return bool(scores.columns.equals(pandas.RangeIndex(scores.shape[1])))
-    return not isinstance(scores, Mapping) and not hasattr(scores, "get_columns")
+        if scores.columns.equals(pandas.RangeIndex(scores.shape[1])):
+            return None
+        if scores.columns.map(text).has_duplicates:
+            raise BadInput("two columns of scores have the same name; give each a name of its own")
+        return {text(c): scores[c] for c in scores.columns}
+    from scorewise.columns.files import open_frame
+
+    names, get = open_frame(scores)
+    return get(names)
 
 
 def _column(table: Any, k: int) -> Any:
@@ -333,54 +414,53 @@ class DecidedRows:
     names: Names
     dropped: int
     place: Place = field(default_factory=Place)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-def take_decided(
-    labels: Any,
-    predicted: Any,
-    confidence: Any,
+def decided_rows(
+    source: Any,
     *,
+    predicted: Any,
+    label: Any = None,
+    confidence: Any = None,
     classes: Sequence[Any] | None = None,
-    kind: Kind | None = None,
     weight: Any = None,
     count: Any = None,
+    kind: Kind | None = None,
     missing: Missing = "refuse",
-    label_name: str = "label",
-    predicted_name: str = "predicted",
-    confidence_name: str = "confidence",
-    weight_name: str = "weight",
-    count_name: str = "count",
-    place: Place | None = None,
+    encoding: str | None = None,
 ) -> DecidedRows:
-    """Check labels, decisions and the confidence in each decision.
+    """Labels, decisions and the confidence in each decision, by name or, without a source, as columns.
 
     Classes are the list given, or else all labels and decisions in order. Unless said, confidence is a
     probability when all of it lies in [0, 1], and a score otherwise.
 
-    >>> rows = take_decided(["a", "b"], ["a", "c"], [0.9, 0.4])
+    >>> rows = decided_rows(None, label=["a", "b"], predicted=["a", "c"], confidence=[0.9, 0.4])
     >>> rows.y, rows.called, rows.classes
     (array([0, 1]), array([0, 2]), ('a', 'b', 'c'))
+    >>> decided_rows({"y": ["a", "b"], "call": ["a", "a"], "p": [0.7, 0.2]}, predicted="call").notes[1]
+    "score: column 'p' (not named; taken because of its name)"
     """
     one_of("kind", kind, (None, *get_args(Kind)))
-    names = Names(label_name, weight_name, count_name)
-    found = read(
-        {label_name: labels, predicted_name: predicted},
-        {confidence_name: confidence, weight_name: weight, count_name: count},
-        missing=missing,
-        place=place or Place(),
-    )
-    text, (numeric,), place = found.words, found.amounts, found.place
-    known = named_classes(classes) or _classes(list(text.values()))
-    y, called = (class_codes(v, n, known, place) for n, v in text.items())
-    sure, kind = scored(numeric[confidence_name], confidence_name, kind, place)
+    if source is None:
+        predicted, confidence = {"predicted": predicted}, {"confidence": confidence}
+    elif predicted in (label, confidence):
+        raise BadInput(f"column '{predicted}' is given twice; name a different column for each")
+    asked = {
+        "label": label, "decision": predicted, "score": confidence, "weight": weight, "count": count,
+    }  # fmt: skip
+    found = read(source, asked, missing=missing, encoding=encoding)
+    place = found.place
+    words = {**found["label"], **found["decision"]}
+    known = named_classes(classes) or _classes(list(words.values()))
+    y, called = (class_codes(v, n, known, place) for n, v in words.items())
+    sure, kind = scored(found.one("score"), found.name("score"), kind, place)
     return DecidedRows(
-        y, called, sure.astype(np.float64), known, kind,
-        weights(numeric[weight_name], weight_name, place) if weight is not None else None,
-        counts(numeric[count_name], count_name, place) if count is not None else None,
-        names, found.dropped, place,
+        y, called, sure.astype(np.float64), known, kind, found.weight, found.count, found.names,
+        found.dropped, place, found.told(),
     )  # fmt: skip
 
 

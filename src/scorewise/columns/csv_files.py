@@ -43,6 +43,7 @@ class Table:
     """A file whose columns are known and not yet read.
 
     `texts`, where types are guessed from text, reads columns as that text: only an empty cell is missing.
+    `records`, of JSON, are the rows with whatever is nested in them.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Table:
     read: Callable[[list[str]], pl.DataFrame]
     whole: Callable[[], AbstractContextManager[Whole]]
     texts: Callable[[list[str]], pl.DataFrame] | None = None
+    records: Callable[[], list[dict[str, Any]]] | None = None
 
 
 @contextmanager
@@ -165,7 +167,28 @@ class _Csv:
             frames = [part.select(c) for part in parts]
             parts = [part.drop(c) for part in parts]
             found.append(pl.concat(frames, how="vertical_relaxed").to_series())
-        return pl.DataFrame(found)
+        return self._once_headed(pl.DataFrame(found))
+
+    def _once_headed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The same frame; refused where a row is the header once more, as in files joined by hand."""
+        import polars as pl
+
+        if not frame.width or any(dtype != pl.String for dtype in frame.dtypes):
+            return frame
+        same = frame.select(pl.all_horizontal(pl.col(c) == c for c in frame.columns)).to_series()
+        if same.any():
+            with self.whole() as whole, whole.guard():
+                cells = (pl.col(str(k)) == c for k, c in enumerate(self.header))
+                again = whole.frame.select(pl.all_horizontal(cells).alias("again")).collect()[
+                    "again"
+                ]
+            if again.any():
+                many = f"{again.sum():,} times, first in" if again.sum() > 1 else "in"
+                raise BadInput(
+                    f"{self.name} has its header again {many} row {(again.arg_max() or 0) + 1}; leave that "
+                    f"line out"
+                )
+        return frame
 
     def texts(self, columns: list[str], missing: tuple[str, ...] = ()) -> pl.DataFrame:
         """Columns of text as it stands."""

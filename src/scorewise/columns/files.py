@@ -1,30 +1,68 @@
-"""Files and shards of files as one set of columns."""
+"""Files, shards of files and frames of any library as one set of columns."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from scorewise.columns import Place
 from scorewise.columns.csv_files import Table, start_of
-from scorewise.columns.decoding import Source, as_utf8
+from scorewise.columns.decoding import Source, as_utf8, check_encoding
 from scorewise.columns.formats import TEXTS, open_table, sniff
+from scorewise.columns.numbers import Place
 from scorewise.columns.paths import STDIN, expand, format_of, names_of
 from scorewise.columns.roles import near_names
 from scorewise.errors import BadInput
 
-if TYPE_CHECKING:
-    import polars as pl
+
+class Opened(NamedTuple):
+    """The names of the columns, a function that reads some, and the names of the files.
+
+    The function takes the names of columns, and which of them are read as plain text.
+    """
+
+    names: list[str]
+    read: Callable[[list[str], Collection[str]], tuple[dict[str, Any], Place]]
+    sources: tuple[str, ...] = ()
+
+
+def open_source(source: Any, encoding: str | None = None) -> Opened:
+    """Files or globs, standard input (`-`), a data frame or a dict of columns, not yet read.
+
+    >>> opened = open_source({"id": [1, 2], "p": [0.2, 0.9]})
+    >>> opened.names, opened.read(["p"], ())[0]
+    (['id', 'p'], {'p': [0.2, 0.9]})
+    """
+    check_encoding(encoding)
+    if is_files(source):
+        listed = source if isinstance(source, list | tuple) else [source]
+        return open_tables(open_files(listed, encoding))
+    names, get = open_frame(source)
+    return Opened(names, lambda wanted, texts: (get(wanted), Place()))
+
+
+def open_tables(tables: Sequence[Table]) -> Opened:
+    """Files of which all columns are known."""
+    return Opened(
+        tables[0].columns,
+        lambda wanted, texts: read_shards(tables, wanted, texts),
+        tuple(table.name for table in tables),
+    )
+
+
+def is_files(source: Any) -> bool:
+    """Whether it is the name of a file, or a list of them."""
+    listed = source if isinstance(source, list | tuple) else [source]
+    return all(isinstance(s, str | os.PathLike) for s in listed)
 
 
 def open_files(
     sources: Sequence[str | os.PathLike[str]], encoding: str | None = None
 ) -> list[Table]:
-    """The tables in files: csv, jsonl (also .gz), parquet and arrow; `-` is standard input.
+    """The tables in files: csv, jsonl and json (also .gz), parquet and arrow; `-` is standard input.
 
     Text is in `encoding`, if it has no mark that says another; else in UTF-8.
     """
@@ -32,8 +70,13 @@ def open_files(
     return [_open(p, n, encoding) for p, n in zip(paths, names_of(paths), strict=True)]
 
 
-def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, pl.Series], Place]:
-    """The columns of all tables, one below the other, and where each row came from."""
+def read_shards(
+    tables: Sequence[Table], columns: Sequence[str], texts: Collection[str] = ()
+) -> tuple[dict[str, Any], Place]:
+    """The columns of all tables, one below the other, and where each row came from.
+
+    Those of `texts` are text as it stands, or whatever is nested in records.
+    """
     first = tables[0]
     for table in tables[1:]:
         for column in columns:
@@ -52,14 +95,31 @@ def read_shards(tables: Sequence[Table], columns: list[str]) -> tuple[dict[str, 
                     f"{table.columns.count(column)} columns of {table.name} are named '{column}'; "
                     f"give them names apart"
                 )
-    frames = [(t.name, t.read(columns)) for t in tables]
-    place = Place(files=tuple((name, frame.height) for name, frame in frames))
-    full = [(name, frame) for name, frame in frames if frame.height]
+    parts = [(t.name, *_parts(t, columns, texts)) for t in tables]
+    place = Place(files=tuple((name, height) for name, height, _ in parts))
+    full = [(name, part) for name, height, part in parts if height]
     if not full:
         if len(tables) == 1:
             raise BadInput(f"{first.name} has no rows")
         raise BadInput(f"none of the {len(tables)} files has any rows")
-    return {c: _join(c, [(name, f.get_column(c)) for name, f in full]) for c in columns}, place
+    return {c: _join(c, [(name, part[c]) for name, part in full]) for c in columns}, place
+
+
+def _parts(
+    table: Table, columns: Sequence[str], texts: Collection[str]
+) -> tuple[int, dict[str, Any]]:
+    """How many rows a table has, and its columns."""
+    plain = [c for c in columns if c not in texts]
+    said = [c for c in columns if c in texts]
+    found: dict[str, Any] = {}
+    if said and table.records is not None:
+        rows = table.records()
+        found = {c: [row.get(c) for row in rows] for c in said}
+    elif said:
+        found = dict(zip(said, (table.texts or table.read)(said), strict=True))
+    if plain:
+        found |= dict(zip(plain, table.read(plain), strict=True))
+    return len(next(iter(found.values()))), found
 
 
 @contextmanager
@@ -75,20 +135,16 @@ def readable(name: str) -> Iterator[None]:
 
 def _open(path: Path, name: str, encoding: str | None) -> Table:
     with readable(name):
-        if is_file(path):
-            return open_table_of(path, name, encoding)
-        return open_bytes(piped(path), name, encoding)
+        if str(path) == STDIN or not path.is_file():  # a pipe, too, can be read once only
+            return _open_bytes(_piped(path), name, encoding)
+        form, packed = format_of(path)
+        text = (
+            _text_of(path, name, form, packed, encoding) if form in TEXTS else _filled(path, name)
+        )
+        return open_table(text, name, form)
 
 
-def open_table_of(path: Path, name: str, encoding: str | None) -> Table:
-    """The table in a file, by its extension."""
-    form, packed = format_of(path)
-    if form not in TEXTS:
-        return open_table(_filled(path, name), name, form)
-    return open_table(text_of(path, name, form, packed, encoding), name, form)
-
-
-def text_of(source: Source, name: str, form: str, packed: bool, encoding: str | None) -> Source:
+def _text_of(source: Source, name: str, form: str, packed: bool, encoding: str | None) -> Source:
     """The text of a file or a pipe in UTF-8; refused where there is none."""
     text = as_utf8(_filled(source, name), name, form, packed=packed, encoding=encoding)
     return _filled(text, name, " once unpacked" * packed)
@@ -100,12 +156,7 @@ def _filled(source: Source, name: str, when: str = "") -> Source:
     return source
 
 
-def is_file(path: Path) -> bool:
-    """Whether this is a file, not standard input or a pipe, which can be read once only."""
-    return str(path) != STDIN and path.is_file()
-
-
-def piped(path: Path) -> bytes:
+def _piped(path: Path) -> bytes:
     """All of standard input or of a pipe."""
     if str(path) != STDIN:
         return path.read_bytes()
@@ -114,24 +165,22 @@ def piped(path: Path) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
+def _open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
     """The table in bytes of a format that the first of them tell."""
     if (form := sniff(data)) not in TEXTS:
         return open_table(data, name, form)
-    text = text_of(data, name, "jsonl", is_packed(data), encoding)  # without the mark of UTF-8
+    packed = data.startswith(b"\x1f\x8b")
+    text = _text_of(data, name, "jsonl", packed, encoding)  # without the mark of UTF-8
     return open_table(text, name, sniff(start_of(text)))
 
 
-def is_packed(data: bytes) -> bool:
-    """Whether bytes are those of a gzip file."""
-    return data.startswith(b"\x1f\x8b")
-
-
-def _join(column: str, parts: list[tuple[str, pl.Series]]) -> pl.Series:
+def _join(column: str, parts: list[tuple[str, Any]]) -> Any:
     """Shards of a column below one another: integers with floats as floats, with text as text."""
     import polars as pl
 
     series = [s for _, s in parts]
+    if any(isinstance(s, list) for s in series):
+        return [value for s in series for value in s]
     if len({str(s.dtype) for s in series}) == 1:
         return pl.concat(series)
     number = [s.dtype.is_numeric() or s.dtype in (pl.Boolean, pl.Null) for s in series]

@@ -1,10 +1,12 @@
-"""Lines of JSON as Python objects, whatever is nested in them."""
+"""Each file format: the names of its columns, and those columns that are wanted, with polars."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scorewise.columns.csv_files import Table, Whole, guard, open_csv, placed, start_of
@@ -15,46 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The objects in lines of JSON; finds the line that is broken.
-
-    >>> lines_of(b'{"gold": ["a", "b"]}', "x.jsonl")
-    [{'gold': ['a', 'b']}]
-    """
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode(), parse_int=_integer)
-        except RecursionError:
-            raise BadInput(
-                f"{name} is nested too deeply in line {number}; leave out the field that is"
-            ) from None
-        except ValueError as problem:
-            said = broken(data, name, "jsonl") if isinstance(problem, UnicodeError) else None
-            raise BadInput(
-                said or f"{name} is not JSON in line {number}; one object per line is wanted"
-            ) from None
-        if not isinstance(row, dict):
-            raise BadInput(
-                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
-            )
-        rows.append(row)
-    if not rows:
-        raise BadInput(f"{name} has no rows")
-    return rows
-
-
-def _integer(digits: str) -> int | str:
-    """An integer; as text when 64 bits may not hold it."""
-    return int(digits) if len(digits) <= 18 else digits
-
-
-# Each file format: the names of its columns, and those columns that are wanted, with polars.
-
-
-TEXTS = ("csv", "jsonl")  # formats of text, which may be packed and in any encoding
+TEXTS = ("csv", "jsonl", "json")  # formats of text, which may be packed and in any encoding
 _LINES = 100_000
 
 
@@ -66,14 +29,17 @@ def open_table(source: Source, name: str, form: str) -> Table:
 def sniff(data: bytes) -> str:
     """The format that the first bytes tell.
 
-    >>> sniff(b'{"y": 1}'), sniff(b"y,p"), sniff(b"PAR1...")
-    ('jsonl', 'csv', 'parquet')
+    >>> sniff(b'{"y": 1}'), sniff(b'[{"y": 1}]'), sniff(b"y,p"), sniff(b"PAR1...")
+    ('jsonl', 'json', 'csv', 'parquet')
     """
     if data.startswith(b"PAR1"):
         return "parquet"
     if data.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    return "jsonl" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
+    text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if re.match(rb'\[|{\s*"data"\s*:\s*\[', text):
+        return "json"
+    return "jsonl" if text.startswith(b"{") else "csv"
 
 
 # jsonl
@@ -87,7 +53,7 @@ def _open_jsonl(source: Source, name: str) -> Table:
         for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
             with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
                 return pl.scan_ndjson(file, infer_schema_length=lines).select(wanted).collect()
-        return _open_plainly(source, name).read(wanted)
+        return _open_json(source, name).read(wanted)
 
     @contextmanager
     def whole() -> Iterator[Whole]:
@@ -102,18 +68,19 @@ def _open_jsonl(source: Source, name: str) -> Table:
             if made is not None:
                 yield made
                 return
-        with _open_plainly(source, name).whole() as plain:
+        with _open_json(source, name).whole() as plain:
             yield plain
 
     with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
         schema = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema()
-        return Table(name, schema.names(), read, whole)
-    return _open_plainly(source, name)
+        records = partial(_records, source, name)
+        return Table(name, schema.names(), read, whole, records=records)
+    return _open_json(source, name)
 
 
-def _open_plainly(source: Source, name: str) -> Table:
-    """Line by line: knows NaN and columns of mixed types, and finds the line that is broken."""
-    rows = lines_of(start_of(source, -1), name)
+def _open_json(source: Source, name: str) -> Table:
+    """Objects one by one: knows NaN and columns of mixed types, and finds the line that is broken."""
+    rows = _records(source, name)
     columns = list(dict.fromkeys(key for row in rows for key in row))
 
     def read(wanted: list[str]) -> pl.DataFrame:
@@ -123,9 +90,13 @@ def _open_plainly(source: Source, name: str) -> Table:
 
     @contextmanager
     def whole() -> Iterator[Whole]:
-        yield placed(read(columns).lazy(), name, "jsonl")
+        yield placed(read(columns).lazy(), name, "json")
 
-    return Table(name, columns, read, whole)
+    return Table(name, columns, read, whole, records=lambda: rows)
+
+
+def _records(source: Source, name: str) -> list[dict[str, Any]]:
+    return records_of(start_of(source, -1), name)
 
 
 def _mixed(name: str, values: list[Any]) -> pl.Series:
@@ -137,6 +108,11 @@ def _mixed(name: str, values: list[Any]) -> pl.Series:
         return pl.Series(name, values)
     if kinds <= {bool, int, float}:
         return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+    if kinds == {list}:
+        with suppress(
+            TypeError, ValueError, pl.exceptions.PolarsError
+        ):  # of lists of several kinds
+            return pl.Series(name, values)
     text = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return pl.Series(name, text, dtype=pl.String)
 
@@ -191,9 +167,103 @@ def _open_arrow(source: Source, name: str) -> Table:
     return Table(name, columns, read, whole)
 
 
+# JSON as records: one object for each row, with whatever is nested in it.
+
+
+_NO_RECORDS = (
+    'a list of objects, one for each answer, is wanted, or {"data": [...]} with such a list'
+)
+
+
+def records_of(data: bytes, name: str) -> list[dict[str, Any]]:
+    """The records in JSON: a list of objects, {"data": such a list}, or an object in each line.
+
+    >>> records_of(b'{"data": [{"answer": ["a", "b"]}]}', "x.json")
+    [{'answer': ['a', 'b']}]
+    """
+    if not data.strip():
+        empty = f"is empty ({len(data)} bytes)" if _named_json(name) else "has no rows"
+        raise BadInput(f"{name} {empty}")
+    try:
+        whole = json.loads(data.decode(), parse_int=_integer)
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deeply; leave out the field that is") from None
+    except ValueError as problem:
+        if isinstance(problem, UnicodeError):
+            raise BadInput(broken(data, name, "json") or f"{name} is not JSON") from None
+        if _named_json(name):
+            where = (
+                f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
+            )
+            raise BadInput(f"{name} is not JSON{where}; {_NO_RECORDS}") from None
+        return lines_of(data, name)
+    return _rows(whole, name)
+
+
+def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
+    rows = whole.get("data") if isinstance(whole, dict) else whole
+    if isinstance(whole, dict) and not isinstance(rows, list) and not _named_json(name):
+        rows = [whole]  # a single line
+    if not isinstance(rows, list):
+        raise BadInput(f"{name} holds no list of records; {_NO_RECORDS}")
+    if not rows:
+        raise BadInput(f"{name} has no rows")
+    wrong = next((i for i, row in enumerate(rows) if not isinstance(row, dict)), None)
+    if wrong is not None:
+        kind = type(rows[wrong]).__name__
+        raise BadInput(f"{name} has a value of type {kind} as record {wrong + 1}; {_NO_RECORDS}")
+    if "paragraphs" in rows[0]:
+        raise BadInput(
+            f"{name} is nested as SQuAD is (data, paragraphs, qas), which is not read; write one object "
+            f"for each answer with its gold answers, prediction and confidence"
+        )
+    return rows
+
+
+def _named_json(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(".json")
+
+
+def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
+    """The objects in lines of JSON; finds the line that is broken.
+
+    >>> lines_of(b'{"gold": ["a", "b"]}', "x.jsonl")
+    [{'gold': ['a', 'b']}]
+    """
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line.decode(), parse_int=_integer)
+        except RecursionError:
+            raise BadInput(
+                f"{name} is nested too deeply in line {number}; leave out the field that is"
+            ) from None
+        except ValueError as problem:
+            said = broken(data, name, "jsonl") if isinstance(problem, UnicodeError) else None
+            raise BadInput(
+                said or f"{name} is not JSON in line {number}; one object per line is wanted"
+            ) from None
+        if not isinstance(row, dict):
+            raise BadInput(
+                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
+            )
+        rows.append(row)
+    if not rows:
+        raise BadInput(f"{name} has no rows")
+    return rows
+
+
+def _integer(digits: str) -> int | str:
+    """An integer; as text when 64 bits may not hold it."""
+    return int(digits) if len(digits) <= 18 else digits
+
+
 _OPENERS: dict[str, Callable[[Source, str], Table]] = {
     "csv": open_csv,
     "jsonl": _open_jsonl,
+    "json": _open_json,
     "parquet": _open_parquet,
     "arrow": _open_arrow,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -107,11 +107,15 @@ REST = "the rest"  # what the negative class is called when several others make 
 
 @dataclass(frozen=True)
 class Labels:
-    """The two classes as text, and the rule by which the positive one was chosen."""
+    """The two classes as text, and the rule by which the positive one was chosen.
+
+    `note` says which spellings were taken for one word, if any.
+    """
 
     positive: str
     negative: str
     rule: str
+    note: str = field(default="", repr=False, compare=False)
 
 
 def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools, Labels]:
@@ -119,7 +123,7 @@ def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools,
 
     The positive class is the one given; else 1 of 0/1 and of -1/1, True of False/True, the word
     that means it (yes, positive, case, malignant, ...), the last of declared categories, or the
-    last in sort order.
+    last in sort order. Words that differ in case or in blanks around them are one where that leaves two.
 
     >>> from scorewise.columns.vectors import vector
     >>> read_labels(vector(["no", "yes", "no"], "y"), "y")
@@ -134,7 +138,30 @@ def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools,
         )
     if isinstance(column, Numbers):
         return _of_numbers(column.values, name, positive)
-    return _of_values(column, name, positive)
+    column, note = _folded(column)
+    y, labels = _of_values(column, name, positive)
+    return y, replace(labels, note=note)
+
+
+def _folded(column: Coded) -> tuple[Coded, str]:
+    """The same column with spellings of a word as one, where that leaves two words; and a note.
+
+    >>> _folded(Coded(np.array([0, 1, 2, 2]), ["Yes ", "no", "yes"]))[1]
+    "'Yes ' is read as 'yes'"
+    """
+    used = np.flatnonzero(np.bincount(column.codes, minlength=len(column.values)))
+    forms: dict[str, list[int]] = {}
+    for code in used.tolist():
+        forms.setdefault(_fold(text(column.values[code])), []).append(code)
+    if len(forms) != 2 or len(used) == 2:
+        return column, ""
+    counts = np.bincount(column.codes)
+    of = {c: max(codes, key=lambda k: counts[k]) for codes in forms.values() for c in codes}
+    kept = sorted(set(of.values()))
+    at = np.array([kept.index(of.get(c, kept[0])) for c in range(len(column.values))])
+    spelled = [(text(column.values[c]), text(column.values[k])) for c, k in of.items() if c != k]
+    note = ", ".join(f"{short(word)} is read as {short(form)}" for word, form in spelled)
+    return Coded(at[column.codes], [column.values[k] for k in kept], column.declared), note
 
 
 def text(value: Any) -> str:

@@ -1,16 +1,19 @@
-"""Where a row is, in words."""
+"""Where a row is, in words; and columns that have to be numbers: scores, weights, counts."""
 
 from __future__ import annotations
 
 import datetime
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Floats
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.vectors import Coded, Numbers, Vector, numeric, short, spread, spreadable
 from scorewise.errors import BadInput
 
@@ -46,6 +49,11 @@ class Place:
     def position(self, index: int) -> int:
         """Where the row was before others were left out."""
         return index if self.kept is None else int(self.kept[index])
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(name for name, _ in self.files)
 
     def row(self, index: int) -> str:
         """The row's number, and what it counts from."""
@@ -124,19 +132,91 @@ def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
             first = column.values[column.codes[big.argmax()]]
             raise BadInput(_too_large(name, place.rows(big), short(first)))
     read = [_read(v) for v in column.values]
+    note = ""
+    if None in read:
+        read, note = _as_written(column.values) or (read, "")
     wrong = np.array([r is None for r in read])[column.codes] & (column.codes >= 0)
     if not wrong.any():
         table = np.array([np.nan if r is None else r for r in read])
-        return Numbers(table[column.codes], column.codes < 0)
+        return Numbers(table[column.codes], column.codes < 0, note)
     value = column.values[column.codes[wrong.argmax()]]
     if isinstance(value, _TIMES):
         raise BadInput(f"{name} holds dates or times, first {value}; pass one number per row")
     if isinstance(value, complex):
         raise BadInput(f"{name} holds complex numbers; pass one real number per row")
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        raise BadInput(
+            f"{name} is written in percent {place.rows(wrong)} ({short(value)}); remove the % and "
+            f"divide by 100"
+        )
     raise BadInput(
         f"{name} is not a number {place.rows(wrong)} ({short(value)}); "
         f"correct it or leave such rows out"
     )
+
+
+_TRUTH = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
+
+
+def truths(column: Vector, name: str, place: Place) -> Numbers:
+    """The column as numbers; also text that says true or false, yes or no.
+
+    >>> truths(Coded(np.array([0, 1, -1, 0]), ["True", "false"]), "correct", Place()).values
+    array([1., 0., 0., 1.])
+    """
+    if isinstance(column, Coded):
+        words = [str(v).strip().casefold() for v in column.values]
+        if words and all(word in _TRUTH for word in words):
+            known = np.array([*(_TRUTH[word] for word in words), 0.0])
+            return Numbers(known[column.codes], column.codes < 0)
+    return numbers(column, name, place)
+
+
+_COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})*")
+
+
+def _as_written(values: Sequence[Any]) -> tuple[list[float | None], str] | None:
+    """Numbers all written in percent or with a decimal comma, and a note; None where they are not.
+
+    Text such as 1,234 alone may have a comma for thousands, and is not read.
+
+    >>> _as_written(["91%", "5 %"])
+    ([0.91, 0.05], "written in percent and read as shares: '91%' is 0.91")
+    >>> _as_written(["0,91", "1"])
+    ([0.91, 1.0], "written with a decimal comma: '0,91' is 0.91")
+    """
+    if not all(isinstance(v, str) for v in values):
+        return None
+    bare = [v.strip() for v in values]
+    percent = all(v.endswith("%") for v in bare)
+    if percent:
+        bare = [v[:-1].rstrip() for v in bare]
+    comma = any("," in v for v in bare)
+    if comma:
+        if not all(map(_COMMA.fullmatch, bare)) or all(map(_THOUSANDS.fullmatch, bare)):
+            return None
+        bare = [v.replace(",", ".") for v in bare]
+    if not (percent or comma) or any(_read(v) is None for v in bare):
+        return None
+    # by digits, so that 7% is the float that 0.07 is
+    read = [float(Decimal(v).scaleb(-2 if percent else 0)) for v in bare]
+    how = "written in percent and read as shares" if percent else "written with a decimal comma"
+    first = next(i for i, v in enumerate(values) if percent or "," in v)
+    return [*read], f"{how}: {short(values[first])} is {read[first]:g}"
+
+
+def is_text(column: Vector) -> bool:
+    """Whether no value of a column is a number.
+
+    >>> is_text(Coded(np.array([0, 1]), ["cat", "dog"])), is_text(Coded(np.array([0]), ["7%"]))
+    (True, False)
+    """
+    if not isinstance(column, Coded) or not column.values:
+        return False
+    if _as_written(column.values) is not None:
+        return False
+    return all(_read(v) is None for v in column.values)
 
 
 def _digits(value: Any) -> str | int | None:
@@ -187,69 +267,44 @@ def in_range(values: NDArray[Any], name: str, place: Place) -> tuple[float, floa
     return low, high
 
 
-# Numbers from 0 to 1 as people write them: confidence, and how good an answer is.
-
-
-_TRUTH = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
-_MARKS = 10  # the most that a scale of marks has; beyond are percentages
-
-
-def amounts(column: Vector, name: str, place: Place) -> Numbers:
-    """A column as numbers; text with a percent sign is refused with the way out.
-
-    >>> amounts(Coded(np.array([0, 1]), ["61%", "5 %"]), "p", Place())
-    Traceback (most recent call last):
-    scorewise.errors.BadInput: p is written in percent in 2 rows, first at row 0, counting from 0 ('61%'); \
-remove the % and divide by 100
-    """
-    if isinstance(column, Coded):
-        marked = np.array([isinstance(v, str) and v.rstrip().endswith("%") for v in column.values])
-        if marked.any() and (rows := marked[column.codes] & (column.codes >= 0)).any():
-            first = column.values[column.codes[rows.argmax()]]
-            raise BadInput(
-                f"{name} is written in percent {place.rows(rows)} ({short(first)}); remove the % and "
-                f"divide by 100"
-            )
-    return numbers(column, name, place)
-
-
-def truths(column: Vector, name: str, place: Place) -> Numbers:
-    """How good answers are, as numbers; also text that says true or false, yes or no.
-
-    >>> truths(Coded(np.array([0, 1, -1, 0]), ["True", "false"]), "correct", Place()).values
-    array([1., 0., 0., 1.])
-    """
-    if isinstance(column, Coded):
-        words = [str(v).strip().casefold() for v in column.values]
-        if words and all(word in _TRUTH for word in words):
-            known = np.array([*(_TRUTH[word] for word in words), 0.0])
-            return Numbers(known[column.codes], column.codes < 0)
-    return amounts(column, name, place)
-
-
-def in_unit(column: Numbers, name: str, place: Place) -> Floats:
-    """Numbers in [0, 1], NaN where one is missing.
-
-    >>> in_unit(Numbers(np.array([True, False]), np.array([False, True])), "correct", Place())
-    array([ 1., nan])
-    """
-    values = column.values.astype(np.float64)
-    if column.null is not None:
-        values[column.null] = np.nan
-    there = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    low, high = in_range(there, name, place)
-    if low < 0 or high > 1:
-        outside = (there < 0) | (there > 1)
+def weights(column: Numbers, name: str, place: Place) -> Floats:
+    """Weights, which have to be finite, not negative and not all zero."""
+    values = column.values.astype(np.float64, copy=False)
+    low, high = in_range(values, name, place)
+    if low < 0:
+        below = values < 0
         raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.6g}); "
-            f"{_way_out(values, low, high)}"
+            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
+            f"weights are zero or more"
+        )
+    if len(values) and high == 0:
+        raise BadInput(f"{name} is zero in every row; give at least one row some weight")
+    beyond = (values > 1e120) | ((values > 0) & (values < 1e-120))
+    if beyond.any():
+        raise BadInput(
+            f"{name} is beyond what can be squared {place.rows(beyond)} "
+            f"({values[beyond.argmax()]:.6g}); weights have no unit, so scale them all towards 1"
         )
     return values
 
 
-def _way_out(values: Floats, low: float, high: float) -> str:
-    if low < 0 or high > 100 or np.nanmedian(values) <= 1:
-        return "bring it to that range"
-    if high > _MARKS:
-        return "divide percentages by 100"
-    return f"divide it by the most that it can be, such as {high:g}"
+def counts(column: Numbers, name: str, place: Place) -> Ints:
+    """Counts, which have to be whole and not negative."""
+    values = column.values
+    low, high = in_range(values.astype(np.float64, copy=False), name, place)
+    if low < 0:
+        below = values < 0
+        raise BadInput(
+            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
+            f"counts are whole numbers from zero up"
+        )
+    if values.dtype.kind == "f":
+        part = values != np.floor(values)
+        if part.any():
+            raise BadInput(
+                f"{name} is not whole {place.rows(part)} ({values[part.argmax()]:.6g}); "
+                f"pass fractions as weight= instead"
+            )
+    if high > 2**53 or float(values.sum(dtype=np.float64)) > 2**53:
+        raise BadInput(f"{name} adds up to more than 2**53, beyond exact counting; scale it down")
+    return values.astype(np.int64, copy=False)

@@ -18,6 +18,7 @@ FORMATS = {
     ".tsv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -119,7 +120,7 @@ def format_of(path: Path) -> tuple[str, bool]:
     name = path.name.lower()
     packed = name.endswith(".gz")
     known = FORMATS.get(Path(name.removesuffix(".gz")).suffix)
-    if known is None or (packed and known not in ("csv", "jsonl")):
+    if known is None or (packed and known not in ("csv", "jsonl", "json")):
         raise BadInput(
             f"{path.name} has no extension known here; known are {', '.join(FORMATS)}, "
             f"and .gz after those of text"

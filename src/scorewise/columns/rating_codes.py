@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Ints
 from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place
-from scorewise.columns.quality import plain
+from scorewise.columns.texts import plain
 from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput
 

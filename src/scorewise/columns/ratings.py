@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.classes import coded
-from scorewise.columns.labels import listed
-from scorewise.columns.numbers import Place, numbers
+from scorewise.columns.labels import listed, text
+from scorewise.columns.layouts import Form, Layout, guessed
+from scorewise.columns.numbers import Place, numbers, weights
+from scorewise.columns.numbers import counts as checked_counts
 from scorewise.columns.rating_codes import (
     MOST_CELLS,
     Codes,
@@ -22,8 +24,9 @@ from scorewise.columns.rating_codes import (
     ratings_list,
     ratings_table,
 )
-from scorewise.columns.rows import aligned, counts, one_of, same_length, weights
-from scorewise.columns.vectors import Numbers, Vector, vector
+from scorewise.columns.roles import class_columns
+from scorewise.columns.rows import Columns, one_of, read
+from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -36,7 +39,7 @@ class RatingRows:
     They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
     are the numbers of the categories, or their places where they are words. `raters` is None where it is
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
-    ratings were read.
+    ratings were read, `guesses` which columns were not named and how their values were written.
     """
 
     given: Codes | RatingList
@@ -50,6 +53,7 @@ class RatingRows:
     count: NDArray[np.int64] | Floats | None = None
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.given.shape[0])
@@ -65,64 +69,83 @@ class RatingRows:
         return ratings_list(self.given)
 
 
-def take_ratings(
-    columns: Mapping[str, Any],
+def rating_rows(
+    source: Any = None,
     *,
+    raters: Any = (),
+    item: Any = None,
+    rater: Any = None,
+    rating: Any = None,
+    counts: Any = None,
+    form: Form | None = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
-    items: Any = None,
     weight: Any = None,
     count: Any = None,
-    weight_name: str = "weight",
-    count_name: str = "count",
-    place: Place | None = None,
+    encoding: str | None = None,
 ) -> RatingRows:
-    """A column for each rater, a row for each item; what is missing was not rated.
+    """Ratings by the names of their columns in files or frames; without a source, the columns themselves.
 
-    >>> rows = take_ratings({"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
+    A row has one item, with a column for each of the `raters`, or with `counts` of those who chose each
+    category, whoever they were; or it has one `rating` of an `item` by a `rater`. What is missing was not
+    rated. `form` says what all columns that are not named are: "items", one for each rater; "counts", one
+    for each category; or the square "table" of two raters, with the first one's categories in the column
+    `item`, or in the order of the columns. Columns that are not named are guessed, and a note says so.
+
+    >>> rows = rating_rows(raters={"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
     >>> rows.codes.tolist(), rows.categories
     ([[1, 1], [0, 1], [-1, 0]], ('no', 'yes'))
+    >>> rating_rows(counts={"no": [2, 0], "yes": [1, 2]}).codes.tolist()
+    [[0, 0, 1], [1, 1, -1]]
+    >>> rating_rows({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]}).guesses
+    ("raters: columns 'ann', 'bob' (not named; 'item' names the items)",)
     """
-    if len(columns) < 2:
+    layout = Layout(raters, item, rater, rating, counts, form, weight, count)
+    notes: tuple[str, ...] = ()
+    if source is not None:
+        from scorewise.columns.files import open_source
+
+        source = open_source(source, encoding)
+        layout, notes = guessed(source, layout)
+    if layout.form == "table":
+        rows = _table_of(source, layout, scale, categories)
+    elif layout.counts is not None:
+        rows = _counted(source, layout, scale, categories)
+    elif layout.rating is not None:
+        rows = _long(source, layout, scale, categories)
+    else:
+        rows = _wide(source, layout, scale, categories)
+    return replace(rows, guesses=(*notes, *rows.guesses))
+
+
+_GIVE = {"weight": "give each item one", "count": "give each item one"}
+
+
+def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    """A column for each rater, a row for each item."""
+    many = len(layout.raters)
+    if many < 2:
         raise BadInput(
-            f"there are ratings of {len(columns)} rater; agreement needs a column for each of two or "
+            f"there are ratings of {many} rater; agreement needs a column for each of two or "
             f"more, or rating= for one rating in each row"
         )
-    place = place or Place()
-    named = {str(name): column for name, column in columns.items()}
-    if len(named) < len(columns):
-        raise BadInput("two raters have the same name; give each a name of its own")
-    aligned(named.items())
-    vectors = {name: vector(column, name) for name, column in named.items()}
-    same_length(list(vectors.items()))
     one_of("scale", scale, get_args(Scale))
-    found = coded_ratings(vectors, scale, categories, place)
-    beside = next(iter(vectors.items()))
+    asked = {"rating": layout.raters, "weight": layout.weight, "count": layout.count}
+    found, items = _read(source, asked, layout.item)
+    vectors = found["rating"]
+    if len(vectors) < many:
+        raise BadInput("two raters have the same name; give each a name of its own")
+    coded = coded_ratings(vectors, scale, categories, found.place)
     return RatingRows(
-        found.codes,
-        found.categories,
-        found.values,
-        scale,
-        tuple(named),
-        found.declared,
-        item_names(items, len(found.codes)),
-        None
-        if weight is None
-        else weights(_amount(weight, weight_name, beside, place), weight_name, place),
-        None
-        if count is None
-        else counts(_amount(count, count_name, beside, place), count_name, place),
-        place,
-    )
+        coded.codes, coded.categories, coded.values, scale, tuple(vectors), coded.declared,
+        item_names(items, len(coded.codes)), found.weight, found.count, found.place, guesses=found.told(),
+    )  # fmt: skip
 
 
-def _amount(column: Any, name: str, beside: tuple[str, Vector], place: Place) -> Numbers:
-    """A number for each item."""
-    found = numbers(vector(column, name), name, place)
-    same_length([beside, (name, found)])
-    if (gone := found.missing()) is not None:
-        raise BadInput(f"{name} is missing {place.rows(gone)}; give each item one")
-    return found
+def _read(source: Any, asked: Mapping[str, Any], item: Any) -> tuple[Columns, Any]:
+    """Columns of ratings with a weight for each item, and the names of the items as they are."""
+    found = read(source, {**asked, "id": None if source is None else item}, whole=_GIVE)
+    return found, item if source is None else found.one("id")
 
 
 def item_names(items: Any, n: int) -> list[Any] | None:
@@ -137,35 +160,29 @@ def item_names(items: Any, n: int) -> list[Any] | None:
     return names
 
 
-def take_counts(
-    table: Mapping[str, Any],
-    *,
-    scale: Scale = "nominal",
-    items: Any = None,
-    weight: Any = None,
-    weight_name: str = "weight",
-    place: Place | None = None,
-) -> RatingRows:
-    """How many raters chose each category, a row for each item; who they were is not known.
-
-    >>> rows = take_counts({"no": [2, 0], "yes": [1, 2]})
-    >>> rows.codes.tolist()
-    [[0, 0, 1], [1, 1, -1]]
-    """
-    place = place or Place()
+def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    """How many raters chose each category, a row for each item; who they were is not known."""
     one_of("scale", scale, get_args(Scale))
-    if len(table) < 2:
-        raise BadInput(f"there are counts of {len(table)} category; two or more are needed")
-    vectors = {
-        str(c): numbers(vector(column, str(c)), str(c), place) for c, column in table.items()
-    }
-    if len(vectors) < len(table):
+    chosen = layout.counts
+    if source is not None:
+        chosen = class_columns(source.names, layout.counts, "counts")
+        if categories is not None:
+            raise BadInput(
+                "categories= is not needed: the columns of counts are the categories, in order"
+            )
+    if layout.count is not None:
+        raise BadInput("count= goes with a column for each rater; counts have weight=")
+    if len(chosen) < 2:
+        raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
+    found, items = _read(source, {"counts": chosen, "weight": layout.weight}, layout.item)
+    words, place = [str(category) for category in chosen], found.place
+    if len(found["counts"]) < len(words):
         raise BadInput("two categories have the same name; give each a name of its own")
-    same_length(list(vectors.items()))
-    for name, column in vectors.items():
+    columns = dict(zip(words, found["counts"].values(), strict=True))
+    for name, column in columns.items():
         if (gone := column.missing()) is not None:
             raise BadInput(f"the count of {name} is missing {place.rows(gone)}; write 0 for nobody")
-    said = np.stack([counts(v, f"the count of {n}", place) for n, v in vectors.items()], axis=1)
+    said = np.stack([checked_counts(v, f"the count of {n}", place) for n, v in columns.items()], 1)
     rated = said.sum(1)
     total = int(rated.sum())
     if total > MOST_CELLS:
@@ -173,31 +190,47 @@ def take_counts(
             f"the counts add up to {total:,} ratings, too many to spell out; these look like a table of "
             f"two raters, which goes in as one"
         )
-    names = coded_ratings(
-        {"category": vector(list(vectors), "category")}, scale, list(vectors), place
-    )
+    names = coded_ratings({"category": vector(words, "category")}, scale, words, place)
     item = np.arange(len(said)).repeat(rated)
     code = np.tile(np.arange(said.shape[1], dtype=np.int32), len(said)).repeat(said.ravel())
     order = np.arange(total) - (rated.cumsum() - rated).repeat(rated)
     shape = (len(said), int(rated.max(initial=0)))
-    ratings = RatingList(item, order, code, shape).compact()
-    heavy = None
-    if weight is not None:
-        beside = next(iter(vectors.items()))
-        heavy = weights(_amount(weight, weight_name, beside, place), weight_name, place)
     return RatingRows(
-        ratings, names.categories, names.values, scale, None, True,
-        item_names(items, len(said)), heavy, None, place,
+        RatingList(item, order, code, shape).compact(), names.categories, names.values, scale, None,
+        True, item_names(items, len(said)), found.weight, None, place, guesses=found.told(),
     )  # fmt: skip
 
 
-def take_table(
+def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    """The table of two raters, its columns in a file or a frame."""
+    if layout.weight is not None or layout.count is not None:
+        which = "weight" if layout.weight is not None else "count"
+        raise BadInput(f"{which}= does not go with a table of two raters; leave it out")
+    names, side = source.names, layout.item
+    if side is None and _spelled(source, names[0]) == names[1:]:
+        side = names[0]
+    cells = [n for n in names if n != side]
+    found = read(source, {"counts": cells})
+    if side is not None and _spelled(source, side) != cells:
+        raise BadInput(
+            f"the rows of the table are not {listed(cells)}, as its columns are; a table of two raters has "
+            f"both in the same order"
+        )
+    columns = [column.values for column in found["counts"].values()]
+    return table_ratings(np.stack(columns, axis=1), scale=scale, categories=categories or cells)
+
+
+def _spelled(source: Any, name: str) -> list[str]:
+    return [text(v) for v in source.read([name], ())[0][name]]
+
+
+def table_ratings(
     table: Any, *, scale: Scale = "nominal", categories: Sequence[Any] | None = None,
     raters: Sequence[str] = ("first", "second"), place: Place | None = None,
 ) -> RatingRows:  # fmt: skip
     """A square table of two raters: how many items the first put in each row, the second in each column.
 
-    >>> take_table([[20, 5], [10, 15]]).count
+    >>> table_ratings([[20, 5], [10, 15]]).count
     array([20,  5, 10, 15])
     """
     place = place or Place()
@@ -232,7 +265,9 @@ def take_table(
             f"the table adds up to {float(flat.values.sum()):g}: shares do not say how many items there "
             f"are; pass counts"
         )
-    amount: Any = counts(flat, "the table", place) if whole else weights(flat, "the table", place)
+    amount: Any = (
+        checked_counts(flat, "the table", place) if whole else weights(flat, "the table", place)
+    )
     first, second = np.divmod(np.arange(found.size), len(found))
     named = coded_ratings({"category": vector(words, "category")}, scale, words, place)
     one_of("scale", scale, get_args(Scale))
@@ -248,49 +283,26 @@ def take_table(
 MOST_RATERS = 1 << 16  # who are told apart
 
 
-def take_long(
-    item: Any,
-    rater: Any,
-    rating: Any,
-    *,
-    scale: Scale = "nominal",
-    categories: Sequence[Any] | None = None,
-    item_name: str = "item",
-    rater_name: str = "rater",
-    rating_name: str = "rating",
-    place: Place | None = None,
-) -> RatingRows:
-    """A row for each rating: of which item, by whom (None where that is not known), and what.
-
-    A row whose rating is missing says that the rater did not rate the item. Of very many raters it is
-    forgotten who said what, and a note says so.
-
-    >>> rows = take_long([1, 1, 2], ["ann", "bob", "ann"], ["yes", "no", "no"])
-    >>> rows.codes.tolist(), rows.items
-    ([[1, 0], [0, -1]], ['1', '2'])
-    """
-    place = place or Place()
+def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
+    """A row for each rating; without raters, each item's ratings are in no order."""
     one_of("scale", scale, get_args(Scale))
-    given = {item_name: item, rating_name: rating}
-    given |= {} if rater is None else {rater_name: rater}
-    aligned(given.items())
-    columns = {name: vector(column, name) for name, column in given.items()}
-    same_length(list(columns.items()))
-    # a missing rating is no rating; a missing item or rater is a mistake
-    for name in (item_name, rater_name):
-        if name in columns and (gone := columns[name].missing()) is not None:
-            raise BadInput(f"{name} is missing {place.rows(gone)}; say it for each rating")
-    if not len(columns[item_name]):
+    asked = {r: getattr(layout, r) for r in ("item", "rater") if getattr(layout, r) is not None}
+    # a missing rating is none; a missing item or rater is a mistake
+    each = dict.fromkeys(asked, "say it for each rating")
+    found = read(source, {**asked, "rating": layout.rating}, whole=each)
+    if not len(found.one("item")):
         raise BadInput("there are no ratings; the columns are empty")
-    found = coded_ratings({rating_name: columns[rating_name]}, scale, categories, place)
-    at, items = _ranked(columns[item_name])
-    who, names, notes = _raters(columns.get(rater_name), len(at), len(found.categories))
+    coded = coded_ratings(found["rating"], scale, categories, found.place)
+    at, items = _ranked(found.one("item"))
+    who, names, notes = _raters(found.one("rater"), len(at), len(coded.categories))
     if names is not None:
-        _refuse_twice(at, who, items, names, place)
-    listed = _listed(at, who, found.codes[:, 0], len(items), names)
+        _refuse_twice(at, who, items, names, found.place)
+    listed = _listed(at, who, coded.codes[:, 0], len(items), names)
     return RatingRows(
-        listed.compact(), found.categories, found.values, scale,
-        None if names is None else tuple(names), found.declared, items, place=place, notes=notes,
+        listed.compact(), coded.categories, coded.values, scale,
+        None if names is None else tuple(names), coded.declared, items, place=found.place,
+        notes=notes,
+        guesses=found.told(),
     )  # fmt: skip
 
 

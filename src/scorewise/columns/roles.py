@@ -1,160 +1,237 @@
-"""Which column is the label, which are the scores."""
+"""What a column is for: the names it is guessed by, how it is read, and what a gap in it means."""
 
 from __future__ import annotations
 
 import difflib
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
-import numpy as np
-
-from scorewise.columns.classes import coded
-from scorewise.columns.labels import listed
-from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput
 
-_LABELS = frozenset(
-    {"y", "label", "labels", "target", "truth", "outcome", "class", "y_true", "actual"}
-    | {"ground_truth", "gold", "true_label", "is_positive"}
-)
-_SCORES = frozenset(
-    {"p", "score", "scores", "prob", "probs", "proba", "probability", "prediction", "predictions"}
-    | {"predicted", "pred", "y_score", "y_prob", "y_proba", "y_pred", "y_pred_proba", "y_hat"}
-    | {"yhat", "confidence", "risk", "logit"}
-)
+Form: TypeAlias = Literal["values", "numbers", "truths", "texts", "times", "raw"]
+Gaps: TypeAlias = Literal["row", "mark", "none"]
 
 
 @dataclass(frozen=True)
-class Picked:
-    """The columns chosen; `notes` say which of them were not named, and why they were taken."""
+class Role:
+    """What columns are for.
 
-    label: str
-    scores: tuple[str, ...]
-    weight: str | None = None
-    count: str | None = None
-    ids: str | None = None
+    `words` are the names that a column is guessed by, in lower case, and `otherwise` is what to pass in
+    place of such a column. `form` is what its values become: values of any kind, numbers, numbers or words
+    for true and false, texts, times, or nothing else than they are. A gap costs the row; or is marked where
+    gaps are dropped, and else refused; or is none. `several` columns may have the role, and one that is
+    `shared` may have another role too.
+    """
+
+    words: frozenset[str] = frozenset()
+    form: Form = "values"
+    gaps: Gaps = "row"
+    several: bool = False
+    shared: bool = False
+    otherwise: str = ""
+
+
+def _words(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_QUALITY = ", or quality= with a column that says how good each answer is"
+
+ROLES = {
+    "label": Role(
+        _words(
+            "y label labels target truth outcome class y_true actual ground_truth gold true_label "
+            "is_positive default correct obs"
+        )
+    ),
+    "score": Role(
+        _words(
+            "p score scores prob probs proba probability prediction predictions predicted pred y_score "
+            "y_prob y_proba y_pred y_pred_proba y_hat yhat confidence risk logit"
+        ),
+        "numbers",
+        several=True,
+    ),
+    "weight": Role(form="numbers"),
+    "count": Role(form="numbers"),
+    "id": Role(form="raw"),
+    "time": Role(form="times"),
+    "group": Role(several=True, shared=True),
+    # several classes
+    "decision": Role(several=True),
+    "own confidence": Role(form="numbers"),
+    # answers
+    "gold": Role(
+        _words(
+            "gold gold_answer gold_answers answer answers reference references ground_truth target targets "
+            "correct_answer expected"
+        ),
+        "texts",
+        otherwise=_QUALITY,
+    ),
+    "predicted": Role(
+        _words(
+            "predicted prediction predictions predicted_answer pred output response generated generation "
+            "model_answer completion"
+        ),
+        "texts",
+        otherwise=_QUALITY,
+    ),
+    "confidence": Role(
+        _words("confidence conf score probability prob proba p certainty stated_confidence"),
+        "numbers",
+        "mark",
+        several=True,
+    ),
+    "quality": Role(form="truths"),
+    # raters
+    "item": Role(
+        _words(
+            "item items item_id unit units subject id idx index question question_id task task_id"
+        ),
+        gaps="none",
+    ),
+    "rater": Role(
+        _words("rater raters annotator coder judge observer worker rater_id who"), gaps="none"
+    ),
+    "rating": Role(
+        _words("rating ratings label value score category answer code"), gaps="none", several=True
+    ),
+    "counts": Role(form="numbers", gaps="none", several=True),
+}
+
+
+@dataclass
+class Choice:
+    """The columns of each role by what each stands for, and those that a role may mean."""
+
+    columns: dict[str, dict[str, str]]
+    unsure: dict[str, tuple[list[str], str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def all(self) -> list[str]:
-        """Every column chosen."""
-        further = [c for c in (self.weight, self.count, self.ids) if c is not None]
-        return [self.label, *self.scores, *further]
+    def __iter__(self) -> Iterator[str]:
+        """Every column to read, once."""
+        chosen = (name for named in self.columns.values() for name in named.values())
+        likely = (name for names, _ in self.unsure.values() for name in names)
+        return iter(dict.fromkeys((*chosen, *likely)))
+
+    def take(self, role: str, name: str, why: str) -> None:
+        """Give a role to a column that was not named."""
+        self.columns[role] = {name: name}
+        self.notes.append(f"{role}: column '{name}' (not named; {why})")
 
 
-def pick(
-    columns: Sequence[str],
-    label: str | None = None,
-    scores: Sequence[str] = (),
-    weight: str | None = None,
-    count: str | None = None,
-    ids: str | None = None,
-) -> Picked:
-    """Choose columns by name; one that is not named is taken where a single one suggests itself.
+def choose(
+    names: Sequence[str],
+    asked: Mapping[str, str | Collection[str] | Mapping[str, str] | None],
+    beside: Collection[str] = (),
+) -> Choice:
+    """The columns of each role; one that is not named is taken where a single one suggests itself.
 
-    >>> pick(["id", "y", "p"])  # doctest: +ELLIPSIS
-    Picked(label='y', scores=('p',), ..., notes=["label: column 'y' (not named; taken because ...
+    A role has the name of a column, several names, or a mapping to names. Which columns hold numbers is not
+    known before they are read, so that roles of numbers stay `unsure`. No role is guessed to be a column
+    `beside` the others.
+
+    >>> choose(["id", "y", "w"], {"label": None, "weight": "w"})
+    Choice(columns={'weight': {'w': 'w'}, 'label': {'y': 'y'}}, unsure={}, notes=["label: column 'y' (not \
+named; taken because of its name)"])
     """
-    named = [
-        ("label", label),
-        *(("score", s) for s in scores),
-        ("weight", weight),
-        ("count", count),
-        ("id", ids),
-    ]
-    if not columns:
+    if not names:
         raise BadInput("the source has no columns")
-    taken: dict[str, str] = {}
-    for role, name in named:
-        if name is None:
+    found = Choice({})
+    taken = dict.fromkeys(beside, "")
+    for role, spec in asked.items():
+        if spec is None or (not isinstance(spec, str) and not len(spec)):
             continue
-        if name not in columns:
-            raise BadInput(_no_column(name, columns))
-        if name in taken:
-            twice = "twice as score" if taken[name] == role else f"as {taken[name]} and as {role}"
-            raise BadInput(f"column '{name}' is given {twice}; name a different column for each")
-        taken[name] = role
-    notes: list[str] = []
-    if label is None:
-        label, why = guess("label", _LABELS, columns, taken)
-        taken[label] = "label"
-        notes.append(f"label: column '{label}' (not named; {why})")
-    if not scores:
-        score, why = guess("score", _SCORES, columns, taken)
-        scores = (score,)
-        notes.append(f"score: column '{score}' (not named; {why})")
-    picked = Picked(label, tuple(scores), weight, count, ids, notes)
-    for name in picked.all:
-        if columns.count(name) > 1:
-            raise BadInput(
-                f"{columns.count(name)} columns are named '{name}'; give them names apart"
-            )
-    return picked
+        named = spec if isinstance(spec, Mapping) else _each(spec)
+        for name in named.values():
+            check_columns(names, [name])
+            if taken.get(name) and not ROLES[role].shared:
+                twice = (
+                    f"twice as {role}" if taken[name] == role else f"as {taken[name]} and as {role}"
+                )
+                raise BadInput(
+                    f"column '{name}' is given {twice}; name a different column for each"
+                )
+            taken.setdefault(name, role)
+        found.columns[role] = dict(named)
+    for role in asked:
+        if role in found.columns or not ROLES[role].words:
+            continue
+        likely, why = _likely(role, names, taken)
+        if ROLES[role].form == "numbers":
+            found.unsure[role] = likely, why
+        else:
+            found.take(role, only(role, likely, names), why)
+        taken |= dict.fromkeys(likely, role)
+    check_columns(names, list(found))
+    return found
 
 
-def pick_score(
-    columns: Sequence[str], score: str | None = None, taken: Collection[str] = ()
-) -> tuple[str, list[str]]:
-    """The column of scores where there are no labels, and a note when it was not named.
+def _each(spec: str | Collection[str]) -> dict[str, str]:
+    listed = [spec] if isinstance(spec, str) else list(spec)
+    return {
+        name if listed.count(name) == 1 else f"{k} {name}": name for k, name in enumerate(listed)
+    }
 
-    >>> pick_score(["id", "p"])
-    ('p', ["score: column 'p' (not named; taken because of its name)"])
+
+def _likely(role: str, names: Sequence[str], taken: Mapping[str, str]) -> tuple[list[str], str]:
+    """The columns that suggest themselves for a role, and why."""
+    free = [c for c in dict.fromkeys(names) if c not in taken]
+    likely = [c for c in free if c.strip().lower() in ROLES[role].words]
+    if not likely and len(free) == 1 and taken:
+        return free, "the only column left"
+    return likely, "taken because of its name"
+
+
+def only(role: str, likely: Sequence[str], names: Sequence[str], text: Sequence[str] = ()) -> str:
+    """The one column that a role may mean; refused where there are several, or none but those of text.
+
+    >>> only("label", ["Y"], ["id", "Y"])
+    'Y'
     """
-    notes = []
-    if score is None:
-        score, why = guess("score", _SCORES, columns, dict.fromkeys(taken, ""))
-        notes.append(f"score: column '{score}' (not named; {why})")
-    check_columns(columns, [score])
-    return score, notes
+    if len(likely) == 1:
+        return likely[0]
+    if likely:
+        raise BadInput(
+            f"the {role} column is not named and may be {_quoted(likely, ' or ')}; "
+            f"pass {role}= with one of them{ROLES[role].otherwise}"
+        )
+    why = f", as {_quoted(text, ' and ')} holds text" if text else ""
+    raise BadInput(
+        f"the {role} column is not named and no name suggests it{why}; "
+        f"pass {role}= with one of the columns {_quoted(names)}{ROLES[role].otherwise}"
+    )
+
+
+def known(role: str, names: Sequence[str]) -> str | None:
+    """The column that goes by the name of the role, or else by another one that means it.
+
+    >>> known("rater", ["task_id", "Annotator", "label"])
+    'Annotator'
+    """
+    likely = [n for n in dict.fromkeys(names) if n.strip().lower() in ROLES[role].words]
+    named = [n for n in likely if n.strip().lower() == role]
+    return only(role, named or likely, names) if likely else None
 
 
 def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse columns that are not there, or more than once."""
     for name in wanted:
         if name not in columns:
-            raise BadInput(_no_column(name, columns))
+            near = near_names(name, columns)
+            if near:
+                raise BadInput(
+                    f"there is no column '{name}'; did you mean {_quoted(near, ' or ')} "
+                    f"(the columns are {_quoted(columns)})?"
+                )
+            raise BadInput(f"there is no column '{name}'; the columns are {_quoted(columns)}")
         if columns.count(name) > 1:
             raise BadInput(
                 f"{columns.count(name)} columns are named '{name}'; give them names apart"
             )
-
-
-def guess(
-    role: str, known: frozenset[str], columns: Sequence[str], taken: Mapping[str, str]
-) -> tuple[str, str]:
-    """The one column that suggests itself for a role, and why.
-
-    >>> guess("label", frozenset({"y"}), ["id", "Y"], {})
-    ('Y', 'taken because of its name')
-    """
-    free = [c for c in dict.fromkeys(columns) if c not in taken]
-    likely = [c for c in free if c.strip().lower() in known]
-    if len(likely) == 1:
-        return likely[0], "taken because of its name"
-    if len(free) == 1 and taken:
-        return free[0], "the only column left"
-    if likely:
-        raise BadInput(
-            f"the {role} column is not named and may be {_listed(likely, ' or ')}; "
-            f"pass {role}= with one of them"
-        )
-    raise BadInput(
-        f"the {role} column is not named and no name suggests it; "
-        f"pass {role}= with one of the columns {_listed(columns)}"
-    )
-
-
-def _no_column(name: str, columns: Sequence[str]) -> str:
-    near = near_names(name, columns)
-    if near:
-        return (
-            f"there is no column '{name}'; did you mean {_listed(near, ' or ')} "
-            f"(the columns are {_listed(columns)})?"
-        )
-    return f"there is no column '{name}'; the columns are {_listed(columns)}"
 
 
 def near_names(name: str, columns: Sequence[str]) -> list[str]:
@@ -167,19 +244,21 @@ def near_names(name: str, columns: Sequence[str]) -> list[str]:
     return [folded[m] for m in difflib.get_close_matches(name.strip().casefold(), folded, n=3)]
 
 
-def _listed(names: Sequence[str], between: str = ", ") -> str:
-    quoted = [f"'{n}'" for n in names[:12]]
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return between.join(quoted) + more
+def _quoted(names: Sequence[str], between: str = ", ") -> str:
+    shown = between.join(f"'{n}'" for n in names[:12])
+    return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
 # Which columns hold the scores of which classes.
 
 
-def class_columns(names: Sequence[str], spec: str, option: str = "classes") -> dict[str, str]:
-    """The column of each class: "cat=p_cat,dog=p_dog", "cat,dog" or a pattern, "p_*".
+Spec: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
-    Without "=" a class is named as its column is; in a pattern, it is what the star stands for. The
+
+def class_columns(names: Sequence[str], spec: Spec, option: str = "classes") -> dict[str, str]:
+    """The column of each class: "cat=p_cat,dog=p_dog", "cat,dog", a pattern, a list or a mapping.
+
+    Without "=" a class is named as its column is; in a pattern, "p_*", it is what the star stands for. The
     classes are in the order in which they are named, or in which their columns are found.
 
     >>> class_columns(["id", "p_cat", "p_dog"], "p_*")
@@ -187,25 +266,29 @@ def class_columns(names: Sequence[str], spec: str, option: str = "classes") -> d
     >>> class_columns(["y", "a", "b"], "no=a,yes=b")
     {'no': 'a', 'yes': 'b'}
     """
-    found = (
-        _listed_classes(spec, option)
-        if "=" in spec or "," in spec
-        else _matched(names, spec, option)
-    )
-    for what, words in zip(("class", "column"), zip(*found, strict=True), strict=False):
-        if twice := next((w for w in words if words.count(w) > 1), None):
-            raise BadInput(f"{option}={spec} names the {what} '{twice}' twice; name each once")
-    if len(found) < 2:
-        said = f"the column '{found[0][1]}' only" if found else "no column"
-        raise BadInput(
-            f'{option}={spec} stands for {said}; two or more are needed, such as "p_*" for p_cat and '
-            f'p_dog, or "cat=p_cat,dog=p_dog"'
-        )
+    if not isinstance(spec, str):
+        chosen = {str(c): str(n) for c, n in spec.items()} if isinstance(spec, Mapping) else None
+        found = list((chosen or {str(c): str(c) for c in spec}).items())
+        if len(found) < 2:
+            raise BadInput(
+                f'{option}= names fewer than two columns; two or more are needed, such as "p_*"'
+            )
+    else:
+        found = _spelled(spec, option) if set("=,") & set(spec) else _matched(names, spec, option)
+        for what, words in zip(("class", "column"), zip(*found, strict=True), strict=False):
+            if twice := next((w for w in words if words.count(w) > 1), None):
+                raise BadInput(f"{option}={spec} names the {what} '{twice}' twice; name each once")
+        if len(found) < 2:
+            of = f"the column '{found[0][1]}' only" if found else "no column"
+            raise BadInput(
+                f'{option}={spec} stands for {of}; two or more are needed, such as "p_*" for p_cat and '
+                f'p_dog, or "cat=p_cat,dog=p_dog"'
+            )
     check_columns(names, [column for _, column in found])
     return dict(found)
 
 
-def _listed_classes(spec: str, option: str) -> list[tuple[str, str]]:
+def _spelled(spec: str, option: str) -> list[tuple[str, str]]:
     """Classes and columns as they are written one by one."""
     found = []
     for part in spec.split(","):
@@ -231,129 +314,14 @@ def _matched(names: Sequence[str], spec: str, option: str) -> list[tuple[str, st
     return [(n[len(before) : len(n) - len(after)], n) for n in fit]
 
 
-# Which columns hold ratings: as named, or guessed where only one guess makes sense.
+def spread(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Columns by name, with patterns such as "annotator*" spread out to those they stand for.
 
-
-_ITEMS = (
-    "item", "items", "item_id", "unit", "units", "subject", "id", "idx", "index", "question_id",
-)  # fmt: skip
-_RATERS = (
-    "rater", "raters", "annotator", "coder", "judge", "observer", "worker", "rater_id", "who",
-)  # fmt: skip
-Form = Literal["items", "table", "counts"]
-_RATINGS = ("rating", "ratings", "label", "value", "score", "category", "answer", "code")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which columns hold ratings: one for each rater, or one of items, raters and ratings, or counts.
-
-    `form` says what all columns that are not named are: "items", one for each rater; "counts", one for
-    each category; or the square "table" of two raters, with the first one's categories in the column
-    `item`, or in the order of the columns.
-    """
-
-    raters: Sequence[str] = ()
-    item: str | None = None
-    rater: str | None = None
-    rating: str | None = None
-    counts: str | Mapping[str, str] | None = None
-    form: Form | None = None
-    weight: str | None = None
-    count: str | None = None
-    notes: list[str] = field(default_factory=list)
-
-
-def spread(names: Sequence[str], layout: Layout) -> Layout:
-    """The layout with patterns such as "annotator*" spread out to the columns they stand for.
-
-    >>> spread(["id", "ann1", "ann2"], Layout(raters=["ann*"])).raters
+    >>> spread(["id", "ann1", "ann2"], ["ann*"])
     ['ann1', 'ann2']
     """
     found: list[str] = []
-    for rater in layout.raters:
-        fit = [n for n in names if "*" in rater and fnmatchcase(n, rater)]
-        found += [rater] if rater in names or not fit else fit
-    return replace(
-        layout, raters=list(dict.fromkeys(found)) if found != list(layout.raters) else layout.raters
-    )
-
-
-def guessed(names: Sequence[str], read: Callable[[], Mapping[str, Any]], layout: Layout) -> Layout:
-    """The same layout with what was not named; refused where columns do not look like raters."""
-    if layout.raters or layout.rating or layout.counts is not None or layout.form == "table":
-        return layout
-    item, rater, rating = (_known(names, words) for words in (_ITEMS, _RATERS, _RATINGS))
-    if item and rater and rating and layout.item in (None, item) and layout.form is None:
-        note = f"items, raters and ratings: columns '{item}', '{rater}', '{rating}' (not named)"
-        return replace(layout, item=item, rater=rater, rating=rating, notes=[note])
-    item = layout.item or item or next((n for n in names if n.lower().endswith("_id")), None)
-    rest = [n for n in names if n not in (item, layout.weight, layout.count)]
-    if len(rest) < 2:
-        raise BadInput(
-            f"of the columns {listed(list(names))} no two can be raters; name a column for each rater, "
-            f"or item=, rater= and rating="
-        )
-    also = f"; '{item}' names the items" if item else ""
-    if layout.form == "counts":
-        note = f"counts: columns {_quoted(rest)} (not named{also})"
-        return replace(layout, counts={n: n for n in rest}, item=item, notes=[note])
-    columns = read()
-    vectors = {n: vector(columns[n], n) for n in rest}
-    _check_alike(vectors)
-    if layout.form is None:
-        _check_ratings(vectors)
-    note = f"raters: columns {_quoted(rest)} (not named{also})"
-    return replace(layout, raters=rest, item=item, notes=[note])
-
-
-def _check_alike(columns: Mapping[str, Vector]) -> None:
-    """Refuse a column that no two raters would fill: without a value that another one has."""
-    said = {name: _words(column) for name, column in columns.items()}
-    times = Counter(word for words in said.values() for word in words)
-    for name, words in said.items():
-        if words and all(times[word] == 1 for word in words):
-            raise BadInput(
-                f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), so it "
-                f"is not plain who the raters are; name a column for each rater, or for one rating in each "
-                f"row item=, rater= and rating="
-            )
-
-
-def _check_ratings(columns: Mapping[str, Vector]) -> None:
-    """Refuse columns that may be counts."""
-    whole = [c.values for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
-    if len(whole) == len(columns) and len(whole[0]):
-        table = np.stack([w.astype(np.float64) for w in whole], axis=1)
-        total = table.sum(1)
-        like = bool((table >= 0).all() and (table == np.floor(table)).all())
-        if like and len(table) == table.shape[1]:
-            raise BadInput(
-                'the columns are a square of whole numbers: the table of two raters (form="table") or a '
-                'column for each rater (form="items")?'
-            )
-        if like and total[0] > 1 and (total == total[0]).all() and len(table) > 2:
-            raise BadInput(
-                f'the numbers of each row add up to {total[0]:g}: counts (form="counts") or a column for '
-                f'each rater (form="items")?'
-            )
-
-
-def _words(column: Vector) -> set[str]:
-    gone = column.missing()
-    kept = column if gone is None else column.keep(~gone)
-    if isinstance(kept, Coded):
-        used = np.unique(kept.codes)
-        kept = Coded(np.arange(len(used)), [kept.values[k] for k in used])
-    return set(coded(kept)[1])
-
-
-def _quoted(words: Sequence[str]) -> str:
-    shown = ", ".join(f"'{w}'" for w in words[:6])
-    return shown if len(words) <= 6 else f"{shown} and {len(words) - 6} more"
-
-
-def _known(names: Sequence[str], words: Sequence[str]) -> str | None:
-    """The column that goes by one of those names."""
-    lower = {n.lower(): n for n in names}
-    return next((lower[w] for w in words if w in lower), None)
+    for name in wanted:
+        fit = [n for n in names if "*" in name and fnmatchcase(n, name)]
+        found += [name] if name in names or not fit else fit
+    return list(dict.fromkeys(found)) if found != list(wanted) else found

@@ -1,66 +1,236 @@
-"""Columns that belong together: aligned, of one length, and complete or cut down to what is."""
+"""Columns by role, from any source: aligned, of one length, and complete or cut down to what is."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Bools
-from scorewise.columns.labels import Labels, read_labels
-from scorewise.columns.numbers import Place, in_range, numbers
-from scorewise.columns.vectors import Numbers, Vector, short, vector
-from scorewise.errors import BadInput
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
+from scorewise.columns.roles import ROLES, Choice, Form, choose, only
+from scorewise.columns.texts import Texts, texts
+from scorewise.columns.times import times
+from scorewise.columns.vectors import Vector, short, vector
+from scorewise.errors import BadInput, plain
 
 Missing: TypeAlias = Literal["refuse", "drop"]
+Values: TypeAlias = dict[str, dict[str, Any]]
+_PEEK = 1000  # rows that tell whether a column holds text
 
 
-class Columns(NamedTuple):
-    """Columns of one length without a missing value, and how many rows were left out for that."""
+@dataclass(frozen=True)
+class Names:
+    """What the columns are called in messages and reports."""
 
-    words: dict[str, Vector]
-    amounts: list[dict[str, Numbers]]
-    dropped: int
+    label: str = "label"
+    weight: str = "weight"
+    count: str = "count"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns by role and name, of one length; how many rows were left out, and where the others are.
+
+    `notes` say what was guessed and how values were read.
+    """
+
+    values: Values
     place: Place
+    dropped: int = 0
+    notes: tuple[str, ...] = ()
+    in_memory: bool = False
+
+    def __getitem__(self, role: str) -> dict[str, Any]:
+        """The columns of a role by name."""
+        return self.values.get(role, {})
+
+    def one(self, role: str) -> Any:
+        """The only column of a role; None where there is none."""
+        return next(iter(self[role].values()), None)
+
+    def name(self, role: str) -> str:
+        """What the only column of a role is called."""
+        return next(iter(self[role]), role)
+
+    @property
+    def names(self) -> Names:
+        """What label, weight and count are called."""
+        return Names(self.name("label"), self.name("weight"), self.name("count"))
+
+    @property
+    def weight(self) -> Floats | None:
+        """The weights, checked."""
+        column = self.one("weight")
+        return None if column is None else weights(column, self.name("weight"), self.place)
+
+    @property
+    def count(self) -> Ints | None:
+        """The counts, checked."""
+        column = self.one("count")
+        return None if column is None else counts(column, self.name("count"), self.place)
+
+    def told(self, *more: str) -> tuple[str, ...]:
+        """All notes; those on columns in memory are warnings, as nothing else would show them."""
+        notes = (*self.notes, *(note for note in more if note))
+        if self.in_memory:
+            warn(notes)
+        return notes
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Warn of each note, where scorewise was called from."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("scorewise"):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(plain(note), stacklevel=level)
 
 
 def read(
-    words: Mapping[str, Any], *amounts: Mapping[str, Any], missing: Missing, place: Place
+    source: Any,
+    asked: Mapping[str, Any],
+    *,
+    missing: Missing = "refuse",
+    whole: Mapping[str, str] | None = None,
+    beside: Collection[str] = (),
+    encoding: str | None = None,
+    place: Place | None = None,
 ) -> Columns:
-    """Columns of any library: those of labels as they are, those of amounts as numbers.
+    """The columns of each role, checked once, from any source: arrays, frames, mappings, files, records.
 
-    Amounts come in groups, between which names may be the same; one that is None is not there. A row with
-    a missing value (None, null, NaN) in any column is refused, or with missing="drop" left out and
-    counted.
+    `asked` has for each role the name of its column, or several names; a role that is None is guessed, or
+    not there. Where the source is None, it has the columns themselves, several of them by name. A row with
+    a missing value (None, null, NaN) is refused, or with missing="drop" left out and counted; in the roles
+    of `whole` it is refused in any case, with that way out.
 
-    >>> found = read({"y": ["a", "b"]}, {"p": [0.5, None]}, {"w": None}, missing="drop", place=Place())
-    >>> found.amounts[0]["p"].values, found.amounts[1], found.dropped
-    (array([0.5]), {}, 1)
+    >>> found = read({"y": ["a", "b"], "p": [0.5, None]}, {"label": "y", "score": None}, missing="drop")
+    >>> found["score"]["p"].values, found.dropped, found.notes
+    (array([0.5]), 1, ("score: column 'p' (not named; taken because of its name)",))
+    >>> read(None, {"label": ["a", "b"], "score": {"x": ["7%", "9%"]}}).notes
+    ("x: written in percent and read as shares: '7%' is 0.07",)
     """
     one_of("missing", missing, get_args(Missing))
-    given = [{n: column for n, column in group.items() if column is not None} for group in amounts]
-    aligned([pair for group in (words, *given) for pair in group.items()])
-    labels = {n: vector(column, n) for n, column in words.items()}
-    vectors = [{n: vector(column, n) for n, column in group.items()} for group in given]
-    same_length(_pairs(labels, *vectors))
-    numeric = [{n: numbers(column, n, place) for n, column in group.items()} for group in vectors]
-    keep = complete(_pairs(labels, *numeric), missing, place)
-    if keep is None:
-        return Columns(labels, numeric, 0, place)
+    if source is None:
+        return _checked(_in_memory(asked), missing, whole or {}, place or Place(), (), True)
+    from scorewise.columns.files import Opened, open_source
+
+    opened = source if isinstance(source, Opened) else open_source(source, encoding)
+    choice = choose(opened.names, asked, beside)
+    as_text = [n for role, named in choice.columns.items() if ROLES[role].form == "texts"
+               for n in named.values()]  # fmt: skip
+    raw, at = opened.read(list(choice), as_text)
+    settle(choice, raw, opened.names)
+    # in the order asked, which is that of messages
+    found = {
+        role: {name: raw[name] for name in choice.columns[role].values()}
+        for role in asked
+        if role in choice.columns
+    }
+    return _checked(found, missing, whole or {}, at, choice.notes, False)
+
+
+def settle(choice: Choice, raw: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Take of the likely columns of a role the one that holds numbers."""
+    for role, (likely, why) in choice.unsure.items():
+        text = [n for n in likely if is_text(vector(raw[n][:_PEEK], n))]
+        choice.take(role, only(role, [n for n in likely if n not in text], names, text), why)
+
+
+def _in_memory(asked: Mapping[str, Any]) -> Values:
+    return {
+        role: {str(n): column for n, column in given.items()}
+        if ROLES[role].several and isinstance(given, Mapping)
+        else {role: given}
+        for role, given in asked.items()
+        if given is not None or role in ("label", "score")
+    }
+
+
+def _checked(
+    raw: Values,
+    missing: Missing,
+    whole: Mapping[str, str],
+    place: Place,
+    notes: Sequence[str],
+    in_memory: bool,
+) -> Columns:
+    """Columns as numbers, texts or coded values, without the rows that lack something."""
+    read = {r: named for r, named in raw.items() if ROLES[r].form != "raw"}
+    aligned((n, c) for named in read.values() for n, c in named.items())
+    values: Values = {
+        role: {n: _vector(ROLES[role].form, c, n, place) for n, c in named.items()}
+        for role, named in read.items()
+    }
+    same_length([pair for named in values.values() for pair in named.items()])
+    for role, named in values.items():
+        if convert := _CONVERTED.get(ROLES[role].form):
+            values[role] = {n: convert(c, n, place) for n, c in named.items()}
+    written = [f"{n}: {c.note}" for named in values.values() for n, c in named.items()
+               if getattr(c, "note", "")]  # fmt: skip
+    gaps = _gaps(values, missing, whole, place)
+    kept = {role: named for role, named in raw.items() if role not in values}
+    if not gaps:
+        return Columns({**values, **kept}, place, 0, (*notes, *written), in_memory)
+    keep: Bools = ~np.logical_or.reduce([gone for _, gone in gaps])
+    dropped = len(keep) - int(np.count_nonzero(keep))
     return Columns(
-        {n: column.keep(keep) for n, column in labels.items()},
-        [{n: column.keep(keep) for n, column in group.items()} for group in numeric],
-        int(len(keep) - np.count_nonzero(keep)),
+        {r: {n: c.keep(keep) for n, c in named.items()} for r, named in values.items()} | kept,
         place.keep(keep),
+        dropped,
+        (*notes, *written, *(_costs(gaps, dropped) if keep.any() else ())),
+        in_memory,
     )
 
 
-def _pairs(*groups: Mapping[str, Vector]) -> list[tuple[str, Vector]]:
-    return [pair for group in groups for pair in group.items()]
+def _vector(form: Form, column: Any, name: str, place: Place) -> Vector | Texts:
+    if form == "texts":
+        return texts(column, name, place)
+    return times(column, name) if form == "times" else vector(column, name)
+
+
+_CONVERTED = {"numbers": numbers, "truths": truths}
+
+
+def _gaps(
+    values: Values, missing: Missing, whole: Mapping[str, str], place: Place
+) -> list[tuple[str, Bools]]:
+    """The columns that have gaps, and where; refused unless they are to be dropped."""
+    found = []
+    for role, named in values.items():
+        for name, column in named.items():
+            gone = column.missing() if ROLES[role].gaps != "none" or role in whole else None
+            if gone is None:
+                continue
+            if role in whole:
+                raise BadInput(f"{name} is missing {place.rows(gone)}; {whole[role]}")
+            if missing == "refuse":
+                them = "it" if np.count_nonzero(gone) == 1 else "them"
+                empty = _empty_text(place) if isinstance(column, Texts) else ""
+                raise BadInput(
+                    f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"{empty}'
+                )
+            if ROLES[role].gaps == "row":
+                found.append((name, gone))
+    return found
+
+
+def _empty_text(place: Place) -> str:
+    csv = any(".csv" in file for file in place.sources)
+    empty = '"" in quotes' if csv else "an empty text"
+    return f", or write {empty} where there is no answer"
+
+
+def _costs(gaps: Sequence[tuple[str, Bools]], dropped: int) -> list[str]:
+    """How many rows each column cost, where there are several."""
+    if len(gaps) < 2:
+        return []
+    each = ", ".join(f"{np.count_nonzero(gone):,} without {name}" for name, gone in gaps)
+    return [f"{dropped:,} row{'s' if dropped != 1 else ''} left out: {each}"]
 
 
 def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
@@ -88,7 +258,7 @@ def aligned(columns: Iterable[tuple[str, Any]]) -> None:
             )
 
 
-def same_length(columns: list[tuple[str, Vector]]) -> None:
+def same_length(columns: Sequence[tuple[str, Vector | Texts]]) -> None:
     """Refuse columns of different lengths."""
     (first, label), *others = columns
     for name, column in others:
@@ -97,214 +267,3 @@ def same_length(columns: list[tuple[str, Vector]]) -> None:
                 f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
                 f"they have to match row by row"
             )
-
-
-def complete(columns: list[tuple[str, Vector]], missing: Missing, place: Place) -> Bools | None:
-    """The rows that miss nothing; None when that is all of them."""
-    gaps: Bools | None = None
-    for name, column in columns:
-        gone = column.missing()
-        if gone is None:
-            continue
-        if missing == "refuse":
-            them = "it" if np.count_nonzero(gone) == 1 else "them"
-            raise BadInput(
-                f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"'
-            )
-        gaps = gone if gaps is None else gaps | gone
-    return None if gaps is None else ~gaps
-
-
-# Rows that are fit for tallying: labels, scores and weights, checked once.
-
-
-Kind: TypeAlias = Literal["probability", "logit", "score"]
-Scores: TypeAlias = NDArray[np.floating[Any]]
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the columns are called in messages and reports."""
-
-    label: str = "label"
-    weight: str = "weight"
-    count: str = "count"
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Checked columns of one length: finite scores, labels as True for positive.
-
-    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
-    caller's own memory and are not to be written to. `place` knows their numbers in the input.
-    """
-
-    y: Bools
-    scores: dict[str, Scores]
-    weight: NDArray[np.float64] | None
-    count: NDArray[np.int64] | None
-    labels: Labels
-    names: Names
-    dropped: int
-    kinds: dict[str, Kind]
-    place: Place = field(default_factory=Place)
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def mass(self, power: int = 1) -> NDArray[np.float64]:
-        """The weight of each row, or a power of it, summed over the rows that it stands for."""
-        w = 1.0 if self.weight is None else self.weight**power
-        times = 1 if self.count is None else self.count
-        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
-
-
-def take(
-    labels: Any,
-    scores: Mapping[str, Any],
-    *,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    label_name: str = "label",
-    weight_name: str = "weight",
-    count_name: str = "count",
-    place: Place | None = None,
-) -> Rows:
-    """Check columns of any library and bring them to numpy, without a copy where that can be.
-
-    A row with a missing value (None, null, NaN) in any column is refused, or with missing="drop"
-    left out for all scores alike and counted. Unless said, the kind of a score is "probability"
-    when all its values are in [0, 1] and "score" otherwise; scores are never transformed.
-
-    >>> rows = take([0, 1, 1], {"p": [0.2, float("nan"), 0.9]}, missing="drop")
-    >>> rows.y, rows.scores["p"], rows.dropped
-    (array([False,  True]), array([0.2, 0.9]), 1)
-    >>> rows.labels
-    Labels(positive='1', negative='0', rule='1 of 0 and 1')
-    """
-    one_of("kind", kind, (None, *get_args(Kind)))
-    if not scores:
-        raise BadInput("no scores were given; pass at least one column of scores")
-    if len({str(name) for name in scores}) < len(scores):
-        raise BadInput("two columns of scores have the same name; give each a name of its own")
-    names = Names(label_name, weight_name, count_name)
-    amounts = {str(name): column for name, column in scores.items()}
-    found = read(
-        {label_name: labels},
-        amounts,
-        {weight_name: weight, count_name: count},
-        missing=missing,
-        place=place or Place(),
-    )
-    (numeric, further), place = found.amounts, found.place
-    y, classes = read_labels(found.words[label_name], label_name, positive)
-    floats = {n: scored(column, n, kind, place) for n, column in numeric.items()}
-    return Rows(
-        y=y,
-        scores={n: s for n, (s, _) in floats.items()},
-        weight=weights(further[weight_name], weight_name, place) if weight is not None else None,
-        count=counts(further[count_name], count_name, place) if count is not None else None,
-        labels=classes,
-        names=names,
-        dropped=found.dropped,
-        kinds={n: k for n, (_, k) in floats.items()},
-        place=place,
-    )
-
-
-def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
-    """Scores as floats, and their kind: as said, or what their values allow."""
-    values = column.values
-    if values.dtype.kind == "f":
-        floats = values if values.dtype.itemsize > 2 else values.astype(np.float32)
-    else:
-        floats = values.astype(np.float64)
-    low, high = in_range(floats, name, place)
-    inside = low >= 0 and high <= 1
-    if kind == "probability" and not inside:
-        outside = (floats < 0) | (floats > 1)
-        raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
-            f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
-        )
-    return floats, kind or ("probability" if inside else "score")
-
-
-def weights(column: Numbers, name: str, place: Place) -> NDArray[np.float64]:
-    """Weights, which have to be finite, not negative and not all zero."""
-    values = column.values.astype(np.float64, copy=False)
-    low, high = in_range(values, name, place)
-    if low < 0:
-        below = values < 0
-        raise BadInput(
-            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
-            f"weights are zero or more"
-        )
-    if len(values) and high == 0:
-        raise BadInput(f"{name} is zero in every row; give at least one row some weight")
-    beyond = (values > 1e120) | ((values > 0) & (values < 1e-120))
-    if beyond.any():
-        raise BadInput(
-            f"{name} is beyond what can be squared {place.rows(beyond)} "
-            f"({values[beyond.argmax()]:.6g}); weights have no unit, so scale them all towards 1"
-        )
-    return values
-
-
-def counts(column: Numbers, name: str, place: Place) -> NDArray[np.int64]:
-    """Counts, which have to be whole and not negative."""
-    values = column.values
-    low, high = in_range(values.astype(np.float64, copy=False), name, place)
-    if low < 0:
-        below = values < 0
-        raise BadInput(
-            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
-            f"counts are whole numbers from zero up"
-        )
-    if values.dtype.kind == "f":
-        part = values != np.floor(values)
-        if part.any():
-            raise BadInput(
-                f"{name} is not whole {place.rows(part)} ({values[part.argmax()]:.6g}); "
-                f"pass fractions as weight= instead"
-            )
-    if high > 2**53 or float(values.sum(dtype=np.float64)) > 2**53:
-        raise BadInput(f"{name} adds up to more than 2**53, beyond exact counting; scale it down")
-    return values.astype(np.int64, copy=False)
-
-
-# A sample of numbers with their weights, checked once.
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Finite values, at least one, with their weights if any; `ends` are the least and the greatest.
-
-    The arrays may be the caller's own memory and are not to be written to.
-    """
-
-    values: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    ends: tuple[float, float]
-    dropped: int
-    place: Place
-
-
-def take_sample(
-    x: Any, *, weight: Any = None, missing: Missing = "refuse", name: str = "x"
-) -> Sample:
-    """Check a column of any library and bring it to numpy, without a copy where that can be.
-
-    >>> take_sample([0.2, None, 0.4], missing="drop").values
-    array([0.2, 0.4])
-    """
-    found = read({}, {name: x}, {"weight": weight}, missing=missing, place=Place())
-    (read_x, further), place = found.amounts, found.place
-    values = read_x[name].values
-    if not len(values):
-        raise BadInput(f"{name} has no rows; pass at least one number")
-    w = None if weight is None else weights(further["weight"], "weight", place)
-    return Sample(values, w, in_range(values, name, place), found.dropped, place)

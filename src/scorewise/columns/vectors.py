@@ -17,10 +17,14 @@ from scorewise.errors import BadInput
 
 @dataclass(frozen=True)
 class Numbers:
-    """Booleans, integers or floats; `null`, if any, marks the missing ones besides NaN."""
+    """Booleans, integers or floats; `null`, if any, marks the missing ones besides NaN.
+
+    `note` says how they were written, where that is not as plain numbers.
+    """
 
     values: NDArray[Any]
     null: Bools | None = None
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -34,8 +38,9 @@ class Numbers:
         return null if null is not None and null.any() else None
 
     def keep(self, rows: Bools) -> Numbers:
-        """Those rows alone, which have no missing values."""
-        return Numbers(self.values[rows])
+        """Those rows alone."""
+        null = None if self.null is None else self.null[rows]
+        return Numbers(self.values[rows], null if null is not None and null.any() else None)
 
 
 @dataclass(frozen=True)

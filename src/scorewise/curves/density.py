@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.columns import Missing
-from scorewise.columns.rows import Sample, take_sample
+from scorewise.columns import Columns, Missing, read
+from scorewise.columns.numbers import in_range
 from scorewise.curves.density_sums import (
     Direct,
     Grid,
@@ -66,14 +66,18 @@ def edges_of(support: tuple[float | None, float | None] | None) -> Support:
     return low, high
 
 
-def check_inside(taken: Sample, support: Support) -> None:
-    """Refuse values outside the support."""
-    if support[0] <= taken.ends[0] and taken.ends[1] <= support[1]:
-        return
-    out = (taken.values < support[0]) | (taken.values > support[1])
+def inside(found: Columns, support: Support) -> tuple[Any, tuple[float, float]]:
+    """The values, and the least and the greatest; refused where there are none, or outside the support."""
+    values = found.one("score").values
+    if not len(values):
+        raise BadInput("x has no rows; pass at least one number")
+    low, high = in_range(values, "x", found.place)
+    if support[0] <= low and high <= support[1]:
+        return values, (low, high)
+    out = (values < support[0]) | (values > support[1])
     raise BadInput(
-        f"x is outside the support [{support[0]:g}, {support[1]:g}] {taken.place.rows(out)} "
-        f"({taken.values[out.argmax()]:.6g}); widen support= or leave such rows out"
+        f"x is outside the support [{support[0]:g}, {support[1]:g}] {found.place.rows(out)} "
+        f"({values[out.argmax()]:.6g}); widen support= or leave such rows out"
     )
 
 
@@ -294,12 +298,13 @@ def density(
     """
     shape, edges = kernel_named(kernel), edges_of(support)
     check_options(bandwidth, points)
-    taken = take_sample(x, weight=weight, missing=missing)
-    check_inside(taken, edges)
-    w, total = taken.weight, float(len(taken.values))
-    rows = total if w is None else float(w.sum()) ** 2 / float((w * w).sum())
-    v = Values(taken.values, w, taken.ends, rows)
-    return estimated(v, shape, bandwidth, edges, points, dropped=taken.dropped)
+    found = read(None, {"score": {"x": x}, "weight": weight}, missing=missing)
+    w = found.weight
+    values, ends = inside(found, edges)
+    found.told()
+    rows = float(len(values)) if w is None else float(w.sum()) ** 2 / float((w * w).sum())
+    v = Values(values, w, ends, rows)
+    return estimated(v, shape, bandwidth, edges, points, dropped=found.dropped)
 
 
 def estimated(

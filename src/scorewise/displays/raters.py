@@ -11,7 +11,8 @@ import numpy as np
 
 import scorewise.measures  # noqa: F401 - fills the register
 from scorewise.arrays import Bools, Floats
-from scorewise.columns import Kind, Place, take
+from scorewise.columns import Kind, Place, read
+from scorewise.columns.binary import rows_of
 from scorewise.columns.labels import read_labels
 from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
@@ -129,8 +130,9 @@ def _read_raters(
     made = {}
     for name, (_, scores) in raters.items():
         decision, score = f"decision of {name}", f"score of {name}"
-        labels = masks.get("label", masks[decision])
-        rows = take(labels, {score: scores}, positive=True, kind=kind, label_name=decision)
+        labels = {decision: masks.get("label", masks[decision])}
+        found = read(None, {"decision": labels, "score": {score: scores}})
+        rows = rows_of(found, role="decision", positive=True, kind=kind)
         t = Tally.of_rows(rows, score)
         if why := why_not_unit(t):
             raise BadInput(f"{score}: {why}")

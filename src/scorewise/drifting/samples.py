@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import take
-from scorewise.columns.load import load, load_scores, open_source
+from scorewise.columns import Columns as Found
+from scorewise.columns import Rows
+from scorewise.columns import read as read_columns
+from scorewise.columns.binary import rows_of
+from scorewise.columns.files import is_files, open_source
+from scorewise.columns.times import Moments
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
 
@@ -57,74 +58,10 @@ def check_alike(a: Sample, b: Sample) -> None:
         )
 
 
-# A column of times: dates, datetimes, ISO text or numbers, as one sorted scale.
+# Calendar periods of times, and what to call them.
 
 
 Every: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
-Moments: TypeAlias = NDArray[Any]  # datetime64[us] or float64; NaT or NaN where missing
-_UNIT = np.dtype("datetime64[us]")
-
-
-def moments(column: Any, name: str) -> Moments:
-    """Times as datetime64 or as floats; those with a zone as they are written there, whatever the zone.
-
-    >>> moments(["2026-01-31", "2026-02-01T12:00+01:00", None], "date")
-    array(['2026-01-31T00:00:00.000000', '2026-02-01T12:00:00.000000', 'NaT'], dtype='datetime64[us]')
-    """
-    polars = sys.modules.get("polars")
-    if polars is not None and isinstance(column, polars.Series):
-        if getattr(column.dtype, "time_zone", None):
-            column = column.dt.replace_time_zone(None)  # the time on the wall there
-        column = column.to_numpy() if column.dtype != polars.String else column.to_list()
-    values = np.asarray(column) if not isinstance(column, list | tuple) else None
-    if values is not None and values.dtype.kind == "M":
-        return values.astype(_UNIT)
-    if values is not None and values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    return _of_objects(list(column) if values is None else values.tolist(), name)
-
-
-def _of_objects(values: list[Any], name: str) -> Moments:
-    known: dict[Any, Any] = {}
-    for value in values:
-        if value not in known:
-            known[value] = None if _missing(value) else moment(value, name)
-    kinds = {type(m) for m in known.values() if m is not None}
-    if len(kinds) > 1:
-        raise BadInput(f"{name} holds numbers beside dates; write all times in the same way")
-    if kinds == {float}:
-        return np.array([np.nan if known[v] is None else known[v] for v in values])
-    return np.array([known[v] for v in values], _UNIT)
-
-
-def _missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
-
-
-def moment(value: Any, name: str) -> datetime | float:
-    """One time: a date, a datetime, ISO text, or a number."""
-    if isinstance(value, int | float | np.number):
-        return float(value)
-    if isinstance(value, np.datetime64):
-        value = value.astype(_UNIT).item()
-    if isinstance(value, str):
-        value = _parsed(value.strip(), name)
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day)
-    raise BadInput(f"{name} holds a {type(value).__name__}; times are dates, ISO text or numbers")
-
-
-def _parsed(text: str, name: str) -> datetime:
-    for written in (text, f"{text}-01"):  # 2026-01 is its first day
-        try:
-            return datetime.fromisoformat(written)
-        except ValueError:
-            continue
-    raise BadInput(
-        f"{name} holds {text!r}, which is no time; write 2026-01-31, 2026-01-31T12:00 or numbers"
-    )
 
 
 def period(times: Moments, every: Every) -> NDArray[np.int64]:
@@ -181,6 +118,22 @@ class Columns(NamedTuple):
     missing: Any = "refuse"
     encoding: str | None = None
 
+    def read(self, source: Any, labelled: bool, **further: str) -> Found:
+        """Labels, unless they are not known, scores and weights, checked; and columns of further roles."""
+        asked = {"score": self.score, "weight": self.weight, **further}
+        beside = [self.label] if self.label is not None and not labelled else []
+        return read_columns(
+            source,
+            {"label": self.label, **asked} if labelled else asked,
+            missing=self.missing,
+            encoding=self.encoding,
+            beside=beside,
+        )
+
+    def rows(self, found: Found, labelled: bool) -> Rows:
+        """The rows of columns; without labels, all stand as negatives."""
+        return rows_of(found, positive=self.positive if labelled else None, kind=self.kind)
+
 
 def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sample, list[str]]:
     """The sample, and what was decided on the way.
@@ -200,16 +153,15 @@ def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sampl
     if _is_pair(given):
         tally = Tally.of(given[0], given[1], positive=columns.positive, **options)
         return Sample(name, tally, labelled), []
-    rows = take(_none(given), {"score": given}, **options)
+    found = read_columns(None, {"score": {"score": _sized(given)}}, missing=columns.missing)
+    rows = rows_of(found, kind=columns.kind)
     return Sample(name, Tally.of_rows(rows, "score"), False), []
 
 
 def is_source(given: Any) -> bool:
     """Whether columns have to be found in it: files, data frames, dicts of columns."""
-    if isinstance(given, str | os.PathLike | Mapping):
+    if isinstance(given, Mapping) or (is_files(given) and given not in ([], ())):
         return True
-    if isinstance(given, list | tuple) and given:
-        return all(isinstance(part, str | os.PathLike) for part in given)
     # of the type: asking a lazy frame for its columns would make it work
     return hasattr(type(given), "columns") or hasattr(type(given), "collect_schema")
 
@@ -222,51 +174,28 @@ def _is_pair(given: Any) -> bool:
     )
 
 
-def _none(given: Any) -> Any:
-    """Labels that stand for none."""
+def _sized(given: Any) -> Any:
+    """The scores, if they are any."""
     try:
-        return np.zeros(len(given), np.int64)
+        len(given)
     except TypeError:
         raise BadInput(
             f"a value of type {type(given).__name__} is no sample; pass a Tally, a pair of labels and "
             f"scores, scores alone, a file name or a data frame"
         ) from None
+    return given
 
 
 def _from_source(
     name: str, given: Any, columns: Columns, labelled: bool
 ) -> tuple[Sample, list[str]]:
-    kept = ("weight", "kind", "missing", "encoding")
-    options = {name: getattr(columns, name) for name in kept}
-    if labelled:
-        _check_label(name, given, columns)
-        loaded = load(
-            given,
-            label=columns.label,
-            scores=() if columns.score is None else columns.score,
-            positive=columns.positive,
-            **options,
-        )
-    else:
-        loaded = load_scores(given, score=columns.score, label=columns.label, **options)
-    tally = Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)
-    return Sample(name, tally, labelled), loaded.notes
-
-
-def _check_label(name: str, given: Any, columns: Columns) -> None:
-    """Labels come late: say what to do where a sample has none yet."""
-    label = columns.label
-    if name != "current" or label is None or is_stream(given):
-        return
-    names, _, sources = open_source(given, columns.encoding)
-    if label not in names:
-        where = ", ".join(sources) or "the current sample"
-        raise BadInput(
+    opened, label = open_source(given, columns.encoding), columns.label
+    if labelled and name == "current" and label not in (None, *opened.names):
+        where = ", ".join(opened.sources) or "the current sample"
+        raise BadInput(  # labels come late
             f"there is no column '{label}' in {where}; name another label, or pass labels=\"reference\" "
             f"if its labels are not known yet"
         )
-
-
-def is_stream(given: Any) -> bool:
-    """Whether it can be read only once."""
-    return given == "-" if isinstance(given, str) else False
+    rows = columns.rows(columns.read(opened, labelled), labelled)
+    tally = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
+    return Sample(name, tally, labelled), list(rows.notes)

@@ -8,16 +8,12 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import Rows, take
-from scorewise.columns.load import open_source
-from scorewise.columns.roles import pick, pick_score
+from scorewise.columns import Rows
+from scorewise.columns.times import Moments, moment
 from scorewise.drifting.samples import (
     Columns,
     Every,
-    Moments,
     Sample,
-    moment,
-    moments,
     named,
     period,
 )
@@ -45,7 +41,7 @@ class Timed(NamedTuple):
 def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Timed:
     """The samples of a source by time; rows of the same time are never split."""
     _check(cut)
-    rows, score, codes, times, sources, notes = _read(source, cut.time, columns, labelled)
+    rows, score, codes, times = _read(source, cut.time, columns, labelled)
     if not len(times):
         raise BadInput(f"no rows are left to judge; {rows.dropped} were dropped as missing")
     part = _parts(times, np.bincount(codes, minlength=len(times)), cut)
@@ -61,9 +57,9 @@ def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Tim
         name = named(times[inside[0]], times[inside[-1]], None if until else cut.every)
         # rows without a time belong to no window, so the first counts all that were dropped
         dropped = rows.dropped if k == 0 else 0
-        tally = Tally.of_rows(_some(rows, score, part[codes] == k, dropped), score, sources)
+        tally = Tally.of_rows(_some(rows, score, part[codes] == k, dropped), score, rows.sources)
         samples.append(Sample(name, tally, labelled))
-    return Timed(samples[0], samples[1:], notes)
+    return Timed(samples[0], samples[1:], list(rows.notes))
 
 
 def _check(cut: Cut) -> None:
@@ -79,47 +75,13 @@ def _check(cut: Cut) -> None:
 
 def _read(
     source: Any, time: str, columns: Columns, labelled: bool
-) -> tuple[Rows, str, NDArray[np.int64], Moments, tuple[str, ...], list[str]]:
+) -> tuple[Rows, str, NDArray[np.int64], Moments]:
     """Checked rows, the column of scores, and of each row which of the distinct times it has."""
-    names, get, sources = open_source(source, columns.encoding)
-    pick_score(names, time)
-    for role, column in (
-        ("label", columns.label),
-        ("score", columns.score),
-        ("weight", columns.weight),
-    ):
-        if column == time:
-            raise BadInput(f"column '{time}' is given as time and as {role}; name another for one")
-    others = [n for n in names if n != time]
-    if labelled:
-        score = () if columns.score is None else (columns.score,)
-        picked = pick(others, columns.label, score, columns.weight)
-        wanted, notes, score_name = picked.all, picked.notes, picked.scores[0]
-    else:
-        taken = {c for c in (columns.label, columns.weight) if c is not None}
-        score_name, notes = pick_score(others, columns.score, taken)
-        wanted = [score_name, *([columns.weight] if columns.weight else [])]
-    read, place = get([*wanted, time])
-    at = moments(read[time], time)
-    gone = np.isnat(at) if at.dtype.kind == "M" else np.isnan(at)
-    times, rank = np.unique(at[~gone], return_inverse=True)
-    # times go through the door as ranks within [0, 1], which scores of any kind may be
-    along = np.full(len(at), np.nan)
-    along[~gone] = rank / max(1, len(times))
-    rows = take(
-        read[picked.label] if labelled else np.zeros(len(at), np.int64),
-        {score_name: read[score_name], time: along},
-        weight=None if columns.weight is None else read[columns.weight],
-        positive=columns.positive if labelled else None,
-        kind=columns.kind,
-        missing=columns.missing,
-        label_name=picked.label if labelled else "label",
-        weight_name=columns.weight or "weight",
-        place=place,
-    )
-    codes = np.rint(rows.scores[time] * len(times)).astype(np.int64)
-    kept, codes = np.unique(codes, return_inverse=True)
-    return rows, score_name, codes, times[kept], sources, notes
+    found = columns.read(source, labelled, time=time)
+    rows = columns.rows(found, labelled)
+    at = found.one("time").values
+    times, codes = np.unique(at, return_inverse=True)
+    return rows, next(iter(rows.scores)), codes, times
 
 
 def _parts(times: Moments, counts: Any, cut: Cut) -> NDArray[np.int64]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from scorewise.columns import Kind, Missing
-from scorewise.columns.load import LoadedClasses, LoadedDecided, Spec, load_classes, load_decided
+from scorewise.columns.classes import ClassRows, DecidedRows, class_rows, decided_rows
+from scorewise.columns.roles import Spec
+from scorewise.columns.rows import warn
 from scorewise.errors import BadInput, plain
 from scorewise.evaluation.models import Evaluation, Settings, measure_frame, refuse_no_rows
 from scorewise.registry import CLASS_MEASURES, Lazy, Measure, Measured
@@ -123,14 +124,13 @@ def class_tally(
     >>> class_tally(wide, label="y", classes="p_*")
     <ClassTally: 2 rows of 2 classes (probability)>
     """
-    loaded, rule = read_classes(
+    rows, rule = read_classes(
         source, label=label, classes=classes, predicted=predicted, score=score,
         confidence=confidence, weight=weight, count=count, kind=kind, missing=missing,
         encoding=encoding,
     )  # fmt: skip
-    for note in loaded.notes:
-        warnings.warn(plain(note), stacklevel=2)
-    return tally_of(loaded, rule)
+    warn(rows.notes)
+    return tally_of(rows, rule)
 
 
 def read_classes(
@@ -142,7 +142,7 @@ def read_classes(
     confidence: str,
     kind: Any,
     **columns: Any,
-) -> tuple[LoadedClasses | LoadedDecided, Rule]:
+) -> tuple[ClassRows | DecidedRows, Rule]:
     """The rows that the options mean, and the rule of confidence."""
     if predicted is not None:
         if confidence != "max":
@@ -150,7 +150,7 @@ def read_classes(
                 "confidence= belongs to scores of each class; with predicted=, score= names its column"
             )
         named = _listed(classes)
-        decided = load_decided(
+        decided = decided_rows(
             source, predicted=predicted, confidence=score, classes=named, kind=kind, **columns
         )
         return decided, "max"
@@ -161,7 +161,7 @@ def read_classes(
             "score= is the confidence in decisions and goes with predicted=; with classes=, leave it out"
         )
     own = None if confidence in get_args(Rule) else confidence
-    read = load_classes(source, classes, confidence=own, kind=kind, **columns)
+    read = class_rows(source, classes, confidence=own, kind=kind, **columns)
     rule: Any = "max" if own else confidence
     return read, rule
 
@@ -179,16 +179,14 @@ def _listed(classes: Spec | None) -> Sequence[str] | None:
     return names
 
 
-def tally_of(loaded: LoadedClasses | LoadedDecided, rule: Rule) -> ClassTally:
+def tally_of(rows: ClassRows | DecidedRows, rule: Rule) -> ClassTally:
     """The tally of rows that were read."""
-    if isinstance(loaded, LoadedClasses):
-        return ClassTally.of_rows(loaded.rows, rule=rule, sources=loaded.sources)
-    return ClassTally.of_decided(loaded.rows, sources=loaded.sources)
+    if isinstance(rows, ClassRows):
+        return ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
+    return ClassTally.of_decided(rows, sources=rows.place.sources)
 
 
-def judge_classes(
-    loaded: LoadedClasses | LoadedDecided, rule: Rule, **settings: Any
-) -> ClassDocument:
+def judge_classes(rows: ClassRows | DecidedRows, rule: Rule, **settings: Any) -> ClassDocument:
     """The document of rows that were read."""
-    refuse_no_rows(loaded)
-    return ClassEvaluation(tally_of(loaded, rule), Settings(**settings)).document()
+    refuse_no_rows(rows)
+    return ClassEvaluation(tally_of(rows, rule), Settings(**settings)).document()

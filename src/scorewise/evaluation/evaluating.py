@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import unnamed
-from scorewise.columns.files import open_frame
+from scorewise.columns.classes import is_wide
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.models import Evaluation, Settings
@@ -70,7 +66,7 @@ def evaluate(
             "scores are missing; call evaluate(y, p) with labels and scores, or evaluate(sw.tally(...)) "
             "for files and data frames"
         )
-    if predicted is None and not _wide(p):
+    if predicted is None and not is_wide(p):
         if extra := [f"{name}=" for name, value in named.items() if value is not None]:
             raise BadInput(
                 f"{' and '.join(extra)} belongs to several classes, but p has one score a row; pass one "
@@ -83,11 +79,11 @@ def evaluate(
     if predicted is not None:
         return ClassEvaluation(_decided(y, predicted, p, confidence, several), settings)
     rule = "max" if confidence is None else confidence
-    return ClassEvaluation(ClassTally.of(y, _columns(p), confidence=rule, **several), settings)
+    return ClassEvaluation(ClassTally.of(y, p, confidence=rule, **several), settings)
 
 
 def _decided(y: Any, predicted: Any, p: Any, confidence: Any, options: Any) -> ClassTally:
-    if _wide(p) or confidence is not None:
+    if is_wide(p) or confidence is not None:
         raise BadInput(
             "predicted= goes with one confidence a row, as p; leave it out where each class has a score"
         )
@@ -102,31 +98,3 @@ def _refuse_binary(positive: Any, threshold: float) -> None:
             f"{' and '.join(extra)} belongs to two classes; of several, the class of the highest score "
             f"is the decision (evaluate one class against the rest for a threshold)"
         )
-
-
-def _wide(p: Any) -> bool:
-    """Whether there is a column of scores for each class."""
-    if isinstance(p, Mapping) or _framed(p):
-        return True
-    if isinstance(p, list | tuple):
-        first: Any = p[0] if p else 0
-        return isinstance(first, list | tuple) or np.ndim(first) > 0
-    return len(getattr(p, "shape", ())) > 1
-
-
-def _framed(p: Any) -> bool:
-    """Whether it is a data frame, of a library that has been imported."""
-    kinds = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"))
-    for library, name in (*kinds, ("pyarrow", "Table")):
-        module = sys.modules.get(library)
-        if module is not None and isinstance(p, getattr(module, name)):
-            return True
-    return False
-
-
-def _columns(p: Any) -> Any:
-    """The columns of a frame by name; anything else, and a frame without names, as it is."""
-    if not _framed(p) or unnamed(p):
-        return p
-    names, get = open_frame(p)
-    return get(names)

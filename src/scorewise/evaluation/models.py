@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.columns import Kind, Missing, Rows, take
-from scorewise.columns.load import Loaded, load
-from scorewise.errors import BadInput, plain
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.rows import warn
+from scorewise.errors import BadInput
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES, Lazy, Measure, Measured
 from scorewise.show.document import to_dict
@@ -110,14 +109,12 @@ def tally(
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
     """
-    scores = () if score is None else (score,)
-    loaded = load(
-        source, label=label, scores=scores, weight=weight, count=count,
+    rows = binary_rows(
+        source, label=label, score=score, weight=weight, count=count,
         positive=positive, kind=kind, missing=missing, encoding=encoding,
     )  # fmt: skip
-    for note in loaded.notes:
-        warnings.warn(plain(note), stacklevel=2)
-    return Tally.of_rows(loaded.rows, next(iter(loaded.rows.scores)), loaded.sources)
+    warn(rows.notes)
+    return Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
 
 
 # Several models on the same rows, side by side, and the differences between them.
@@ -192,18 +189,17 @@ def compare(
     return Comparison(rows, Settings(threshold, level, seed, clip))
 
 
-def judge(loaded: Loaded, **settings: Any) -> EvaluationDocument:
+def judge(rows: Rows, **settings: Any) -> EvaluationDocument:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
-    refuse_no_rows(loaded)
-    return Comparison(loaded.rows, chosen, loaded.sources).document()
+    refuse_no_rows(rows)
+    return Comparison(rows, chosen, rows.sources).document()
 
 
-def refuse_no_rows(loaded: Any) -> None:
+def refuse_no_rows(rows: Any) -> None:
     """Refuse what was read where no row is left of it."""
-    rows = loaded.rows
     if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
+        where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
         raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing, Rows, take
-from scorewise.columns.load import Loaded
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.gaps import Gap, gaps
@@ -190,16 +189,15 @@ def inspect(
     return Inspection(rows, settings, ids=ids)
 
 
-def look(loaded: Loaded, **settings: Any) -> InspectDocument:
+def look(rows: Rows, **settings: Any) -> InspectDocument:
     """The document of all score columns that were read."""
     chosen = Settings(**settings)
-    rows = loaded.rows
     if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(loaded.sources)}: " if loaded.sources else ""
+        where = f"{', '.join(rows.sources)}: " if rows.sources else ""
         raise BadInput(
             f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
         )
-    return Inspection(rows, chosen, loaded.sources, loaded.ids).document()
+    return Inspection(rows, chosen, rows.sources, rows.ids).document()
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:

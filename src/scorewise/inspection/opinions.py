@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Bools
-from scorewise.columns import Kind, Labels, Missing, Place, Rows, take
+from scorewise.columns import Columns, Kind, Labels, Missing, Place, Rows, read
+from scorewise.columns.binary import rows_of
 from scorewise.columns.labels import REST, read_labels
-from scorewise.columns.rows import aligned
 from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
@@ -89,16 +88,22 @@ def raters(
     check_top(top)
     check_tolerance(tolerance)
     given = _pairs(said)
-    columns = {name: vector(d, f"decision of {name}") for name, (d, _) in given.items()}
-    if y is not None:
-        columns[TRUTH] = vector(y, "label")
-    rows = _scores(
-        {name: s for name, (_, s) in given.items()}, columns, kind, missing, place or Place()
+    found = read(
+        None,
+        {
+            "decision": {f"decision of {name}": d for name, (d, _) in given.items()},
+            **({} if y is None else {"label": y}),
+            "score": {f"score of {name}": s for name, (_, s) in given.items()},
+        },
+        missing=missing,
+        place=place,
     )
-    length = len(rows) + rows.dropped
-    rows = _complete(rows, columns, missing)
-    decided, labels = _read(columns, _positions(rows), positive)
+    columns = dict(zip(given, found["decision"].values(), strict=True))
+    if y is not None:
+        columns[TRUTH] = found.one("label")
+    decided, labels = _read(columns, positive)
     _check_words(columns, decided, labels, positive)
+    rows = _rows(found, given, decided, labels, kind)
     tallies = [
         Tally.of_rows(replace(rows, y=decided[name if y is None else TRUTH], labels=labels), name)
         for name in given
@@ -109,18 +114,18 @@ def raters(
         np.stack([unit(rows.scores[name], rows.kinds[name]) for name in given], axis=1),
         np.ones(len(rows)),
     )
-    found = agreement(
+    compared = agreement(
         opinions, tallies, tolerance=tolerance, rule=midpoint,
-        top=top, place=rows.place, ids=named_rows(ids, length),
+        top=top, place=rows.place, ids=named_rows(ids, len(rows) + rows.dropped),
     )  # fmt: skip
     own = [Tally.of_rows(replace(rows, y=decided[name], labels=labels), name) for name in given]
     return Raters(
-        found,
+        compared,
         labels,
         len(rows),
-        length - len(rows),
+        rows.dropped,
         y is not None,
-        tuple(name for name, _ in rows.place.files),
+        rows.sources,
         tuple(hint for t in own for hint in _hints(t, labels)),
     )
 
@@ -153,78 +158,31 @@ def _pairs(said: Any) -> dict[str, tuple[Any, Any]]:
             raise BadInput(f"rater '{name}' needs a pair of decisions and scores, {example}")
     if len({str(name) for name in said}) < len(said):
         raise BadInput("two raters have the same name; give each a name of its own")
-    aligned((f"{what} of {name}", c) for name, pair in said.items()
-            for what, c in zip(("decision", "score"), pair, strict=True))  # fmt: skip
     return {str(name): (columns[0], columns[1]) for name, columns in said.items()}
 
 
-def _scores(
-    scores: Mapping[str, Any],
-    columns: Mapping[str, Vector],
+def _rows(
+    found: Columns,
+    names: Mapping[str, Any],
+    decided: Mapping[str, Bools],
+    labels: Labels,
     kind: Kind | None,
-    missing: Missing,
-    place: Place,
 ) -> Rows:
-    """The scores, checked; the decisions have to be as many."""
-    first, *others = columns.values()
-    called = f"decision of {next(iter(columns))}"
-    for name, column in zip(list(columns)[1:], others, strict=True):
-        if len(column) != len(first):
-            what = "label" if name == TRUTH else f"decision of {name}"
-            raise BadInput(
-                f"{called} has {len(first):,} rows and {what} has {len(column):,}; "
-                f"they have to match row by row"
-            )
-    named = {f"score of {name}": column for name, column in scores.items()}
-    rows = take(
-        np.ones(len(first), bool),
-        named,
-        kind=kind,
-        missing=missing,
-        positive=True,
-        label_name=called,
-        place=place,
-    )
-    plain = dict(zip(named, scores, strict=True))
+    """The scores, checked, by the names of the raters."""
+    rows = rows_of(replace(found, values={"score": found["score"]}), kind=kind)
+    plain = dict(zip(rows.scores, names, strict=True))
     return replace(
         rows,
+        y=next(iter(decided.values())),
+        labels=labels,
         scores={plain[n]: s for n, s in rows.scores.items()},
         kinds={plain[n]: k for n, k in rows.kinds.items()},
     )
 
 
-def _positions(rows: Rows) -> NDArray[np.int64]:
-    kept = rows.place.kept
-    return np.arange(len(rows)) if kept is None else kept.astype(np.int64)
-
-
-def _complete(rows: Rows, columns: Mapping[str, Vector], missing: Missing) -> Rows:
-    """The rows that miss neither a score nor a decision."""
-    whole = np.ones(len(rows) + rows.dropped, bool)
-    for name, column in columns.items():
-        gone = column.missing()
-        if gone is None:
-            continue
-        if missing == "refuse":
-            what = "label" if name == TRUTH else f"decision of {name}"
-            where = replace(rows.place, kept=None).rows(gone)
-            raise BadInput(f'{what} is missing {where}; drop them or pass missing="drop"')
-        whole &= ~gone
-    at = _positions(rows)
-    left = whole[at]
-    return replace(
-        rows,
-        y=rows.y[left],
-        scores={n: s[left] for n, s in rows.scores.items()},
-        place=replace(rows.place, kept=at[left]),
-    )
-
-
-def _read(
-    columns: Mapping[str, Vector], kept: NDArray[np.int64], positive: Any
-) -> tuple[dict[str, Bools], Labels]:
+def _read(columns: Mapping[str, Vector], positive: Any) -> tuple[dict[str, Bools], Labels]:
     """All decisions read as one column, so that a word means the same whoever says it."""
-    stacked = [value for column in columns.values() for value in _values(column, kept)]
+    stacked = [value for column in columns.values() for value in _values(column)]
     y, labels = read_labels(vector(stacked, "decision"), "decision", positive)
     return dict(zip(columns, y.reshape(len(columns), -1), strict=True)), labels
 
@@ -244,8 +202,8 @@ def _check_words(
             )
 
 
-def _values(column: Vector, kept: NDArray[np.int64]) -> list[Any]:
+def _values(column: Vector) -> list[Any]:
     if isinstance(column, Coded):
-        return [column.values[code] for code in column.codes[kept].tolist()]
-    values: list[Any] = column.values[kept].tolist()
+        return [column.values[code] for code in column.codes.tolist()]
+    values: list[Any] = column.values.tolist()
     return values

@@ -38,7 +38,7 @@ from scorewise.judging.accuracy import (
 from scorewise.judging.kappas import Interval, error_of_one, kappa_of
 from scorewise.judging.panel import Panel
 from scorewise.judging.prevalence import Prevalence, prevalences
-from scorewise.judging.reading import NoAnswer, given, take_judges
+from scorewise.judging.reading import NoAnswer, read_judges
 from scorewise.judging.sample_size import (
     Of,
     check_width,
@@ -319,9 +319,9 @@ def judge(
         scale=scale, no_answer=no_answer, interval=interval, level=level, seed=seed,
         replicates=replicates, width=width,
     )  # fmt: skip
-    said = take_judges(
-        **vars(given(source, second, humans, judges, swapped, weight, encoding)), scale=scale,
-        categories=categories, swap=swap, ignore=ignore,
+    said = read_judges(
+        source, second, humans=humans, judges=judges, swapped=swapped, weight=weight, scale=scale,
+        categories=categories, swap=swap, ignore=ignore, encoding=encoding,
     )  # fmt: skip
     table, word = agreements(weights, scale, said.categories, said.values, categories is not None)
     return Judgement(Panel.of(said, table, no_answer), replace(settings, weights=word))

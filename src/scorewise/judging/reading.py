@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import Place
-from scorewise.columns.files import open_frame
+from scorewise.columns import Columns, Place, read
+from scorewise.columns.files import open_frame, open_source
 from scorewise.columns.labels import listed, text
-from scorewise.columns.load import open_source
-from scorewise.columns.numbers import numbers
 from scorewise.columns.rating_codes import coded_ratings
 from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.columns.roles import check_columns
-from scorewise.columns.rows import aligned, one_of, same_length
-from scorewise.columns.rows import weights as checked_weights
-from scorewise.columns.vectors import Coded, Numbers, Vector, vector
+from scorewise.columns.rows import one_of
+from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput
 from scorewise.tallies.ratings import Ratings
 
@@ -116,60 +112,94 @@ class Said:
     place: Place = field(default_factory=Place)
 
 
-def take_judges(
-    humans: Any,
-    judges: Any,
+def read_judges(
+    source: Any,
+    second: Any,
     *,
+    humans: Any = None,
+    judges: Any = None,
+    swapped: Any = None,
+    weight: Any = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
-    swapped: Mapping[str, Any] | None = None,
     swap: Mapping[str, str] | str | None = None,
     ignore: Sequence[Any] = (),
-    weight: Any = None,
-    weight_name: str = "weight",
-    place: Place | None = None,
+    encoding: str | None = None,
 ) -> Said:
-    """Columns of humans and of judges on the same items.
+    """Columns of humans and of judges on the same items, or a file or frame with the names of its columns.
 
     Values named in `ignore` are no answer where a judge gives them.
     """
-    place = place or Place()
     one_of("scale", scale, get_args(Scale))
+    found, people, machines, again = _found(
+        source, second, humans, judges, swapped, weight, encoding
+    )
+    words = {text(v) for v in _several(() if ignore is None else ignore)}
+    vectors = {n: v if n in people else _without(v, words) for n, v in found["rating"].items()}
+    _check_said(vectors, people, machines)
+    coded = coded_ratings(vectors, scale, categories, found.place)
+    if len(coded.categories) > MOST:
+        raise BadInput(
+            f"there are {len(coded.categories):,} different ratings, and a judge can be judged on {MOST:,} "
+            f"at most; round or group them"
+        )
+    folded = _folded(coded.codes, found.weight, coded.categories, coded.values, scale)
+    at = dict(zip(vectors, folded.codes.T, strict=False))
+    found.told()
+    return Said(
+        {name: at[name] for name in people},
+        {name: at[name] for name in machines},
+        {judge: at[name] for judge, name in again.items()},
+        read_swap(swap, coded.categories) if again else None,
+        folded.count,
+        folded.weight,
+        folded.weight2,
+        coded.categories,
+        coded.values,
+        weight is not None,
+        found.place,
+    )
+
+
+def _found(
+    source: Any,
+    second: Any,
+    humans: Any,
+    judges: Any,
+    swapped: Any,
+    weight: Any,
+    encoding: str | None,
+) -> tuple[Columns, list[str], list[str], dict[str, str]]:
+    """Checked columns, those of humans and of judges, and the second column of each judge asked again."""
+    if second is not None:
+        if humans is not None or judges is not None:
+            raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
+        humans, judges = source, second
+    elif source is None or humans is None:
+        humans = source if humans is None else humans
+    else:
+        return _named(source, humans, judges, swapped, weight, encoding)
+    if isinstance(humans, str | os.PathLike):
+        raise BadInput(
+            "humans is a path or a name; pass a file with the names of its columns, such as "
+            'judge("file.csv", humans=["ann"], judges=["gpt"])'
+        )
     people, machines = named_columns(humans, "human"), named_columns(judges, "judge")
-    if both := [name for name in machines if name in people]:
-        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+    _apart(people, machines)
     again = _again(swapped, machines)
     given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
     if len(given) < len(people) + len(machines) + len(again):
         raise BadInput("two columns have the same name; give each a name of its own")
-    aligned(given.items())
-    vectors = {name: vector(column, name) for name, column in given.items()}
-    same_length(list(vectors.items()))
-    words = {text(v) for v in _several(() if ignore is None else ignore)}
-    vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
-    _check_said(vectors, people, machines)
-    found = coded_ratings(vectors, scale, categories, place)
-    if len(found.categories) > MOST:
-        raise BadInput(
-            f"there are {len(found.categories):,} different ratings, and a judge can be judged on {MOST:,} "
-            f"at most; round or group them"
-        )
-    heavy = None if weight is None else _weights(weight, weight_name, vectors, place)
-    folded = _folded(found.codes, heavy, found.categories, found.values, scale)
-    at = dict(zip(vectors, folded.codes.T, strict=False))
-    return Said(
-        {name: at[name] for name in people},
-        {name: at[name] for name in machines},
-        {name: at[_rerun(name)] for name in again},
-        read_swap(swap, found.categories) if again else None,
-        folded.count,
-        folded.weight,
-        folded.weight2,
-        found.categories,
-        found.values,
-        weight is not None,
-        place,
-    )
+    found = read(None, {"rating": given, "weight": weight}, whole=_EACH)
+    return found, list(people), list(machines), {name: _rerun(name) for name in again}
+
+
+_EACH = {"weight": "give each item one"}
+
+
+def _apart(humans: Collection[str], judges: Collection[str]) -> None:
+    if both := [name for name in judges if name in humans]:
+        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
 
 
 def named_columns(given: Any, what: str) -> dict[str, Any]:
@@ -234,7 +264,7 @@ def _without(column: Vector, words: set[str]) -> Vector:
 
 
 def _check_said(
-    vectors: Mapping[str, Vector], people: Mapping[str, Any], judges: Mapping[str, Any]
+    vectors: Mapping[str, Vector], people: Collection[str], judges: Collection[str]
 ) -> None:
     """Refuse too few items, humans who label nothing, and judges who never answer."""
     items = len(next(iter(vectors.values())))
@@ -246,16 +276,6 @@ def _check_said(
     if silent := [name for name in vectors if name not in people and name in blank]:
         who = f"judge '{silent[0]}' gives" if silent[0] in judges else f"'{silent[0]}' give"
         raise BadInput(f"{who} no answer on any of {items:,} items; leave it out")
-
-
-def _weights(
-    weight: Any, name: str, vectors: Mapping[str, Vector], place: Place
-) -> NDArray[np.float64]:
-    found = numbers(vector(weight, name), name, place)
-    same_length([next(iter(vectors.items())), (name, found)])
-    if (gone := found.missing()) is not None:
-        raise BadInput(f"{name} is missing {place.rows(gone)}; give each item one")
-    return checked_weights(found, name, place)
 
 
 @dataclass(frozen=True)
@@ -290,45 +310,6 @@ def _folded(
 # Columns of humans and judges, by their names in a file or frame.
 
 
-@dataclass(frozen=True)
-class Given:
-    """The columns of humans and judges, of judges asked again, and the weights."""
-
-    humans: Any
-    judges: Any
-    swapped: Mapping[str, Any] | None
-    weight: Any
-    weight_name: str = "weight"
-    place: Place | None = None
-
-
-def given(
-    source: Any,
-    second: Any,
-    humans: Any,
-    judges: Any,
-    swapped: Any,
-    weight: Any,
-    encoding: str | None = None,
-) -> Given:
-    """What `judge` was given: columns, or a file or frame with the names of its columns."""
-    if second is not None:
-        if humans is not None or judges is not None:
-            raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
-        humans, judges = source, second
-    elif source is None or humans is None:
-        humans = source if humans is None else humans
-    else:
-        named = _names(humans, "human"), _names(judges, "judge")
-        return _read(source, *named, swapped, weight, encoding)
-    if isinstance(humans, str | os.PathLike):
-        raise BadInput(
-            "humans is a path or a name; pass a file with the names of its columns, such as "
-            'judge("file.csv", humans=["ann"], judges=["gpt"])'
-        )
-    return Given(humans, judges, swapped, weight)
-
-
 def _names(names: Any, what: str) -> list[str]:
     """Names of columns, each once."""
     listed = [names] if isinstance(names, str) else names
@@ -339,33 +320,21 @@ def _names(names: Any, what: str) -> list[str]:
     return list(listed)
 
 
-def _read(
-    source: Any,
-    humans: list[str],
-    judges: list[str],
-    swapped: Any,
-    weight: str | None,
-    encoding: str | None,
-) -> Given:
-    if both := [name for name in judges if name in humans]:
-        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+def _named(
+    source: Any, humans: Any, judges: Any, swapped: Any, weight: Any, encoding: str | None
+) -> tuple[Columns, list[str], list[str], dict[str, str]]:
+    people, machines = _names(humans, "human"), _names(judges, "judge")
+    _apart(people, machines)
     if weight is not None and not isinstance(weight, str):
         raise BadInput("weight= is the name of a column where ratings are in a file or a frame")
-    columns, get, _ = open_source(source, encoding)
-    again = _asked_again(judges, swapped, columns)
-    wanted = [*humans, *judges, *again.values(), *([] if weight is None else [weight])]
+    opened = open_source(source, encoding)
+    again = _asked_again(machines, swapped, opened.names)
+    columns = [*people, *machines, *again.values()]
+    wanted = [*columns, *([] if weight is None else [weight])]
     if twice := [name for name in wanted if wanted.count(name) > 1]:
         raise BadInput(f"column '{twice[0]}' is given twice; name a different column for each")
-    check_columns(columns, wanted)
-    found, place = get(wanted)
-    return Given(
-        {name: found[name] for name in humans},
-        {name: found[name] for name in judges},
-        {judge: found[name] for judge, name in again.items()} or None,
-        None if weight is None else found[weight],
-        weight or "weight",
-        place,
-    )
+    found = read(opened, {"rating": columns, "weight": weight}, whole=_EACH)
+    return found, people, machines, again
 
 
 def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) -> dict[str, str]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from scorewise import writing
 from scorewise.arrays import Floats
-from scorewise.columns import Missing, Place
+from scorewise.columns import Columns, Missing, Place, read
 from scorewise.columns.csv_files import Table, Whole
 from scorewise.columns.files import open_files, read_shards
 from scorewise.columns.numbers import in_range, numbers
-from scorewise.columns.roles import pick_score
-from scorewise.columns.rows import Columns, read
+from scorewise.columns.roles import choose
+from scorewise.columns.rows import settle
 from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
 from scorewise.recalibrating.mapping import Map
@@ -91,11 +91,15 @@ def scan(
 
 
 class Applied(NamedTuple):
-    """How many rows are to be written, how many left out, and how many lie beyond the scores seen."""
+    """How many rows are to be written, how many left out, and how many lie beyond the scores seen.
+
+    `notes` say how scores are written, where that is not as plain numbers.
+    """
 
     rows: int
     dropped: int
     outside: int
+    notes: tuple[str, ...] = ()
 
 
 def checked(
@@ -111,11 +115,15 @@ def checked(
     """
 
     def take(found: Mapping[str, Any], place: Place) -> tuple[int, int]:
-        kept = read({}, found, missing=missing, place=place)
-        for name, column in kept.amounts[0].items():
+        kept = read(None, {"score": found}, missing=missing, place=place)
+        for name, column in kept["score"].items():
             in_range(column.values, name, kept.place)
+        for note in kept.notes:
+            if ": written " in note:
+                written.setdefault(note.partition(": '")[0], note)
         return kept.dropped, check(kept)
 
+    written: dict[str, str] = {}
     rows = dropped = outside = 0
     try:
         for file in scanned:
@@ -123,12 +131,14 @@ def checked(
                 gone, beyond = take(batch, Place())
                 rows, dropped = rows + len(next(iter(batch.values()))), dropped + gone
                 outside += beyond
+        if written:  # in each batch; has to be so in all
+            take(*read_shards([file.table for file in scanned], list(columns)))
     except BadInput:
         take(*read_shards([file.table for file in scanned], list(columns)))
         raise
     if rows == dropped:
         raise BadInput("there are no rows to map")
-    return Applied(rows - dropped, dropped, outside)
+    return Applied(rows - dropped, dropped, outside, tuple(written.values()))
 
 
 # Files written anew with further columns: all rows and columns as they are, in batches.
@@ -253,17 +263,26 @@ def apply_files(
     """
     place, ending = place_of(out)
     with scan(files, encoding) as scanned:
-        score, notes = pick_score(scanned[0].whole.columns, score)
+        score, notes = _score_column(scanned[0], score)
         made = [name or f"{score}_calibrated"]
         check_kept(scanned, made, ending)
         applied = checked(scanned, [score], lambda found: _outside(m, found), missing)
         rewrite(scanned, [score], made, lambda s: m(s[:, 0])[:, None], missing, (place, ending))
-    return applied, notes
+    return applied, [*notes, *applied.notes]
+
+
+def _score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
+    """The column of scores, and a note where it was not named."""
+    columns = file.whole.columns
+    choice = choose(columns, {"score": score})
+    if choice.unsure:
+        settle(choice, next(file.batches(list(choice)), {}), columns)
+    return next(iter(choice)), choice.notes
 
 
 def _outside(m: Map, found: Columns) -> int:
     """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
-    ((name, column),) = found.amounts[0].items()
+    ((name, column),) = found["score"].items()
     if m.scale.kind == "probability":
         wrong = (column.values < 0) | (column.values > 1)
         if wrong.any():

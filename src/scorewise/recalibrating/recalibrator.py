@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing, take
-from scorewise.columns.classes import ClassRows, take_classes
+from scorewise.columns.classes import ClassRows, is_wide, take_classes
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.recalibrating.choosing import Choice, Judged, choose
@@ -21,7 +21,7 @@ from scorewise.recalibrating.classes.choosing import (
     fixed,
 )
 from scorewise.recalibrating.classes.maps import Table
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of, several
+from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of
 from scorewise.recalibrating.document import (
     Calibrated,
     ClassDataRecord,
@@ -105,7 +105,7 @@ class Recalibrator(Shown):
         if y is None:
             raise BadInput("labels are missing; call fit(p, y) with scores and labels")
         given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
-        if several(p):
+        if is_wide(p):
             if getattr(y, "ndim", 1) == 2:
                 raise BadInput(
                     "both are tables; call fit(p, y), with scores first and labels second"
@@ -113,7 +113,7 @@ class Recalibrator(Shown):
             if positive is not None:
                 raise BadInput("positive= is for one score a row; several classes need classes=")
             return self.fit_rows(take_classes(y, p, classes=classes, missing=missing, **given))
-        if several(y):
+        if is_wide(y):
             raise BadInput(
                 "labels are a table; call fit(p, y), with scores first and labels second"
             )

@@ -12,7 +12,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, take_classes, take_decided
+from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
 from scorewise.columns.labels import REST
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
@@ -97,14 +97,14 @@ class ClassTally:
         count: Any = None,
         missing: Missing = "refuse",
     ) -> ClassTally:
-        """The tally of labels and decisions with the confidence in each; see `take_decided`.
+        """The tally of labels and decisions with the confidence in each; see `decided_rows`.
 
         >>> t = ClassTally.of_decisions(["a", "b", "b"], ["a", "b", "c"], [0.9, 0.8, 0.4])
         >>> t.classes, t.top
         (('a', 'b', 'c'), <Tally: 3 rows, 2 positive, on 3 scores (probability)>)
         """
-        rows = take_decided(
-            y, predicted, confidence,
+        rows = decided_rows(
+            None, label=y, predicted=predicted, confidence=confidence,
             classes=classes, kind=kind, weight=weight, count=count, missing=missing,
         )  # fmt: skip
         return _unlabelled(cls.of_decided(rows))

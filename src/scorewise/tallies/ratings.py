@@ -22,10 +22,8 @@ from scorewise.columns.rating_codes import (
 from scorewise.columns.ratings import (
     RatingRows,
     Scale,
-    take_counts,
-    take_long,
-    take_ratings,
-    take_table,
+    rating_rows,
+    table_ratings,
 )
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
@@ -73,7 +71,9 @@ class Ratings:
     ) -> Ratings:
         """A column for each rater and a row for each item; what is missing was not rated."""
         return cls.of_rows(
-            take_ratings(columns, scale=scale, categories=categories, weight=weight, count=count)
+            rating_rows(
+                raters=columns, scale=scale, categories=categories, weight=weight, count=count
+            )
         )
 
     @classmethod
@@ -85,7 +85,7 @@ class Ratings:
         >>> Ratings.of_table([[20, 5], [10, 15]]).items
         50
         """
-        return cls.of_rows(take_table(table, scale=scale, categories=categories))
+        return cls.of_rows(table_ratings(table, scale=scale, categories=categories))
 
     @classmethod
     def of_confusion(cls, c: Confusion, *, scale: Scale = "nominal") -> Ratings:
@@ -106,7 +106,7 @@ class Ratings:
         cls, table: Mapping[str, Any], *, scale: Scale = "nominal", weight: Any = None
     ) -> Ratings:
         """How many raters chose each category, a row for each item."""
-        return cls.of_rows(take_counts(table, scale=scale, weight=weight))
+        return cls.of_rows(rating_rows(counts=table, scale=scale, weight=weight))
 
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
@@ -140,7 +140,9 @@ class Ratings:
         >>> r.codes.tolist(), r.raters
         ([[0, -1], [1, 0]], ('ann', 'bob'))
         """
-        return cls.of_rows(take_long(item, rater, rating, scale=scale, categories=categories))
+        return cls.of_rows(
+            rating_rows(item=item, rater=rater, rating=rating, scale=scale, categories=categories)
+        )
 
     @property
     def items(self) -> float:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from scorewise.columns import Missing
+from scorewise.columns import Columns, Missing
 from scorewise.columns.classes import SLACK
 from scorewise.columns.roles import check_columns, class_columns
-from scorewise.columns.rows import Columns
 from scorewise.errors import BadInput
 from scorewise.recalibrating.applying import Applied, check_kept, checked, place_of, rewrite, scan
 from scorewise.recalibrating.classes.methods import ClassMap
@@ -70,7 +69,7 @@ def _names(m: ClassMap, columns: Mapping[str, str], name: str | None) -> list[st
 
 def _sound(m: ClassMap, found: Columns) -> int:
     """Refuse what are no probabilities of all classes; no row of several classes is beyond others."""
-    columns = found.amounts[0]
+    columns = found["score"]
     if m.kind == "logit":
         return 0
     values = np.stack([column.values for column in columns.values()], axis=1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
+from scorewise.columns.texts import plain
 from scorewise.errors import BadInput
 
 Normalise: TypeAlias = Literal["plain", "squad", "none"]
@@ -28,22 +29,6 @@ UNANSWERABLE = (
 )
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _HYPHENS = re.compile(r"[-_]")
-
-
-def plain(text: str) -> str:
-    r"""Text in Unicode's form NFKC, without case, with single blanks between words and none around.
-
-    NFKC writes a letter and its accent as one character where Unicode has one, and letters of full width,
-    ligatures and raised digits as the usual ones.
-
-    >>> plain("  The ﬁrst  STRASSE "), plain("Cafe\u0301") == plain("CAFÉ"), plain("Straße")
-    ('the first strasse', True, 'strasse')
-    """
-    if not text.isascii():
-        # taking away case may take apart what NFKC put together
-        folded = unicodedata.normalize("NFKC", text).casefold()
-        return " ".join(unicodedata.normalize("NFKC", folded).split())
-    return " ".join(text.lower().split())
 
 
 def squad(text: str) -> str:
@@ -302,8 +287,6 @@ def compare(
 ) -> Compared:
     """The quality of each answer, from the scores of all pairs of its texts at once.
 
-    >>> from scorewise.columns.quality import same
-    >>> from scorewise.columns.quality import former
     >>> found = compare([["4", "four"], "x", ""], ["Four", "", " "], same, former("plain", ()), "variants")
     >>> found.quality, found.cases["unanswerable"], found.cases["said unanswerable"]
     (array([1., 0., 1.]), 1, 2)

@@ -1,0 +1,158 @@
+"""Rows of two classes: labels beside scores, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.labels import Labels, read_labels
+from scorewise.columns.numbers import Place, in_range
+from scorewise.columns.rows import Columns, Missing, Names, one_of, read
+from scorewise.columns.vectors import Numbers
+from scorewise.errors import BadInput
+
+Kind: TypeAlias = Literal["probability", "logit", "score"]
+Scores: TypeAlias = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked columns of one length: finite scores, labels as True for positive.
+
+    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
+    caller's own memory and are not to be written to. `place` knows their numbers in the input, `notes`
+    say what was decided on the way, and `ids`, if any, names every row of the source.
+    """
+
+    y: Bools
+    scores: dict[str, Scores]
+    weight: Floats | None
+    count: Ints | None
+    labels: Labels
+    names: Names
+    dropped: int
+    kinds: dict[str, Kind]
+    place: Place = field(default_factory=Place)
+    notes: tuple[str, ...] = ()
+    ids: Any = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the files that the rows came from."""
+        return self.place.sources
+
+    def mass(self, power: int = 1) -> Floats:
+        """Row weight, raised to a power, times row count."""
+        w = 1.0 if self.weight is None else self.weight**power
+        times = 1 if self.count is None else self.count
+        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
+
+
+def binary_rows(
+    source: Any,
+    *,
+    label: Any = None,
+    score: Any = None,
+    weight: Any = None,
+    count: Any = None,
+    ids: str | None = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> Rows:
+    """Rows of files or globs, standard input (`-`), a data frame or a dict of columns.
+
+    Columns that are not named are taken where a single one suggests itself; `notes` says so.
+    In csv, these count as missing: nothing, NA, NaN, nan, null, NULL, None and <NA>. Files of text are in
+    UTF-8, or in `encoding`, such as "latin-1". Where the source is None, the columns themselves are given.
+
+    >>> rows = binary_rows({"y": ["no", "yes"], "p": [0.2, 0.9]})
+    >>> rows.y, rows.notes[0]
+    (array([False,  True]), "label: column 'y' (not named; taken because of its name)")
+    """
+    asked = {"label": label, "score": score, "weight": weight, "count": count, "id": ids}
+    found = read(source, asked, missing=missing, encoding=encoding)
+    return rows_of(found, positive=positive, kind=kind)
+
+
+def take(
+    labels: Any,
+    scores: Mapping[str, Any],
+    *,
+    weight: Any = None,
+    count: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+) -> Rows:
+    """Check columns of any library and bring them to numpy, without a copy where that can be.
+
+    A row with a missing value (None, null, NaN) in any column is refused, or with missing="drop"
+    left out for all scores alike and counted. Unless said, the kind of a score is "probability"
+    when all its values are in [0, 1] and "score" otherwise; scores are never transformed.
+
+    >>> rows = take([0, 1, 1], {"p": [0.2, float("nan"), 0.9]}, missing="drop")
+    >>> rows.y, rows.scores["p"], rows.dropped
+    (array([False,  True]), array([0.2, 0.9]), 1)
+    >>> rows.labels
+    Labels(positive='1', negative='0', rule='1 of 0 and 1')
+    """
+    one_of("kind", kind, (None, *get_args(Kind)))
+    if not scores:
+        raise BadInput("no scores were given; pass at least one column of scores")
+    if len({str(name) for name in scores}) < len(scores):
+        raise BadInput("two columns of scores have the same name; give each a name of its own")
+    asked = {"label": labels, "score": scores, "weight": weight, "count": count}
+    return rows_of(read(None, asked, missing=missing), positive=positive, kind=kind)
+
+
+def rows_of(
+    found: Columns, *, role: str = "label", positive: Any = None, kind: Kind | None = None
+) -> Rows:
+    """The rows of columns, the label being that of a role; where there is none, all are negatives."""
+    one_of("kind", kind, (None, *get_args(Kind)))
+    label, name, place = found.one(role), found.name(role), found.place
+    if label is None:
+        label = Numbers(np.zeros(len(found.one("score")), np.int64))
+    y, labels = read_labels(label, name, positive)
+    scores = {n: scored(column, n, kind, place) for n, column in found["score"].items()}
+    return Rows(
+        y=y,
+        scores={n: s for n, (s, _) in scores.items()},
+        weight=found.weight,
+        count=found.count,
+        labels=labels,
+        names=found.names,
+        dropped=found.dropped,
+        kinds={n: k for n, (_, k) in scores.items()},
+        place=place,
+        notes=found.told(labels.note and f"{name}: {labels.note}"),
+        ids=found.one("id"),
+    )
+
+
+def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
+    """Scores as floats, and their kind: as said, or what their values allow."""
+    values = column.values
+    if values.dtype.kind == "f":
+        floats = values if values.dtype.itemsize > 2 else values.astype(np.float32)
+    else:
+        floats = values.astype(np.float64)
+    low, high = in_range(floats, name, place)
+    inside = low >= 0 and high <= 1
+    if kind == "probability" and not inside:
+        outside = (floats < 0) | (floats > 1)
+        raise BadInput(
+            f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
+            f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
+        )
+    return floats, kind or ("probability" if inside else "score")

@@ -1,0 +1,152 @@
+"""Which columns hold ratings: as named, or guessed where only one guess makes sense."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from scorewise.columns.classes import coded
+from scorewise.columns.labels import listed
+from scorewise.columns.roles import ROLES, check_columns, known, spread
+from scorewise.columns.vectors import Coded, Numbers, Vector, vector
+from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    from scorewise.columns.files import Opened
+
+Form: TypeAlias = Literal["items", "table", "counts"]
+
+
+class Layout(NamedTuple):
+    """Which columns hold ratings: one for each rater, or one of items, raters and ratings, or counts."""
+
+    raters: Any = ()
+    item: Any = None
+    rater: Any = None
+    rating: Any = None
+    counts: Any = None
+    form: Form | None = None
+    weight: Any = None
+    count: Any = None
+
+
+def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
+    """The layout with what was not named, and a note; refused where columns do not look like raters."""
+    names = source.names
+    layout = _one_layout(names, layout._replace(raters=spread(names, layout.raters)))
+    if layout.raters or layout.rating or layout.counts is not None or layout.form == "table":
+        return layout, ()
+    if layout.form is None and (long := _long_columns(names, layout)):
+        note = f"items, raters and ratings: columns {_quoted(long)} (not named)"
+        return layout._replace(item=long[0], rater=long[1], rating=long[2]), (note,)
+    free = [n for n in names if n not in (layout.weight, layout.count)]
+    item = layout.item or _item_column(free)
+    rest = [n for n in free if n != item]
+    if len(rest) < 2:
+        raise BadInput(
+            f"of the columns {listed(names)} no two can be raters; name a column for each rater, "
+            f"or item=, rater= and rating="
+        )
+    also = f"; '{item}' names the items" if item else ""
+    if layout.form == "counts":
+        note = f"counts: columns {_quoted(rest)} (not named{also})"
+        return layout._replace(counts={n: n for n in rest}, item=item), (note,)
+    columns = source.read(rest, ())[0]
+    vectors = {n: vector(columns[n], n) for n in rest}
+    _check_alike(vectors)
+    if layout.form is None:
+        _check_ratings(vectors)
+    note = f"raters: columns {_quoted(rest)} (not named{also})"
+    return layout._replace(raters=rest, item=item), (note,)
+
+
+def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
+    """The layout, if it is one, and whole."""
+    ways = {
+        "a column for each rater": bool(layout.raters) or layout.form == "items",
+        "a column of ratings": layout.rating is not None,
+        "columns of counts": layout.counts is not None or layout.form == "counts",
+        "a table": layout.form == "table",
+    }
+    chosen = [way for way, there in ways.items() if there]
+    if len(chosen) > 1:
+        raise BadInput(f"{' and '.join(chosen)} were named; ratings come in one of these ways")
+    single = (layout.item, layout.rater, layout.rating, layout.weight, layout.count)
+    columns = [*layout.raters, *(c for c in single if c is not None)]
+    check_columns(names, columns)
+    if twice := next((c for c in columns if columns.count(c) > 1), None):
+        raise BadInput(f"column '{twice}' is given twice; name a different column for each")
+    if layout.rater is not None and layout.rating is None:
+        raise BadInput("a column of raters goes with rating=, the column of what they said")
+    if layout.rating is not None and layout.item is None:
+        raise BadInput("a column of ratings goes with item=, the column of what was rated")
+    if layout.rating is not None and (layout.weight or layout.count):
+        raise BadInput("weight= and count= belong to items, one row each; these rows are ratings")
+    return layout
+
+
+def _long_columns(names: Sequence[str], layout: Layout) -> list[str]:
+    """The columns of items, raters and ratings, where all three have names that say so."""
+    roles = ("item", "rater", "rating")
+    if not all(any(n.strip().lower() in ROLES[r].words for n in names) for r in roles):
+        return []
+    found = [layout.item or known("item", names), known("rater", names)]
+    rest = [n for n in names if n not in found]
+    found.append(known("rating", rest))
+    return [name for name in found if name] if all(found) else []
+
+
+def _item_column(names: Sequence[str]) -> str | None:
+    """The column named item, or else the first that is named as items are."""
+    words = ({"item"}, ROLES["item"].words)
+    likely = [n for known in words for n in names if n.strip().lower() in known]
+    return next(iter([*likely, *(n for n in names if n.lower().endswith("_id"))]), None)
+
+
+def _check_alike(columns: Mapping[str, Vector]) -> None:
+    """Refuse a column that no two raters would fill: without a value that another one has."""
+    said = {name: _words(column) for name, column in columns.items()}
+    times = Counter(word for words in said.values() for word in words)
+    for name, words in said.items():
+        if words and all(times[word] == 1 for word in words):
+            raise BadInput(
+                f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), so it "
+                f"is not plain who the raters are; name a column for each rater, or for one rating in each "
+                f"row item=, rater= and rating="
+            )
+
+
+def _check_ratings(columns: Mapping[str, Vector]) -> None:
+    """Refuse columns that may be counts."""
+    whole = [c.values for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
+    if len(whole) == len(columns) and len(whole[0]):
+        table = np.stack([w.astype(np.float64) for w in whole], axis=1)
+        total = table.sum(1)
+        like = bool((table >= 0).all() and (table == np.floor(table)).all())
+        if like and len(table) == table.shape[1]:
+            raise BadInput(
+                'the columns are a square of whole numbers: the table of two raters (form="table") or a '
+                'column for each rater (form="items")?'
+            )
+        if like and total[0] > 1 and (total == total[0]).all() and len(table) > 2:
+            raise BadInput(
+                f'the numbers of each row add up to {total[0]:g}: counts (form="counts") or a column for '
+                f'each rater (form="items")?'
+            )
+
+
+def _words(column: Vector) -> set[str]:
+    gone = column.missing()
+    kept = column if gone is None else column.keep(~gone)
+    if isinstance(kept, Coded):
+        used = np.unique(kept.codes)
+        kept = Coded(np.arange(len(used)), [kept.values[k] for k in used])
+    return set(coded(kept)[1])
+
+
+def _quoted(words: Sequence[str]) -> str:
+    shown = ", ".join(f"'{w}'" for w in words[:6])
+    return shown if len(words) <= 6 else f"{shown} and {len(words) - 6} more"
