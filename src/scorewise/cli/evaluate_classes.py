@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scorewise.cli.work import busy, reading, tell, with_options
+from scorewise.cli.work import busy, judged, reading, tell, with_options
 from scorewise.errors import BadInput
 
 
@@ -13,12 +13,12 @@ def judged_classes(
     files: Sequence[str], options: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Any:
     """The document of a model of several classes."""
-    _refuse(options, settings)
     score = options["score"]
     columns = {
         k: v for k, v in options.items() if k not in ("score", "positive", "kind", "missing")
     }
     with busy("reading"):
+        from scorewise.columns.classes import ClassRows
         from scorewise.evaluation.classes import judge_classes, read_classes
 
         with reading(files):
@@ -31,6 +31,9 @@ def judged_classes(
             )
     for note in rows.notes:
         tell(f"note: {note}")
+    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and options["confidence"] is None:
+        return judged(rows.of_two(options["positive"]), settings)
+    _refuse(options, settings)
     with busy(f"judging {len(rows):,} rows"):
         return with_options(judge_classes(rows, rule, **settings))
 

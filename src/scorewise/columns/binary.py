@@ -18,6 +18,7 @@ from scorewise.errors import BadInput
 
 Kind: TypeAlias = Literal["probability", "logit", "score"]
 Scores: TypeAlias = NDArray[np.floating[Any]]
+ROUNDED = 1e-4  # how far outside [0, 1] what is said to be a probability may lie
 
 
 @dataclass(frozen=True)
@@ -125,23 +126,24 @@ def rows_of(
         label = Numbers(np.zeros(len(found.one("score")), np.int64))
     y, labels = read_labels(label, name, positive)
     scores = {n: scored(column, n, kind, place) for n, column in found["score"].items()}
+    notes = [labels.note and f"{name}: {labels.note}", *(note for *_, note in scores.values())]
     return Rows(
         y=y,
-        scores={n: s for n, (s, _) in scores.items()},
+        scores={n: s for n, (s, *_) in scores.items()},
         weight=found.weight,
         count=found.count,
         labels=labels,
         names=found.names,
         dropped=found.dropped,
-        kinds={n: k for n, (_, k) in scores.items()},
+        kinds={n: k for n, (_, k, _) in scores.items()},
         place=place,
-        notes=found.told(labels.note and f"{name}: {labels.note}"),
+        notes=found.told(*notes),
         ids=found.one("id"),
     )
 
 
-def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind]:
-    """Scores as floats, and their kind: as said, or what their values allow."""
+def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind, str]:
+    """Scores as floats, their kind (as said, or what their values allow), and a note if any were moved."""
     values = column.values
     if values.dtype.kind == "f":
         floats = values if values.dtype.itemsize > 2 else values.astype(np.float32)
@@ -149,10 +151,24 @@ def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple
         floats = values.astype(np.float64)
     low, high = in_range(floats, name, place)
     inside = low >= 0 and high <= 1
+    note = ""
     if kind == "probability" and not inside:
         outside = (floats < 0) | (floats > 1)
-        raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
-            f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
-        )
-    return floats, kind or ("probability" if inside else "score")
+        if not nearly_inside(low, high):
+            raise BadInput(
+                f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
+                f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
+            )
+        floats, note = np.clip(floats, 0, 1), moved(name, outside, low, high, place)
+    return floats, kind or ("probability" if inside else "score"), note
+
+
+def nearly_inside(low: float, high: float) -> bool:
+    """Whether values from `low` to `high` leave [0, 1] by no more than rounding may explain."""
+    return low >= -ROUNDED and high <= 1 + ROUNDED
+
+
+def moved(name: str, outside: Bools, low: float, high: float, place: Place) -> str:
+    """How many values were taken as 0 or 1."""
+    most = max(-low, high - 1)
+    return f"{name}: outside [0, 1] by at most {most:.1g} {place.rows(outside)}, taken as 0 or 1"

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.binary import Kind, scored
-from scorewise.columns.labels import listed, text
+from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
+from scorewise.columns.labels import listed, read_labels, text
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
 from scorewise.columns.rows import Columns, Missing, Names, one_of, read
@@ -46,9 +46,38 @@ class ClassRows:
     rule: str = ""
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    narrow: bool = False  # whether the scores came with 32 bits or fewer
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def of_two(self, positive: Any = None) -> Rows:
+        """Rows of two classes as scores of the positive one; of logits, their difference.
+
+        >>> rows = take_classes(["b", "a"], [[0.2, 0.8], [0.7, 0.3]]).of_two()
+        >>> rows.y, rows.scores["score"], rows.labels.positive
+        (array([ True, False]), array([0.8, 0.3]), 'b')
+        """
+        named = [int(c) if c.lstrip("-").isdecimal() else c for c in self.classes]
+        both = Coded(np.array([0, 1]), named, declared=not self.rule)
+        _, labels = read_labels(both, self.names.label, positive)
+        at = self.classes.index(labels.positive)
+        score: Any = self.scores[:, at]
+        if self.kind == "logit":
+            score = score - self.scores[:, 1 - at]
+        name = self.columns.get(labels.positive, "score")
+        return Rows(
+            y=self.y == at,
+            scores={name: score.astype(np.float32) if self.narrow else score},
+            weight=self.weight,
+            count=self.count,
+            labels=labels,
+            names=self.names,
+            dropped=self.dropped,
+            kinds={name: self.kind},
+            place=self.place,
+            notes=self.notes,
+        )
 
 
 def take_classes(
@@ -64,6 +93,7 @@ def take_classes(
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
 
+    Labels are those of the classes, or one-hot, or beside `classes` their numbers from 0 or 1 on.
     Classes are those of the mapping or frame; else the list given; else 0 to K - 1 or 1 to K where the
     labels are such numbers and 0 or K occurs; else the K distinct labels in order. What could be either
     is refused, and so is a label outside the list; a class that does not occur stays. Probabilities have
@@ -76,6 +106,7 @@ def take_classes(
     """
     one_of("kind", kind, (None, *get_args(ClassKind)))
     columns, known = _columns(scores, classes)
+    labels, known = _from_one_hot(labels, known, len(columns))
     asked = {
         "label": labels, "score": columns, "weight": weight, "count": count,
         "own confidence": confidence,
@@ -138,11 +169,15 @@ def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind |
     rule = ""
     if known is None:
         known, rule = _guessed(label, name, len(scores))
-    y = class_codes(label, name, known, place)
+    if numbers := _numbered(label, name, known):
+        y, rule = class_codes(label, name, numbers, place), f"{numbers[0]} to {numbers[-1]}"
+    else:
+        y = class_codes(label, name, known, place)
     values = np.empty((len(y), len(scores)))
-    for k, (column, numbers) in enumerate(scores.items()):
-        values[:, k] = numbers.values
+    for k, (column, numeric) in enumerate(scores.items()):
+        values[:, k] = numeric.values
         in_range(values[:, k], column, place)
+    values, kind, note = _kind(values, list(scores), kind, place)
     sure = found.one("own confidence")
     own = None if sure is None else sure.values.astype(np.float64)
     own_name = found.name("own confidence") if found["own confidence"] else "confidence"
@@ -152,7 +187,7 @@ def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind |
         y=y,
         scores=values,
         classes=known,
-        kind=_kind(values, list(scores), kind, place),
+        kind=kind,
         weight=found.weight,
         count=found.count,
         names=found.names,
@@ -161,7 +196,8 @@ def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind |
         confidence=own,
         confidence_name=own_name,
         rule=rule,
-        notes=found.told(),
+        notes=found.told(note),
+        narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
     )
 
 
@@ -229,6 +265,43 @@ def is_wide(p: Any) -> bool:
         first: Any = p[0] if p else 0
         return isinstance(first, list | tuple) or np.ndim(first) > 0
     return len(getattr(p, "shape", ())) > 1
+
+
+def only_column(p: Any) -> Any:
+    """The column of a table, frame or mapping that has one alone; anything else as it is.
+
+    >>> only_column([[0.2], [0.7]])
+    array([0.2, 0.7])
+    """
+    if not is_wide(p):
+        return p
+    columns = named_columns(p)
+    if columns is not None:
+        return next(iter(columns.values())) if len(columns) == 1 else p
+    table = as_table(p)
+    return _column(table, 0) if table.ndim == 2 and table.shape[1] == 1 else p
+
+
+def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None) -> Any:
+    """The scores of the positive class, where each of two has a column; of logits, their difference.
+
+    >>> positive_column([0, 1], [[0.9, 0.1], [0.2, 0.8]])
+    array([0.1, 0.8])
+    """
+    p = only_column(p)
+    if not is_wide(p):
+        return p
+    rows = take_classes(labels, p, kind=kind, missing="drop")
+    if len(rows.classes) != 2:
+        raise BadInput(
+            f"there are scores for {len(rows.classes)} classes, and two are needed; evaluate and "
+            f"ClassTally.of take several"
+        )
+    at = rows.classes.index(rows.of_two(positive).labels.positive)
+    columns = list(_columns(p, None)[0].values())
+    if kind == "logit":
+        return np.asarray(columns[at], float) - np.asarray(columns[1 - at], float)
+    return columns[at]
 
 
 def _is_frame(p: Any) -> bool:
@@ -301,6 +374,8 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
     """
     words = coded(column)[1]
     starts = [s for s in (0, 1) if {*words} <= {str(k + s) for k in range(many)}]
+    if many == 2 and 0 in starts:  # 0 and 1 are what two classes are usually called
+        starts = [0]
     if len(starts) == 2 and words:
         whole = [range(s, s + many) for s in starts]
         given = " or ".join(f"classes={list(w) if many < LONG else w}" for w in whole)
@@ -322,6 +397,46 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
             f"{many} classes; pass classes= with their names in the order of the scores"
         )
     return tuple(words), listed(words)
+
+
+def _numbered(column: Vector, name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The numbers of the classes, where labels are such and the classes have other names; else none.
+
+    >>> from scorewise.columns.vectors import vector
+    >>> _numbered(vector([2, 0, 2], "y"), "y", ("ant", "bee", "cat"))
+    ('0', '1', '2')
+    """
+    if not isinstance(column, Numbers) or column.values.dtype == bool:
+        return ()
+    words = coded(column)[1]
+    if not words or {*words} & {*known} or not all(w.isdecimal() for w in words):
+        return ()
+    return _guessed(column, name, len(known))[0] if len(words) <= len(known) else ()
+
+
+def _from_one_hot(
+    labels: Any, known: tuple[str, ...] | None, many: int
+) -> tuple[Any, tuple[str, ...] | None]:
+    """Labels of one column, and the classes; those that are one-hot as names of classes."""
+    if not is_wide(labels) or isinstance(labels, Mapping):
+        return labels, known
+    table = np.asarray(as_table(labels))
+    if table.ndim != 2 or table.shape[1] == 1:
+        return labels, known
+    if table.shape[1] != many:
+        raise BadInput(
+            f"labels have {table.shape[1]} columns and there are scores for {many} classes; one-hot "
+            f"labels need a column for each class"
+        )
+    hot = table == 1
+    if not (hot.sum(1) == 1).all() or not (hot | (table == 0)).all():
+        row = int(((hot.sum(1) != 1) | ~(hot | (table == 0)).all(1)).argmax())
+        raise BadInput(
+            f"labels have {many} columns that are not one-hot, first in row {row}, counting from 0; each "
+            f"row needs one 1 and else 0, or pass one label a row"
+        )
+    known = known or tuple(map(str, range(many)))
+    return np.array(known, dtype=object)[hot.argmax(1)], known
 
 
 def _unordered(column: Coded, words: list[str], starts: list[int], many: int) -> bool:
@@ -368,7 +483,11 @@ def coded(column: Vector) -> tuple[Ints, list[str]]:
     return codes.astype(np.int64), [text(v) for v in distinct]
 
 
-def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place) -> ClassKind:
+def _kind(
+    values: Floats, names: list[str], kind: ClassKind | None, place: Place
+) -> tuple[Floats, ClassKind, str]:
+    """The scores, their kind, and a note where some were taken as 0 or 1."""
+    note = ""
     if kind == "logit" and len(values):
         huge: Any = (np.abs(values) > LARGEST).any(1)
         if huge.any():
@@ -377,15 +496,23 @@ def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place
                 f"already, so scale them down"
             )
     if kind == "logit" or not len(values):
-        return kind or "probability"
+        return values, kind or "probability", note
     outside: Any = ((values < 0) | (values > 1)).any(1)
     if outside.any():
-        row = int(outside.argmax())
-        column = int(((values[row] < 0) | (values[row] > 1)).argmax())
-        raise BadInput(
-            f"{names[column]} is outside [0, 1] {place.rows(outside)} ({values[row, column]:.6g}); "
-            f'pass kind="logit" for logits'
-        )
+        low, high = float(values.min()), float(values.max())
+        near = nearly_inside(low, high)
+        if kind is None or not near:
+            row = int(outside.argmax())
+            column = int(((values[row] < 0) | (values[row] > 1)).argmax())
+            way_out = (
+                'kind="probability" to take such as 0 or 1' if near else 'kind="logit" for logits'
+            )
+            raise BadInput(
+                f"{names[column]} is outside [0, 1] {place.rows(outside)} "
+                f"({values[row, column]:.8g}); pass {way_out}"
+            )
+        note = moved("scores", outside, low, high, place)
+        values = np.clip(values, 0, 1)
     total = values.sum(1)
     apart: Bools = np.abs(total - 1) > SLACK
     if apart.any():
@@ -394,7 +521,7 @@ def _kind(values: Floats, names: list[str], kind: ClassKind | None, place: Place
             f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, divide each "
             f'row by its sum, or pass kind="logit" for logits'
         )
-    return "probability"
+    return values, "probability", note
 
 
 # Rows of which only the decision and the confidence in it are known, checked once.
@@ -457,10 +584,10 @@ def decided_rows(
     words = {**found["label"], **found["decision"]}
     known = named_classes(classes) or _classes(list(words.values()))
     y, called = (class_codes(v, n, known, place) for n, v in words.items())
-    sure, kind = scored(found.one("score"), found.name("score"), kind, place)
+    sure, kind, note = scored(found.one("score"), found.name("score"), kind, place)
     return DecidedRows(
         y, called, sure.astype(np.float64), known, kind, found.weight, found.count, found.names,
-        found.dropped, place, found.told(),
+        found.dropped, place, found.told(note),
     )  # fmt: skip
 
 

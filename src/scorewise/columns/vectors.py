@@ -79,12 +79,13 @@ def array(column: Any) -> NDArray[Any]:
 
 
 def from_numpy(values: NDArray[Any], name: str) -> Vector:
-    """A numpy array of one dimension, checked; numbers stay where they are."""
+    """A numpy array of one dimension, or of one column, checked; numbers stay where they are."""
     if values.ndim == 0:
         raise BadInput(f"{name} is a single value ({values.item()!r}); pass one value per row")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if values.ndim > 1:
-        column = 0 if values.shape[1] == 1 else 1
-        way_out = f"pass one column of it, such as {name}[:, {column}]" if values.ndim == 2 else ""
+        way_out = f"pass one column of it, such as {name}[:, 1]" if values.ndim == 2 else ""
         raise BadInput(
             f"{name} has shape {values.shape}; {way_out or 'pass one value per row, a flat array'}"
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
+from scorewise.columns.binary import nearly_inside
 from scorewise.estimate import number
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
@@ -248,7 +249,13 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
             f"by its baseline, what the same scores would get at random, or see smroc"
         )
-    if t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
+    low, high = t.ends
+    if t.kind == "score" and (low < 0 or high > 1) and nearly_inside(low, high):
+        yield (
+            f"'{name}': scores lie outside [0, 1] by at most {max(-low, high - 1):.1g}, as rounding leaves "
+            f'them; kind="probability" takes such as 0 or 1'
+        )
+    elif t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (
             f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
             f"choose one for the decisions"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import is_wide
+from scorewise.columns.classes import is_wide, only_column, take_classes
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.models import Evaluation, Settings
@@ -32,10 +32,12 @@ def evaluate(
 ) -> Evaluation | ClassEvaluation:
     """Every measure of labels `y` and scores `p`, or of a tally.
 
-    Of two classes, `p` has one score a row, and a row is called positive when it is >= `threshold`. Of
-    several classes, `p` is an n x K array, a frame or a mapping from class to column, and the decision
-    is the class of the highest score; `confidence` says how sure it is ("max", "margin", "entropy",
-    "energy" or a column). With `predicted`, the decisions themselves, `p` is the confidence in them.
+    Of two classes, `p` has one score a row, or a column for each class in the order of the sorted labels,
+    as scikit-learn's `predict_proba` has them; a row is called positive when the score of the positive
+    class is >= `threshold`. Of several classes, `p` is an n x K array, a frame or a mapping from class to
+    column, and the decision is the class of the highest score; `confidence` says how sure it is ("max",
+    "margin", "entropy", "energy" or a column). With `predicted`, the decisions themselves, `p` is the
+    confidence in them.
     `weight` says how much a row matters, `count` how many rows it stands for. See `Tally.of` for
     `positive`, `kind` and `missing`, `ClassTally.of` for `classes`, and `measures.log_loss` for `clip`.
 
@@ -44,6 +46,8 @@ def evaluate(
     0.889 [0.401, 0.988]
     >>> e["sensitivity"].value
     1.0
+    >>> evaluate(["a", "b", "b"], [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]).brier.value.round(2)
+    np.float64(0.16)
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
     >>> evaluate(["a", "b", "b"], p, classes=["a", "b", "c"]).confusion.weight.tolist()
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
@@ -66,6 +70,7 @@ def evaluate(
             "scores are missing; call evaluate(y, p) with labels and scores, or evaluate(sw.tally(...)) "
             "for files and data frames"
         )
+    y, p = only_column(y), only_column(p)
     if predicted is None and not is_wide(p):
         if extra := [f"{name}=" for name, value in named.items() if value is not None]:
             raise BadInput(
@@ -74,12 +79,18 @@ def evaluate(
             )
         t = Tally.of(y, p, **further, positive=positive, kind=kind, missing=missing)
         return Evaluation(t, settings)
-    _refuse_binary(positive, threshold)
     several: Any = {**further, "classes": classes, "kind": kind, "missing": missing}
     if predicted is not None:
+        _refuse_binary(positive, threshold)
         return ClassEvaluation(_decided(y, predicted, p, confidence, several), settings)
     rule = "max" if confidence is None else confidence
-    return ClassEvaluation(ClassTally.of(y, p, confidence=rule, **several), settings)
+    own = None if isinstance(rule, str) else rule
+    rows = take_classes(y, p, confidence=own, **several)
+    if len(rows.classes) == 2 and confidence is None:
+        return Evaluation(Tally.of_rows(rows.of_two(positive), "score").unlabelled(), settings)
+    _refuse_binary(positive, threshold)
+    by: Any = rule if own is None else "max"
+    return ClassEvaluation(ClassTally.of_rows(rows, rule=by).unlabelled(), settings)
 
 
 def _decided(y: Any, predicted: Any, p: Any, confidence: Any, options: Any) -> ClassTally:

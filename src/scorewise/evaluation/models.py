@@ -13,6 +13,7 @@ import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
@@ -178,8 +179,8 @@ def compare(
     if not isinstance(scores, Mapping):
         raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")
     rows = take(
-        y,
-        scores,
+        only_column(y),
+        {name: positive_column(y, p, positive, kind) for name, p in scores.items()},
         weight=weight,
         count=count,
         positive=positive,

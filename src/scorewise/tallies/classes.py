@@ -82,7 +82,7 @@ class ClassTally:
             y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing,
             confidence=None if named else confidence,
         )  # fmt: skip
-        return _unlabelled(cls.of_rows(rows, rule=confidence if named else "max"))
+        return cls.of_rows(rows, rule=confidence if named else "max").unlabelled()
 
     @classmethod
     def of_decisions(
@@ -107,7 +107,7 @@ class ClassTally:
             None, label=y, predicted=predicted, confidence=confidence,
             classes=classes, kind=kind, weight=weight, count=count, missing=missing,
         )  # fmt: skip
-        return _unlabelled(cls.of_decided(rows))
+        return cls.of_decided(rows).unlabelled()
 
     @classmethod
     def of_decided(
@@ -158,6 +158,10 @@ class ClassTally:
             joint=Joint.of(scores, true, w, w2),
             rule=rows.rule,
         )
+
+    def unlabelled(self) -> ClassTally:
+        """The same without a name of the labels, which arrays do not have."""
+        return replace(self, top=self.top.unlabelled(), ranked=self.ranked.unlabelled())
 
     @property
     def rows(self) -> int:
@@ -308,12 +312,6 @@ class ClassTally:
     def __repr__(self) -> str:
         known = self.kind if self.each else "decisions with confidence"
         return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
-
-
-def _unlabelled(t: ClassTally) -> ClassTally:
-    """The same without a name of the labels, which arrays do not have."""
-    top, ranked = (replace(x, origin=replace(x.origin, label=None)) for x in (t.top, t.ranked))
-    return replace(t, top=top, ranked=ranked)
 
 
 def _rows(weight: Numbers, weight2: Numbers) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
+from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
@@ -176,6 +177,9 @@ def why_not_probable(t: Tally) -> str:
     low, high = t.ends
     if low >= 0 and high <= 1:
         return 'the scores are said not to be probabilities (kind="score")'
+    if nearly_inside(low, high):
+        way_out = 'pass kind="probability" to take them as 0 or 1'
+        return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
     return f'scores {t.written_ends} are no probabilities; pass kind="logit" if logits'
 
 

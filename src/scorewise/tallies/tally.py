@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.columns.classes import only_column, positive_column
 from scorewise.tallies.coarse import Coarse, Grid, Origin, coarsen, merge, pool
 from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
 from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
@@ -84,21 +85,25 @@ class Tally:
     ) -> Tally:
         """The tally of labels and scores in any one-dimensional container.
 
+        Probabilities may have a column for each of the two classes, in the order of the sorted labels.
         `weight` says how much a row matters, `count` how many rows it stands for. `kind` is read
         off the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit"
         must be said. See `scorewise.columns` for how the positive class is chosen.
         """
         rows = take(
-            y,
-            {"score": s},
+            only_column(y),
+            {"score": positive_column(y, s, positive, kind)},
             weight=weight,
             count=count,
             positive=positive,
             kind=kind,
             missing=missing,
         )
-        made = cls.of_rows(rows, "score")
-        return replace(made, origin=replace(made.origin, label=None))
+        return cls.of_rows(rows, "score").unlabelled()
+
+    def unlabelled(self) -> Tally:
+        """The same without a name of the labels, which arrays do not have."""
+        return replace(self, origin=replace(self.origin, label=None))
 
     @classmethod
     def of_rows(cls, rows: Rows, name: str, sources: tuple[str, ...] = ()) -> Tally:
