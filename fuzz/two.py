@@ -158,7 +158,7 @@ def compared(case, m, rows, cells, t, judge):
     else:
         expected = value_of(m.name, cells, t, options)
     rel = 3e-4 if m.name == "smece" else 1e-3 if uneven else 1e-8
-    rel = max(rel, 1e-6) if m.name == "calibration_slope" else rel
+    rel = max(rel, 1e-6) if m.name in ("calibration_slope", "calibration_intercept") else rel
     compare(case, m, e, expected, uneven=uneven, rel=rel, options=options)
 
 
