@@ -56,7 +56,7 @@ def judged(job: tuple[int, str, int, int]) -> np.ndarray:
     for i in range(runs):
         t = draw(rng, n, population)
         for j, name in enumerate(names):
-            e = MEASURES[name](t, seed=int(rng.integers(1 << 31)))
+            e = MEASURES[name].under({"seed": int(rng.integers(1 << 31))}, t)
             expected, p = (np.nan if x is None else x for x in (e.expected, e.p))
             found[i, j] = e.value, e.low, e.high, expected, p
     return found

@@ -40,7 +40,7 @@ def judged(job: tuple[int, int, float, int, int]) -> np.ndarray:
         truth = {"canonical_ce": np.abs(p - said).sum(1).mean()}
         t = sw.ClassTally.of(y, said, classes=range(classes))
         for j, name in enumerate(NAMES):
-            e = CLASS_MEASURES[name](t, seed=int(rng.integers(1 << 31)))
+            e = CLASS_MEASURES[name].under({"seed": int(rng.integers(1 << 31))}, t)
             found[i, j] = e.value, e.low, e.high, e.expected, e.p, truth.get(name, 0.0)
     return found
 

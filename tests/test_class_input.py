@@ -138,7 +138,7 @@ def test_long_names_differ_where_they_are_cut():
     names = [f"a very long name of class number {k}" for k in range(12)]
     p = np.random.default_rng(0).dirichlet(np.ones(12), 60)
     text = str(sw.evaluate([names[k % 12] for k in range(60)], p, classes=names))
-    assert "a very l…umber 7" in text  # among the confusions
+    assert names[7] in text.partition("Each class")[0]  # among the confusions, where there is room
     for name in names:
         assert f"…{name[-5:]}" in text.partition("Each class")[2]
     assert max(map(len, text.splitlines())) <= 80
