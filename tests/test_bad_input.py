@@ -86,7 +86,7 @@ CASES = {
     "no weight at all": (text("y,p,w\n1,0.9,0\n0,0.2,0\n"), "a.csv --weight w"),
     "broken count": (text("y,p,n\n1,0.9,1.5\n0,0.2,2\n"), "a.csv --count n"),
     "negative count": (text("y,p,n\n1,0.9,-1\n0,0.2,2\n"), "a.csv --count n"),
-    "nested score": (table(y=[0, 1], p=[[0.1], [0.2]]), "a.parquet --label y --score p"),
+    "nested score": (table(y=[0, 1], p=[[0.1, 0.9], [0.2, 0.8]]), "a.parquet --label y --score p"),
     "dates as scores": (
         table(y=[0, 1], p=pl.Series(["2024-01-01", "2024-01-02"]).str.to_date()),
         "a.parquet --label y --score p",

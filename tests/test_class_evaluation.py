@@ -197,7 +197,7 @@ def test_weights_counts_and_missing_rows():
 
 def test_two_columns_agree_with_two_classes():
     y, p = draw(k=2)
-    two, several = sw.evaluate(y, p[:, 1]), sw.evaluate(y, p)
+    two, several = sw.evaluate(y, p[:, 1]), sw.evaluate(sw.ClassTally.of(y, p))
     assert several.accuracy.value == two.accuracy.value
     assert several.log_loss.value == pytest.approx(two.log_loss.value)
     assert several.each["1"].auroc == two.auroc
@@ -339,7 +339,7 @@ def test_any_input_is_judged_or_refused_in_a_sentence(y, p, kind, classes):
 def test_page_schema_and_markdown(k):
     y, p = draw(n=200, k=k, seed=k)
     names = [f"class {c} | *x* \x1b[1m" if c % 3 else f"動物{c}" * 9 for c in range(k)]
-    e = sw.evaluate([names[c] for c in y], p, classes=names)
+    e = sw.evaluate(sw.ClassTally.of([names[c] for c in y], p, classes=names))
     doc = json.loads(e.to_json())
     jsonschema.Draft202012Validator(document_schema("evaluate-classes")).validate(doc)
     shown = text(doc)

@@ -121,7 +121,8 @@ def test_hints_for_what_is_easily_overlooked():
     assert any("are the scores in the order of the classes" in hint for hint in swapped)
     right = sw.evaluate(names[Y], p, classes=names).to_dict()["hints"]
     assert not any("order of the classes" in hint for hint in right)
-    two = sw.evaluate([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]).to_dict()["hints"]
+    t = sw.ClassTally.of([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    two = sw.evaluate(t).to_dict()["hints"]
     assert any("measures of their own" in hint for hint in two)
 
 

@@ -305,10 +305,10 @@ def test_standard_input_in_process(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.parametrize("coarse", [False, True])
 def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
-    t = sw.Tally.of([0, 1], [0.25, 1.0000001])
+    t = sw.Tally.of([0, 1], [0.25, 1.002])
     e = sw.evaluate(t.coarsen() if coarse else t)
     assert e.brier.why == (
-        'scores from 0.25 to 1.0000001 are no probabilities; pass kind="logit" if logits'
+        'scores from 0.25 to 1.002 are no probabilities; pass kind="logit" if logits'
     )
 
 
@@ -415,7 +415,7 @@ def test_models_and_classes_are_judged_when_asked_for(computed):
     assert computed == ["brier"]
     assert c.differences[0]["measure"] == "auroc"
     p = np.column_stack([P, 1 - np.array(P)])
-    e = sw.evaluate(Y, p)
+    e = sw.evaluate(sw.ClassTally.of(Y, p))
     computed.clear()
     assert e.accuracy.defined
     assert e.each["1"].auroc.defined

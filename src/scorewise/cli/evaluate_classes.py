@@ -14,6 +14,8 @@ def judged_classes(
 ) -> Any:
     """The document of a model of several classes."""
     score = options["score"]
+    if len(score or ()) > 1:
+        raise BadInput("several classes of one model at a time; pass one --score, the confidence")
     columns = {
         k: v for k, v in options.items() if k not in ("score", "positive", "kind", "missing")
     }
@@ -49,5 +51,3 @@ def _refuse(options: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
             f"{' and '.join(extra)} belongs to two classes; of several, the class of the highest score "
             f"is the decision"
         )
-    if len(options["score"] or ()) > 1:
-        raise BadInput("several classes of one model at a time; pass one --score, the confidence")

@@ -109,7 +109,7 @@ def take_classes(
     labels, known = _from_one_hot(labels, known, len(columns))
     asked = {
         "label": labels, "score": columns, "weight": weight, "count": count,
-        "own confidence": confidence,
+        "own confidence": None if confidence is None else {"confidence": confidence},
     }  # fmt: skip
     return _class_rows(read(None, asked, missing=missing), known, kind)
 

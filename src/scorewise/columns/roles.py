@@ -61,7 +61,7 @@ ROLES = {
     "group": Role(several=True, shared=True),
     # several classes
     "decision": Role(several=True),
-    "own confidence": Role(form="numbers"),
+    "own confidence": Role(form="numbers", several=True),
     # answers
     "gold": Role(
         _words(

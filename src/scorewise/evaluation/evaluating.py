@@ -46,8 +46,8 @@ def evaluate(
     0.889 [0.401, 0.988]
     >>> e["sensitivity"].value
     1.0
-    >>> evaluate(["a", "b", "b"], [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]).brier.value.round(2)
-    np.float64(0.16)
+    >>> round(evaluate(["a", "b", "b"], [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]).brier.value, 3)
+    0.163
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
     >>> evaluate(["a", "b", "b"], p, classes=["a", "b", "c"]).confusion.weight.tolist()
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
