@@ -300,7 +300,7 @@ def test_options_of_several_classes_are_refused_for_two(name):
 
 def test_tally_of_classes_takes_no_scores():
     t = ClassTally.of(*draw())
-    with pytest.raises(BadInput, match="leave out p, weight"):
+    with pytest.raises(BadInput, match="leave out p and weight"):
         sw.evaluate(t, [1], weight=[1])
     with pytest.raises(BadInput, match="threshold= belongs"):
         sw.evaluate(t, threshold=0.1)

@@ -36,31 +36,19 @@ def command(*args, **options):
     )
 
 
-class FakeRows(list):
-    """Rows of which only their number and their labels matter."""
-
-
 @pytest.fixture
 def core(monkeypatch):
     """Reading and judging replaced: what they were asked, and what they answer."""
     core = types.SimpleNamespace(asked={}, notes=[], doc=document(), error=None)
 
-    def load(source, **columns):
-        core.asked.update(source=source, **columns)
+    def evaluate(source, **options):
+        core.asked.update(source=source, **options)
         if core.error:
             raise core.error
-        data = core.doc["data"]
-        rows = FakeRows(range(1000))
-        rows.labels = types.SimpleNamespace(positive=data["positive"], rule=data["rule"])
-        rows.notes = core.notes
-        return rows
+        made = from_dict(EvaluationDocument, core.doc)
+        return types.SimpleNamespace(notes=core.notes, document=lambda: made)
 
-    def judge(rows, **settings):
-        core.asked.update(settings)
-        return from_dict(EvaluationDocument, core.doc)
-
-    monkeypatch.setattr("scorewise.columns.binary_rows", load)
-    monkeypatch.setattr("scorewise.evaluation.judge", judge)
+    monkeypatch.setattr("scorewise.evaluation.evaluate", evaluate)
     return core
 
 
@@ -82,7 +70,10 @@ def test_table_is_printed_with_the_defaults(core, capsys):
     assert core.asked == {
         "source": "a.csv",
         "label": None,
-        "score": (),
+        "score": None,
+        "classes": None,
+        "predicted": None,
+        "confidence": None,
         "weight": None,
         "count": None,
         "positive": None,
@@ -105,7 +96,10 @@ def test_every_option_arrives(core, capsys):
     assert core.asked == {
         "source": ["a.csv", "b.csv"],
         "label": "y",
-        "score": ("p", "q"),
+        "score": ["p", "q"],
+        "classes": None,
+        "predicted": None,
+        "confidence": None,
         "weight": "w",
         "count": "n",
         "positive": "yes",

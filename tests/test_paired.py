@@ -11,10 +11,8 @@ from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
 from scorewise.columns import binary_rows, take
-from scorewise.evaluation import judge
 from scorewise.inference.paired import area_difference, holm
 from scorewise.show.document import schema as document_schema
-from scorewise.show.document import to_dict
 from scorewise.tallies import Tally
 
 Z = stats.norm.ppf(0.975)
@@ -124,7 +122,7 @@ def test_holm_is_that_of_statsmodels():
 def test_three_models_in_one_document():
     y, a, b, rng = random_rows(1, digits=6)
     table = {"y": y, "a": a, "b": b, "c": rng.random(60)}
-    doc = to_dict(judge(binary_rows(table, label="y", score=["a", "b", "c"])))
+    doc = sw.evaluate(table, label="y", score=["a", "b", "c"]).to_dict()
     jsonschema.validate(doc, document_schema())
     # scores beyond [0, 1], for which there is no smAUC
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]

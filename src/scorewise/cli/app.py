@@ -76,23 +76,20 @@ def evaluate(
 
     Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
     """
-    from scorewise.cli import evaluate_classes, work
+    from scorewise.cli import work
 
     work.check_settings(threshold=threshold, level=level, seed=seed, clip=clip)
     work.check_outputs(files, {"--json": json, "--md": md})
-    settings = {"threshold": threshold, "level": level, "seed": seed, "clip": clip}
-    spec = work.only("--classes", classes)
-    if spec is not None or predicted is not None:
-        options = {
-            "label": label, "score": score, "classes": spec, "predicted": predicted,
-            "confidence": confidence, "positive": positive, "weight": weight, "count": count,
-            "kind": kind, "missing": missing, "encoding": encoding,
-        }  # fmt: skip
-        doc = evaluate_classes.judged_classes(files, options, settings)
-    else:
-        work.refuse_confidence(confidence)
-        columns = work.columns(label, score, positive, weight, count, kind, missing, encoding)
-        doc = work.judged(work.read(files, columns), settings)
+    doc = work.evaluated(
+        files,
+        {
+            "label": label, "score": score, "classes": work.only("--classes", classes),
+            "predicted": predicted, "confidence": confidence, "positive": positive,
+            "weight": weight, "count": count, "threshold": threshold, "level": level, "seed": seed,
+            "kind": kind.value if kind else None, "missing": missing.value, "clip": clip,
+            "encoding": encoding,
+        },
+    )  # fmt: skip
     work.deliver(doc, json=json, md=md)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from scorewise.cli.demo_data import screening_csv
-from scorewise.cli.work import judged, read, show
+from scorewise.cli.work import evaluated, show
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.shown import render
@@ -27,8 +27,7 @@ def demonstrate(folder: str) -> None:
     _prepare(home, data)
     write(home / DATA, data)
     columns = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
-    settings = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
-    doc = judged(read([str(home / DATA)], columns), settings)
+    doc = evaluated([str(home / DATA)], columns)
     write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))

@@ -33,7 +33,7 @@ STDOUT = "-"
 _KEYWORD = re.compile(
     r"\b(label|score|weight|count|positive|kind|missing|clip|labels|time|windows|every|midpoint"
     r"|replicates|reference_until|classes|predicted|confidence|name|scale|categories|weights|item"
-    r"|rater|rating|counts|interval|swap|swapped|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists|unanswerable"
+    r"|rater|rating|counts|interval|swap|swapped|ignore|no_answer|gold|quality|tau|by|bins|normalise|lists|unanswerable|threshold"
     r"|encoding|form)=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
 )
 
@@ -119,12 +119,6 @@ def columns(
     }
 
 
-def refuse_confidence(confidence: str | None) -> None:
-    """Refuse a rule of confidence where there are two classes."""
-    if confidence is not None:
-        raise BadInput('--confidence belongs to several classes; pass --classes too, such as "p_*"')
-
-
 def midpoint_rule(word: str) -> str | float:
     """A rule by its name, or a number."""
     if word in ("mean", "balanced", "median", "crossing"):
@@ -149,20 +143,38 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Rows:
             rows = binary_rows(files[0] if len(files) == 1 else list(files), **chosen)
     for note in rows.notes:
         tell(f"note: {note}")
-    labels = rows.labels
-    if labels.rule == "last in sort order":
-        said = f"positive class: {quoted(labels.positive)}, the last in sort order"
-        tell(f"note: {said}; --positive chooses")
+    tell_positive(rows.labels)
     return rows
 
 
-def judged(rows: Rows, settings: Mapping[str, Any]) -> Any:
-    """The document of all scores that were read."""
-    with busy(f"judging {len(rows):,} rows"):
-        from scorewise.evaluation import judge
+def evaluated(files: Sequence[str], options: Mapping[str, Any]) -> Any:
+    """The document of all scores in the files."""
+    from scorewise.evaluation import evaluate
 
-        doc = judge(rows, **settings)
-    return replace(doc, models=with_options(doc.models))
+    with busy("reading"), reading(files), quiet():
+        found = evaluate(files[0] if len(files) == 1 else list(files), **options)
+    for note in found.notes:
+        tell(f"note: {as_options(note)}")
+    with busy("judging"):
+        doc = found.document()
+    tell_positive(doc.data)
+    return with_options(doc)
+
+
+def tell_positive(data: Any) -> None:
+    """Say which class is positive where nothing but the order of the words told it."""
+    if data.rule == "last in sort order":
+        tell(
+            f"note: positive class: {quoted(data.positive)}, the last in sort order; --positive chooses"
+        )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings that repeat a result's notes, which are told on standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def with_options(part: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -265,6 +266,18 @@ def is_wide(p: Any) -> bool:
         first: Any = p[0] if p else 0
         return isinstance(first, list | tuple) or np.ndim(first) > 0
     return len(getattr(p, "shape", ())) > 1
+
+
+def is_source(x: Any) -> bool:
+    """Whether columns can be read from it by name: a file, several, a frame or a mapping.
+
+    >>> is_source("a.csv"), is_source({"y": [1]}), is_source([0, 1, 1])
+    (True, True, False)
+    """
+    if isinstance(x, list | tuple) and x:
+        return all(isinstance(item, str | PathLike) for item in x)
+    known = isinstance(x, str | PathLike | Mapping) or _is_frame(x)
+    return known or hasattr(x, "__dataframe__") or hasattr(x, "__narwhals_dataframe__")
 
 
 def only_column(p: Any) -> Any:

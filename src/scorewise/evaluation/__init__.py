@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scorewise.evaluation.classes import ClassEvaluation, class_tally, judge_classes
-from scorewise.evaluation.evaluating import evaluate
-from scorewise.evaluation.models import Comparison, Evaluation, compare, judge, tally
+from scorewise.evaluation.classes import ClassEvaluation
+from scorewise.evaluation.evaluating import class_tally, evaluate
+from scorewise.evaluation.models import Comparison, Evaluation, compare, tally
 
 __all__ = [
     "ClassEvaluation",
@@ -13,7 +13,5 @@ __all__ = [
     "class_tally",
     "compare",
     "evaluate",
-    "judge",
-    "judge_classes",
     "tally",
 ]

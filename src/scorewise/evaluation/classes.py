@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import ClassRows, DecidedRows, class_rows, decided_rows
-from scorewise.columns.roles import Spec
-from scorewise.columns.rows import warn
-from scorewise.errors import BadInput, plain
-from scorewise.evaluation.models import Evaluation, Settings, measure_frame, refuse_no_rows
+from scorewise.errors import plain
+from scorewise.evaluation.models import Evaluation, Settings, measure_frame
 from scorewise.registry import CLASS_MEASURES, Lazy, Measure, Measured
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Confusion
-from scorewise.tallies.joint import Rule
 
 if TYPE_CHECKING:
     from scorewise.evaluation.class_document import ClassDocument
@@ -34,8 +28,8 @@ class ClassEvaluation(Shown, Measured):
     settings: Settings
     _what = "measure of several classes"
 
-    def __init__(self, tally: ClassTally, settings: Settings) -> None:
-        self.tally, self.settings = tally, settings
+    def __init__(self, tally: ClassTally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
+        self.tally, self.settings, self.notes = tally, settings, notes
         super().__init__(CLASS_MEASURES, vars(settings))
 
     def _statistic(self, m: Measure) -> ClassTally:
@@ -93,100 +87,3 @@ class Each(Lazy[Evaluation]):
 
     def __repr__(self) -> str:
         return f"<evaluations of {plain(', '.join(self)) or 'no class'}, each against the rest>"
-
-
-# Tallies of several classes from files and frames.
-
-
-def class_tally(
-    source: Any,
-    *,
-    label: str | None = None,
-    classes: Spec | None = None,
-    predicted: str | None = None,
-    score: str | None = None,
-    confidence: str = "max",
-    weight: str | None = None,
-    count: str | None = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> ClassTally:
-    """The tally of several classes of files, globs or any data frame.
-
-    `classes` says which columns hold the scores: "cat=p_cat,dog=p_dog", a pattern such as "p_*", a
-    mapping from class to column, or a list of columns. `confidence` is "max", "margin", "entropy" or
-    "energy", or another column. With `predicted`, a column of decisions, `score` is the column of the
-    confidence in them, and `classes` may list the names of the classes. Files of text are in UTF-8, or in
-    `encoding`, such as "latin-1".
-
-    >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
-    >>> class_tally(wide, label="y", classes="p_*")
-    <ClassTally: 2 rows of 2 classes (probability)>
-    """
-    rows, rule = read_classes(
-        source, label=label, classes=classes, predicted=predicted, score=score,
-        confidence=confidence, weight=weight, count=count, kind=kind, missing=missing,
-        encoding=encoding,
-    )  # fmt: skip
-    warn(rows.notes)
-    return tally_of(rows, rule)
-
-
-def read_classes(
-    source: Any,
-    *,
-    classes: Spec | None,
-    predicted: str | None,
-    score: str | None,
-    confidence: str,
-    kind: Any,
-    **columns: Any,
-) -> tuple[ClassRows | DecidedRows, Rule]:
-    """The rows that the options mean, and the rule of confidence."""
-    if predicted is not None:
-        if confidence != "max":
-            raise BadInput(
-                "confidence= belongs to scores of each class; with predicted=, score= names its column"
-            )
-        named = _listed(classes)
-        decided = decided_rows(
-            source, predicted=predicted, confidence=score, classes=named, kind=kind, **columns
-        )
-        return decided, "max"
-    if classes is None:
-        raise BadInput('classes= is missing; pass a pattern such as classes="p_*", or predicted=')
-    if score is not None:
-        raise BadInput(
-            "score= is the confidence in decisions and goes with predicted=; with classes=, leave it out"
-        )
-    own = None if confidence in get_args(Rule) else confidence
-    read = class_rows(source, classes, confidence=own, kind=kind, **columns)
-    rule: Any = "max" if own else confidence
-    return read, rule
-
-
-def _listed(classes: Spec | None) -> Sequence[str] | None:
-    """The names of the classes, beside decisions."""
-    if classes is None:
-        return None
-    names = [c.strip() for c in classes.split(",")] if isinstance(classes, str) else list(classes)
-    if not all(names) or any(mark in name for name in names for mark in "*="):
-        raise BadInput(
-            f"classes={classes} beside predicted= lists the names of the classes, such as "
-            f'"cat,dog,bird"; leave it out to take those that occur'
-        )
-    return names
-
-
-def tally_of(rows: ClassRows | DecidedRows, rule: Rule) -> ClassTally:
-    """The tally of rows that were read."""
-    if isinstance(rows, ClassRows):
-        return ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
-    return ClassTally.of_decided(rows, sources=rows.place.sources)
-
-
-def judge_classes(rows: ClassRows | DecidedRows, rule: Rule, **settings: Any) -> ClassDocument:
-    """The document of rows that were read."""
-    refuse_no_rows(rows)
-    return ClassEvaluation(tally_of(rows, rule), Settings(**settings)).document()

@@ -1,23 +1,37 @@
-"""One call for two classes and for several."""
+"""One call for two classes and for several, for columns, frames, files and tallies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
-from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import is_wide, only_column, take_classes
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.classes import (
+    ClassRows,
+    DecidedRows,
+    class_rows,
+    decided_rows,
+    is_source,
+    is_wide,
+    only_column,
+    take_classes,
+)
+from scorewise.columns.roles import Spec
+from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.models import Evaluation, Settings
+from scorewise.evaluation.models import Comparison, Evaluation, Settings
 from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.joint import Rule
 
 
 def evaluate(
     y: Any,
     p: Any = None,
     *,
-    classes: Sequence[Any] | None = None,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    classes: Spec | Sequence[Any] | None = None,
     predicted: Any = None,
     confidence: Any = None,
     weight: Any = None,
@@ -29,22 +43,30 @@ def evaluate(
     kind: Kind | None = None,
     missing: Missing = "refuse",
     clip: float | None = None,
-) -> Evaluation | ClassEvaluation:
-    """Every measure of labels `y` and scores `p`, or of a tally.
+    encoding: str | None = None,
+) -> Evaluation | Comparison | ClassEvaluation:
+    """Every measure of labels `y` and scores `p`; of the columns of a file or frame; or of a tally.
 
     Of two classes, `p` has one score a row, or a column for each class in the order of the sorted labels,
     as scikit-learn's `predict_proba` has them; a row is called positive when the score of the positive
     class is >= `threshold`. Of several classes, `p` is an n x K array, a frame or a mapping from class to
     column, and the decision is the class of the highest score; `confidence` says how sure it is ("max",
     "margin", "entropy", "energy" or a column). With `predicted`, the decisions themselves, `p` is the
-    confidence in them.
-    `weight` says how much a row matters, `count` how many rows it stands for. See `Tally.of` for
-    `positive`, `kind` and `missing`, `ClassTally.of` for `classes`, and `measures.log_loss` for `clip`.
+    confidence in them. `weight` says how much a row matters, `count` how many rows it stands for. See
+    `Tally.of` for `positive`, `kind` and `missing`, `ClassTally.of` for `classes`, and
+    `measures.log_loss` for `clip`.
+
+    Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
+    of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`
+    says which columns have the scores of which class, such as "p_*". What is not named is guessed where
+    only one guess makes sense. With several scores the result compares them.
 
     >>> e = evaluate([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
     >>> e.auroc
     0.889 [0.401, 0.988]
     >>> e["sensitivity"].value
+    1.0
+    >>> evaluate({"sick": [1, 0, 1], "risk": [0.9, 0.2, 0.4]}, label="sick", score="risk").auroc.value
     1.0
     >>> round(evaluate(["a", "b", "b"], [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]).brier.value, 3)
     0.163
@@ -53,59 +75,185 @@ def evaluate(
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
     """
     settings = Settings(threshold, level, seed, clip)
-    further = {"weight": weight, "count": count}
-    named = {"classes": classes, "predicted": predicted, "confidence": confidence}
+    named = {"label": label, "score": score, "encoding": encoding}
+    several = {"classes": classes, "predicted": predicted, "confidence": confidence}
+    further = {"weight": weight, "count": count, "kind": kind}
     if isinstance(y, Tally | ClassTally):
-        given = {"p": p, **further, **named, "positive": positive, "kind": kind}
-        if extra := [name for name, value in given.items() if value is not None]:
-            raise BadInput(
-                f"a tally has its scores and labels already; leave out {', '.join(extra)}"
-            )
+        _refuse(
+            {"p": p, **named, **several, **further, "positive": positive},
+            "a tally has its scores and labels already; leave out {}",
+        )
         if isinstance(y, Tally):
             return Evaluation(y, settings)
         _refuse_binary(positive, threshold)
         return ClassEvaluation(y, settings)
     if p is None:
-        raise BadInput(
-            "scores are missing; call evaluate(y, p) with labels and scores, or evaluate(sw.tally(...)) "
-            "for files and data frames"
-        )
-    y, p = only_column(y), only_column(p)
-    if predicted is None and not is_wide(p):
-        if extra := [f"{name}=" for name, value in named.items() if value is not None]:
+        if not is_source(y):
             raise BadInput(
-                f"{' and '.join(extra)} belongs to several classes, but p has one score a row; pass one "
-                f"score for each class (n x K), or predicted= with the decisions"
+                "scores are missing; call evaluate(y, p) with labels and scores, or "
+                'evaluate("file.csv", label=..., score=...) for files and data frames'
             )
-        t = Tally.of(y, p, **further, positive=positive, kind=kind, missing=missing)
-        return Evaluation(t, settings)
-    several: Any = {**further, "classes": classes, "kind": kind, "missing": missing}
-    if predicted is not None:
-        _refuse_binary(positive, threshold)
-        return ClassEvaluation(_decided(y, predicted, p, confidence, several), settings)
-    rule = "max" if confidence is None else confidence
-    own = None if isinstance(rule, str) else rule
-    rows = take_classes(y, p, confidence=own, **several)
-    if len(rows.classes) == 2 and confidence is None:
-        return Evaluation(Tally.of_rows(rows.of_two(positive), "score").unlabelled(), settings)
+        rows, rule = _from_source(y, named, several, {**further, "missing": missing}, positive)
+        if not len(rows) or (rows.count is not None and not rows.count.any()):
+            where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
+            raise BadInput(
+                f"{where}no rows are left to judge; {rows.dropped} were dropped as missing"
+            )
+        warn(rows.notes)
+    else:
+        _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
+        rows, rule = _from_columns(y, p, several, {**further, "missing": missing}, positive)
+    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and confidence is None:
+        rows = rows.of_two(positive)
+    if isinstance(rows, Rows):
+        made = Comparison(rows, settings, nameless=p is not None)
+        return made if len(made) > 1 else next(iter(made.values()))
     _refuse_binary(positive, threshold)
-    by: Any = rule if own is None else "max"
-    return ClassEvaluation(ClassTally.of_rows(rows, rule=by).unlabelled(), settings)
+    if isinstance(rows, ClassRows):
+        t = ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
+    else:
+        t = ClassTally.of_decided(rows, sources=rows.place.sources)
+    return ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
 
 
-def _decided(y: Any, predicted: Any, p: Any, confidence: Any, options: Any) -> ClassTally:
-    if is_wide(p) or confidence is not None:
+AnyRows = Rows | ClassRows | DecidedRows
+
+
+def _from_columns(
+    y: Any, p: Any, several: Mapping[str, Any], further: Mapping[str, Any], positive: Any
+) -> tuple[AnyRows, Rule]:
+    """The rows of labels and scores, and the rule of confidence."""
+    y, p = only_column(y), only_column(p)
+    classes, predicted, confidence = several.values()
+    options: Any = further
+    if predicted is not None:
+        if is_wide(p) or confidence is not None:
+            raise BadInput(
+                "predicted= goes with one confidence a row, as p; leave it out where each class has a score"
+            )
+        given = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
+        return decided_rows(None, **given, **options), "max"
+    if is_wide(p):
+        rule, own = _rule(confidence, isinstance(confidence, str | None))
+        return take_classes(y, p, classes=classes, confidence=own, **options), rule
+    _refuse(
+        {f"{name}=": value for name, value in several.items()},
+        "{} belongs to several classes, but p has one score a row; pass one score for each class "
+        "(n x K), or predicted= with the decisions",
+    )
+    return take(y, {"score": p}, positive=positive, **options), "max"
+
+
+def _from_source(
+    source: Any,
+    named: Mapping[str, Any],
+    several: Mapping[str, Any],
+    further: Mapping[str, Any],
+    positive: Any,
+) -> tuple[AnyRows, Rule]:
+    """The rows that the options mean, and the rule of confidence."""
+    classes, predicted, confidence = several.values()
+    score, columns = named["score"], {**further, **named}
+    del columns["score"]
+    if predicted is None and classes is None:
+        if confidence is not None:
+            raise BadInput(
+                'confidence= belongs to several classes; pass classes= too, such as "p_*"'
+            )
+        return binary_rows(source, score=score, positive=positive, **columns), "max"
+    if score is not None and not isinstance(score, str):
+        if len(score) > 1:
+            raise BadInput(
+                "several classes of one model at a time; pass one score=, the confidence"
+            )
+        score = next(iter(score), None)
+    if predicted is not None:
+        if confidence is not None:
+            raise BadInput(
+                "confidence= belongs to scores of each class; with predicted=, score= names its column"
+            )
+        known = _listed(classes)
+        return decided_rows(
+            source, predicted=predicted, confidence=score, classes=known, **columns
+        ), "max"
+    if score is not None:
         raise BadInput(
-            "predicted= goes with one confidence a row, as p; leave it out where each class has a score"
+            "score= is the confidence in decisions and goes with predicted=; with classes=, leave it out"
         )
-    return ClassTally.of_decisions(y, predicted, p, **options)
+    rule, own = _rule(confidence, confidence is None or confidence in get_args(Rule))
+    return class_rows(source, classes, confidence=own, **columns), rule
+
+
+def _rule(confidence: Any, by_name: bool) -> tuple[Any, Any]:
+    """The rule of confidence, and the column of one's own if it is one."""
+    return (confidence or "max", None) if by_name else ("max", confidence)
+
+
+def _listed(classes: Any) -> Sequence[str] | None:
+    """The names of the classes, beside decisions."""
+    if classes is None:
+        return None
+    names = [c.strip() for c in classes.split(",")] if isinstance(classes, str) else list(classes)
+    if not all(names) or any(mark in str(name) for name in names for mark in "*="):
+        raise BadInput(
+            f"classes={classes} beside predicted= lists the names of the classes, such as "
+            f'"cat,dog,bird"; leave it out to take those that occur'
+        )
+    return names
+
+
+def class_tally(
+    source: Any,
+    *,
+    label: str | None = None,
+    classes: Spec | None = None,
+    predicted: str | None = None,
+    score: str | None = None,
+    confidence: str | None = None,
+    weight: str | None = None,
+    count: str | None = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> ClassTally:
+    """The tally of several classes of files, globs or any data frame.
+
+    `classes` says which columns hold the scores: "cat=p_cat,dog=p_dog", a pattern such as "p_*", a
+    mapping from class to column, or a list of columns. `confidence` is "max", "margin", "entropy" or
+    "energy", or another column. With `predicted`, a column of decisions, `score` is the column of the
+    confidence in them, and `classes` may list the names of the classes. Files of text are in UTF-8, or in
+    `encoding`, such as "latin-1".
+
+    >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
+    >>> class_tally(wide, label="y", classes="p_*")
+    <ClassTally: 2 rows of 2 classes (probability)>
+    """
+    if classes is None and predicted is None:
+        raise BadInput('classes= is missing; pass a pattern such as classes="p_*", or predicted=')
+    rows, rule = _from_source(
+        source,
+        {"label": label, "score": score, "encoding": encoding},
+        {"classes": classes, "predicted": predicted, "confidence": confidence},
+        {"weight": weight, "count": count, "kind": kind, "missing": missing},
+        None,
+    )
+    warn(rows.notes)
+    if isinstance(rows, ClassRows):
+        return ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
+    assert isinstance(rows, DecidedRows)
+    return ClassTally.of_decided(rows, sources=rows.place.sources)
+
+
+def _refuse(options: Mapping[str, Any], sentence: str) -> None:
+    """Refuse options that are given and do not belong there."""
+    if extra := [name for name, value in options.items() if value is not None]:
+        raise BadInput(sentence.format(" and ".join(extra)))
 
 
 def _refuse_binary(positive: Any, threshold: float) -> None:
     """Refuse what means nothing for several classes."""
-    given = {"positive=": positive is not None, "threshold=": threshold != Settings.threshold}
-    if extra := [name for name, there in given.items() if there]:
-        raise BadInput(
-            f"{' and '.join(extra)} belongs to two classes; of several, the class of the highest score "
-            f"is the decision (evaluate one class against the rest for a threshold)"
-        )
+    _refuse(
+        {"positive=": positive, "threshold=": None if threshold == Settings.threshold else 1},
+        "{} belongs to two classes; of several, the class of the highest score is the decision "
+        "(evaluate one class against the rest for a threshold)",
+    )

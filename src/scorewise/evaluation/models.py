@@ -63,8 +63,8 @@ class Evaluation(Shown, Measured):
     confusion: Confusion
     settings: Settings
 
-    def __init__(self, tally: Tally, settings: Settings) -> None:
-        self.tally, self.settings = tally, settings
+    def __init__(self, tally: Tally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
+        self.tally, self.settings, self.notes = tally, settings, notes
         self.confusion = tally.confusion(settings.threshold)
         super().__init__(MEASURES, vars(settings))
 
@@ -127,13 +127,14 @@ class Comparison(Shown, Lazy[Evaluation]):
     Prints as a table of all models.
     """
 
-    def __init__(self, rows: Rows, settings: Settings, sources: tuple[str, ...] = ()) -> None:
-        self.settings = settings
-        self._rows, self._sources = rows, sources
+    def __init__(self, rows: Rows, settings: Settings, nameless: bool = False) -> None:
+        self.settings, self.notes = settings, rows.notes
+        self._rows, self._nameless = rows, nameless  # labels in memory may have no name
         super().__init__(rows.scores)
 
     def _make(self, name: str) -> Evaluation:
-        return Evaluation(Tally.of_rows(self._rows, name, self._sources), self.settings)
+        t = Tally.of_rows(self._rows, name, self._rows.sources)
+        return Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
 
     def _unknown(self, name: str) -> str:
         return f"no model is named {name}; there are {', '.join(self)}"
@@ -188,20 +189,6 @@ def compare(
         missing=missing,
     )
     return Comparison(rows, Settings(threshold, level, seed, clip))
-
-
-def judge(rows: Rows, **settings: Any) -> EvaluationDocument:
-    """The document of all score columns that were read."""
-    chosen = Settings(**settings)
-    refuse_no_rows(rows)
-    return Comparison(rows, chosen, rows.sources).document()
-
-
-def refuse_no_rows(rows: Any) -> None:
-    """Refuse what was read where no row is left of it."""
-    if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
-        raise BadInput(f"{where}no rows are left to judge; {rows.dropped} were dropped as missing")
 
 
 COMPARED = {"auroc": area_difference, "smauc": smooth_difference}
