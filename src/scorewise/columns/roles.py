@@ -217,6 +217,16 @@ def known(role: str, names: Sequence[str]) -> str | None:
     return only(role, named or likely, names) if likely else None
 
 
+def names_items(name: str) -> bool:
+    """Whether a column of that name tells rows apart.
+
+    >>> names_items("Question"), names_items("task_id"), names_items("p")
+    (True, True, False)
+    """
+    word = name.strip().lower()
+    return word in ROLES["item"].words or word.endswith("_id")
+
+
 def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse columns that are not there, or more than once."""
     for name in wanted:
