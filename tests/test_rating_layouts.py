@@ -154,3 +154,23 @@ def test_a_star_does_not_count_the_column_of_items(capsys):
     assert run(["agree", "a.csv", "--counts", "*"]) == 2
     assert "column 'patient' does not look like a count of raters" in capsys.readouterr().err
     assert run(["agree", "a.csv", "--counts", "*", "--item", "patient"]) == 0
+
+
+# where items are
+
+
+def test_disputed_items_of_long_files_have_the_row_that_they_begin_in(capsys):
+    order = [
+        ("z", "b", 2),
+        ("m", "a", 1),
+        ("z", "a", 2),
+        ("a", "a", 1),
+        ("a", "b", 2),
+        ("m", "b", 1),
+    ]
+    long = pl.DataFrame(order, schema=["item", "rater", "rating"], orient="row")
+    long.write_csv("a.csv")
+    assert run(["agree", "a.csv", "--json", "-"]) == 0
+    (item,) = json.loads(capsys.readouterr().out)["disputed"]
+    assert (item["id"], item["row"]) == ("a", 4)
+    assert [(i.id, i.row) for i in sw.agree(long).disputed] == [("a", 3)]

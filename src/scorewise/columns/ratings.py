@@ -40,7 +40,8 @@ class RatingRows:
     They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
     are the numbers of the categories, or their places where they are words. `raters` is None where it is
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
-    ratings were read, `guesses` which columns were not named and how their values were written.
+    ratings were read, `guesses` which columns were not named and how their values were written. Where an
+    item has several rows, `first` is the first of them, and `place` is that of rows.
     """
 
     given: Codes | RatingList
@@ -55,6 +56,7 @@ class RatingRows:
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
+    first: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.given.shape[0])
@@ -367,6 +369,7 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
         None if names is None else tuple(names), coded.declared, items, place=found.place,
         notes=notes,
         guesses=found.told(),
+        first=np.unique(at, return_index=True)[1],
     )  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def _likely(role: str, names: Sequence[str], taken: Mapping[str, str]) -> tuple[
     """The columns that suggest themselves for a role, and why."""
     free = [c for c in dict.fromkeys(names) if c not in taken]
     likely = [c for c in free if c.strip().lower() in ROLES[role].words]
-    if not likely and len(free) == 1 and taken:
+    if not likely and len(free) == 1 and taken and not names_items(free[0]):
         return free, "the only column left"
     return likely, "taken because of its name"
 
