@@ -201,3 +201,24 @@ def test_a_column_of_counts_that_is_something_else_too_is_told(name, capsys):
     assert said == (
         "scorewise: column 'no' is given as counts and as weight; name a different column for each\n"
     )
+
+
+def test_ids_are_no_confidence(capsys):
+    said = {"gold": ["a", "b", "c"], "prediction": ["a", "c", "c"]}
+    for name in ("question", "doc_id"):
+        path = _csv({name: [0, 1, 0], **said})
+        assert refused(capsys, "answers", path) == (
+            f"scorewise: the confidence column is not named and no name suggests it; pass --confidence "
+            f"with one of the columns '{name}', 'gold', 'prediction'\n"
+        )
+    with pytest.warns() as notes:
+        assert sw.answers(pl.DataFrame({"sure": [0.9, 0.4, 0.8], **said})).accuracy.value == 2 / 3
+    assert str(notes[-1].message) == "confidence: column 'sure' (not named; the only column left)"
+
+
+@pytest.mark.parametrize("counts", ["yes,nope", "n_*", "item", "yes=item,no=nope"])
+def test_wrong_columns_of_counts_are_not_a_damaged_file(counts, capsys):
+    path = _csv({"item": [1, 2, 3], "yes": [2, 3, 1], "no": [1, 0, 2]})
+    said = refused(capsys, "agree", path, "--counts", counts)
+    assert "damaged" not in said
+    assert "column" in said or "--counts" in said

@@ -179,7 +179,10 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
 class DisputedItem:
     """An item on which raters differ."""
 
-    row: Annotated[Count, says("Its row: from 1 after the header in files, from 0 in arrays.")]
+    row: Annotated[
+        Count,
+        says("Its row, or the first of them: from 1 after the header in files, from 0 in arrays."),
+    ]
     file: Annotated[str | None, says("The file it is in, if any.")]
     id: Annotated[str | None, says("Its name, if it has one.")]
     disagreement: Annotated[Share, says("Mean disagreement of two of its ratings.")]
@@ -241,7 +244,7 @@ def _apart(rows: RatingRows, d: Disagreement) -> Floats:
 
 
 def _item(rows: RatingRows, at: int, disagreement: float) -> DisputedItem:
-    file, number = rows.place.number(at)
+    file, number = rows.place.number(at if rows.first is None else int(rows.first[at]))
     said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
     name = None if rows.items is None else rows.items[at]
     return DisputedItem(row=number, file=file, id=name, disagreement=disagreement, said=said)
