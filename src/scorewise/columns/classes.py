@@ -265,7 +265,10 @@ def is_wide(p: Any) -> bool:
     if isinstance(p, list | tuple):
         first: Any = p[0] if p else 0
         return isinstance(first, list | tuple) or np.ndim(first) > 0
-    return len(getattr(p, "shape", ())) > 1
+    try:
+        return len(getattr(p, "shape", ())) > 1
+    except Exception:  # whatever a container may raise, such as nested tensors of torch
+        return False
 
 
 def is_source(x: Any) -> bool:
