@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scorewise.cli.work import busy, reading, tell, with_options
+from scorewise.cli.work import busy, reading, tell, tell_parts, with_options
 from scorewise.errors import BadInput
 
 
@@ -29,6 +29,7 @@ def judged_classes(
                 missing=options["missing"].value,
                 **{**columns, "confidence": columns["confidence"] or "max"},
             )
+    tell_parts(rows.place.sources)
     for note in rows.notes:
         tell(f"note: {note}")
     with busy(f"judging {len(rows):,} rows"):

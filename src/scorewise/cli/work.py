@@ -147,6 +147,7 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Rows:
 
         with reading(files):
             rows = binary_rows(files[0] if len(files) == 1 else list(files), **chosen)
+    tell_parts(rows.sources)
     for note in rows.notes:
         tell(f"note: {note}")
     labels = rows.labels
@@ -154,6 +155,16 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Rows:
         said = f"positive class: {quoted(labels.positive)}, the last in sort order"
         tell(f"note: {said}; --positive chooses")
     return rows
+
+
+def tell_parts(sources: Sequence[str]) -> None:
+    """Say that several files are read as one data set, and how to compare models or samples."""
+    if len(sources) > 1:
+        names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")
+        tell(
+            f"note: {len(sources):,} files are read as parts of one data set ({names}); to compare models, "
+            f"give each a column of scores (--score twice; compare in Python), and samples with drift"
+        )
 
 
 def judged(rows: Rows, settings: Mapping[str, Any]) -> Any:
