@@ -255,3 +255,9 @@ def test_several_files_are_told_to_be_parts(capsys):
     wide = [_csv({"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}, n) for n in files]
     assert "parts of one data set" in told(capsys, "evaluate", *wide, "--classes", "p_*")
     assert "parts of" not in told(capsys, "evaluate", _csv({"y": Y, "p": P}))
+
+
+def test_decisions_in_place_of_probabilities_are_hinted_at():
+    hint = "'score': all scores are 0 or 1, as decisions are, and none lies between"
+    hints = [sw.evaluate(Y, p).to_dict()["hints"] for p in ([1, 0, 0, 0], [1, 0.2, 0, 0], P)]
+    assert [any(h.startswith(hint) for h in each) for each in hints] == [True, False, False]
