@@ -141,10 +141,21 @@ def read(files: Sequence[str], chosen: Mapping[str, Any]) -> Rows:
 
         with reading(files):
             rows = binary_rows(files[0] if len(files) == 1 else list(files), **chosen)
+    tell_parts(rows.sources)
     for note in rows.notes:
         tell(f"note: {note}")
     tell_positive(rows.labels)
     return rows
+
+
+def tell_parts(sources: Sequence[str]) -> None:
+    """Say that several files are read as one data set, and how to compare models or samples."""
+    if len(sources) > 1:
+        names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")
+        tell(
+            f"note: {len(sources):,} files are read as parts of one data set ({names}); to compare models, "
+            f"give each a column of scores (--score twice; compare in Python), and samples with drift"
+        )
 
 
 def evaluated(files: Sequence[str], options: Mapping[str, Any]) -> Any:
@@ -153,10 +164,11 @@ def evaluated(files: Sequence[str], options: Mapping[str, Any]) -> Any:
 
     with busy("reading"), reading(files), quiet():
         found = evaluate(files[0] if len(files) == 1 else list(files), **options)
-    for note in found.notes:
-        tell(f"note: {as_options(note)}")
     with busy("judging"):
         doc = found.document()
+    tell_parts(doc.data.sources)
+    for note in found.notes:
+        tell(f"note: {as_options(note)}")
     tell_positive(doc.data)
     return with_options(doc)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scorewise.columns.classes import coded
-from scorewise.columns.labels import listed
+from scorewise.columns.labels import distinct_words, listed
 from scorewise.columns.roles import ROLES, check_columns, known, names_items, spread
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput
@@ -113,7 +112,7 @@ def item_column(names: Sequence[str]) -> str | None:
 
 def _check_alike(columns: Mapping[str, Vector]) -> None:
     """Refuse a column that no two raters would fill: without a value that another one has."""
-    said = {name: _words(column) for name, column in columns.items()}
+    said = {name: set(distinct_words(column)) for name, column in columns.items()}
     times = Counter(word for words in said.values() for word in words)
     for name, words in said.items():
         if words and all(times[word] == 1 for word in words):
@@ -190,15 +189,6 @@ def _check_ratings(columns: Mapping[str, Vector]) -> None:
                 f'the numbers of each row add up to {total[0]:g}: counts (form="counts") or a column for '
                 f'each rater (form="items")?'
             )
-
-
-def _words(column: Vector) -> set[str]:
-    gone = column.missing()
-    kept = column if gone is None else column.keep(~gone)
-    if isinstance(kept, Coded):
-        used = np.unique(kept.codes)
-        kept = Coded(np.arange(len(used)), [kept.values[k] for k in used])
-    return set(coded(kept)[1])
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -103,6 +103,10 @@ ROLES = {
 }
 
 
+# columns that say whose score a row has, where models stand one below the other
+MODELS = _words("model models classifier algorithm estimator llm")
+
+
 @dataclass
 class Choice:
     """The columns of each role by what each stands for, and those that a role may mean."""

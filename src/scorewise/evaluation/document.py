@@ -260,6 +260,11 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
             f"choose one for the decisions"
         )
+    if t.kind == "probability" and t.score.tolist() == [0.0, 1.0]:
+        yield (
+            f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
+            f"probabilities (predict_proba), pass those"
+        )
     if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
         yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
     for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
