@@ -240,7 +240,7 @@ def test_models_one_below_the_other_are_told(capsys):
     one = _csv({**long, "model": ["svm"] * 8}, "one.csv")
     assert "model" not in told(capsys, "evaluate", one)
     # what nobody asked for may hold anything
-    odd = pl.DataFrame({"model": [[1], [2]], "label": [0, 1], "score": [0.2, 0.9]})
+    odd = pl.DataFrame({"model": [[1], [2, 3]], "label": [0, 1], "score": [0.2, 0.9]})
     odd.write_parquet("odd.parquet")
     assert "model" not in told(capsys, "evaluate", "odd.parquet")
 
