@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -27,6 +28,7 @@ class ClassRows:
     """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class.
 
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them.
+    `ordered` says whether the order of the classes means something: they are numbers, or were listed.
     """
 
     y: Ints
@@ -41,6 +43,7 @@ class ClassRows:
     confidence: Floats | None = None
     confidence_name: str = "confidence"
     rule: str = ""
+    ordered: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -113,7 +116,20 @@ def take_classes(
         confidence=own,
         confidence_name=confidence_name,
         rule=rule,
+        ordered=classes is not None or numbered(known),
     )
+
+
+def numbered(classes: Iterable[str]) -> bool:
+    """Whether the names of the classes are increasing numbers.
+
+    >>> numbered(["1", "2", "10"]), numbered(["1", "10", "2"]), numbered(["low", "mid", "high"])
+    (True, False, False)
+    """
+    try:
+        return all(a < b for a, b in pairwise(map(float, classes)))
+    except ValueError:
+        return False
 
 
 def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:

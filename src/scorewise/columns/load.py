@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from scorewise.columns import Kind, Missing, Place, Rows, take
-from scorewise.columns.classes import ClassRows, DecidedRows, take_classes, take_decided
+from scorewise.columns.classes import ClassRows, DecidedRows, numbered, take_classes, take_decided
 from scorewise.columns.decoding import check_encoding
 from scorewise.columns.files import open_files, open_frame, read_shards
 from scorewise.columns.labels import listed
@@ -206,6 +206,8 @@ def load_classes(
         place=place,
         **further(picked, read),
     )
+    listed_in_order = not isinstance(classes, str) or "=" in classes or "," in classes
+    rows = replace(rows, ordered=listed_in_order or numbered(rows.classes))
     return LoadedClasses(rows, columns, picked.notes, sources)
 
 
