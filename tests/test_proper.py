@@ -208,12 +208,13 @@ def test_joining_many_scores_hardly_moves_spiegelhalter():
 
 
 def test_hosmer_lemeshow_says_how_its_p_value_was_made():
-    """Labels are drawn where a group expects fewer than five rows of a class, and chi-squared does not hold."""
+    """Labels are drawn where a group expects fewer than five rows of a class."""
     y, p = bold(2000, 3, 1.0, 0.0)
     rare = np.where(p < np.quantile(p, 0.3), p / 1000, p)
     assert m.hosmer_lemeshow(Tally.of(y, p)).method == "chi-squared"
     assert m.hosmer_lemeshow(Tally.of(y, rare)).method == "1,000 draws of labels"
-    told = "p-values of Hosmer-Lemeshow are not comparable: 'a' by chi-squared, 'b' by 1,000 draws of labels"
+    told = "p-values of Hosmer-Lemeshow are not comparable: "
+    told += "'a' by chi-squared, 'b' by 1,000 draws of labels"
     assert told in sw.compare(y, {"a": p, "b": rare}).to_dict()["hints"]
     alike = sw.compare(y, {"a": p, "b": p**1.1}).to_dict()["hints"]
     assert not any("not comparable" in hint for hint in alike)
