@@ -113,6 +113,25 @@ def test_torchmetrics(seed, precision):
             assert found == pytest.approx(float(expected), abs=near if norm != 2 else near**0.5)
 
 
+@pytest.mark.parametrize("seed", range(0, CASES // 4, 10))
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_torchmetrics_of_several_classes(seed, precision):
+    """There the confidence is rounded to 32 bits, whatever the scores were."""
+    for k in range(seed, seed + 10):
+        y, top, bins = drawn(k)
+        top = np.maximum(top, 0.4)
+        p = np.column_stack((top, 0.75 * (1 - top), 0.25 * (1 - top))).astype(precision)
+        y = np.where(y == 1, p.argmax(1), 2)
+        for norm, name in ((1.0, "l1"), (2.0, "l2"), (np.inf, "max")):
+            expected = torchmetrics.multiclass_calibration_error(
+                torch.tensor(p), torch.tensor(y), 3, n_bins=bins, norm=name
+            )
+            t = ClassTally.of(y, p, classes=range(3), weight=[2.0] * len(y) if k % 2 else None)
+            found = ece(t, bins=bins, norm=norm, convention="torchmetrics").value
+            # the root of a sum near 0 keeps half its digits
+            assert found == pytest.approx(float(expected), abs=2e-6 if norm != 2 else 2e-3)
+
+
 @pytest.mark.parametrize("bins", range(1, 120))
 def test_edges_of_torch(bins):
     """Every edge and its neighbours are in torch's bin."""

@@ -152,6 +152,13 @@ def test_any_table_gives_the_same(form):
     plain = sw.evaluate(NAMES[y], draw()[1], classes=NAMES)
     # what draws at random draws by the bits of the scores, which logits round otherwise
     names = [m for m in plain if form != "logits" or CLASS_MEASURES[m].group != "calibration"]
+    if form in (
+        "pandas",
+        "polars",
+        "lazy polars",
+        "pyarrow",
+    ):  # which do not say that classes are ordered
+        names.remove("rps")
     same(sw.evaluate(NAMES[y], scores, **options), plain, names)
 
 
@@ -172,7 +179,7 @@ def test_tally_merged_or_of_a_frame_gives_the_same():
     columns = {c: f"p_{c}" for c in NAMES}
     for classes in ("p_*", columns, ",".join(f"{c}={f}" for c, f in columns.items())):
         t = sw.class_tally(frame, label="y", classes=classes)
-        same(sw.evaluate(t), plain)
+        same(sw.evaluate(t), plain, [m for m in plain if m != "rps" or classes != "p_*"])
         assert t.top.origin.label == "y"
     named = frame.rename({f: c for c, f in columns.items()})
     same(sw.evaluate(sw.class_tally(named, label="y", classes=list(NAMES))), plain)

@@ -207,6 +207,19 @@ def test_joining_many_scores_hardly_moves_spiegelhalter():
     assert m.spiegelhalter(Tally.of(y, p)).value == pytest.approx(expected, rel=1e-7)
 
 
+def test_hosmer_lemeshow_says_how_its_p_value_was_made():
+    """Labels are drawn where a group expects fewer than five rows of a class."""
+    y, p = bold(2000, 3, 1.0, 0.0)
+    rare = np.where(p < np.quantile(p, 0.3), p / 1000, p)
+    assert m.hosmer_lemeshow(Tally.of(y, p)).method == "chi-squared"
+    assert m.hosmer_lemeshow(Tally.of(y, rare)).method == "1,000 draws of labels"
+    told = "p-values of Hosmer-Lemeshow are not comparable: "
+    told += "'a' by chi-squared, 'b' by 1,000 draws of labels"
+    assert told in sw.compare(y, {"a": p, "b": rare}).to_dict()["hints"]
+    alike = sw.compare(y, {"a": p, "b": p**1.1}).to_dict()["hints"]
+    assert not any("not comparable" in hint for hint in alike)
+
+
 def test_hosmer_lemeshow_is_chi_squared_with_as_many_degrees_as_groups():
     found = [m.hosmer_lemeshow(Tally.of(*bold(500, s, 1.0, 0.0))) for s in range(200)]
     assert {e.expected for e in found} == {10.0}

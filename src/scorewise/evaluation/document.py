@@ -230,7 +230,7 @@ def evaluation_document(
         data=DataRecord.of(next(iter(evaluations.values())).tally),
         models=models,
         differences=list(differences),
-        hints=[*remarks, *cautions([models, list(differences)])],
+        hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
     )
 
 
@@ -274,6 +274,19 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
                 f"'{name}': every row is called {side}; scores lie in [{lowest:.4g}, {highest:.4g}] "
                 f"and the threshold is {e.settings.threshold:g}"
             )
+
+
+def _unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
+    """Tests (they have no interval) whose p-values were not made in the same way for all models."""
+    for rows in zip(*(model.measures for model in models), strict=True):
+        tested = [m.low is None and m.p is not None for m in rows]
+        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
+            ways = [
+                f"'{model.name}' by {m.method}"
+                for model, m, of in zip(models, rows, tested, strict=True)
+                if of
+            ]
+            yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"
 
 
 # The page.

@@ -270,7 +270,11 @@ def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
         return t
-    start = quantile_cells(cells, t.neg, t.pos)
+    return pooled_at(t, quantile_cells(cells, t.neg, t.pos))
+
+
+def pooled_at(t: Tally, start: Any) -> Tally:
+    """The same with the cells pooled to runs that begin at `start`, as if tied."""
     return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
 
 
