@@ -79,6 +79,19 @@ def test_smooth_error_of_relplot(seed):
         assert found == pytest.approx(relplot.smECE(p, y), abs=1e-12)
 
 
+def test_relplot_counts_rows_at_the_ends_half():
+    """All gaps have one sign, so that smoothing cannot change their total of 0.06."""
+    y = np.repeat([1, 0, 1, 0], [860, 40, 40, 60])
+    for top, theirs in ((1.0, 40 / 550), (0.99, 0.06)):
+        p = np.repeat([top, 0.6], [900, 100])
+        t = Tally.of(y, p, positive=1, kind="probability")
+        gap = p.mean() - y.mean()
+        assert smece(t).value == pytest.approx(gap, abs=1e-6)
+        same = pytest.approx(smece(t, convention="relplot").value, abs=1e-12)
+        assert relplot.smECE(p, y) == same
+        assert relplot.smECE(p, y) == pytest.approx(theirs - (0.06 - gap), abs=2e-3)
+
+
 def test_upper_edges():
     """The example that the metric jordyvl/ece of the Hugging Face hub gives, in its 32 bits."""
     p = np.array([[0.6, 0.2, 0.2], [0, 0.95, 0.05], [0.7, 0.1, 0.2]], np.float32)

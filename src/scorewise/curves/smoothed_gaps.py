@@ -134,8 +134,8 @@ def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 def smooth_error(c: Chances) -> float:
     """The total size of the smoothed gaps at the last width above the fixed point, of ten halvings.
 
-    Unlike `smoothed_gaps`, the Gaussian ends at 0.5 from its middle, and the result may lie some
-    thousandths below the fixed point.
+    Unlike `smoothed_gaps`, the Gaussian ends at 0.5 from its middle, the result may lie some
+    thousandths below the fixed point, and what lies at 0 or 1 counts only half.
     """
     above, below = 1.0, 0.0
     if _size(c, above) > above:

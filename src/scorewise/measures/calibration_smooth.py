@@ -157,7 +157,8 @@ def smece(
     The width s at which the gaps, smoothed by a Gaussian of that width that is reflected at 0 and 1,
     have total size s (Błasiok and Nakkiran 2023): a distance from calibration with nothing to choose.
     convention="relplot" halves the width ten times on the grids of that package, whose results are some
-    thousandths off, in small samples up to a hundredth.
+    thousandths off, in small samples up to a hundredth; more where many scores are 0 or 1, which it counts
+    only half.
     The interval inverts consistency tests along the gaps seen.
 
     >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
