@@ -31,11 +31,13 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    at_floor,
     count,
     counted,
     hints,
     interval,
     named,
+    p_value,
     percent,
     value,
     written,
@@ -376,6 +378,10 @@ def _or_blank(x: float | None) -> Any:
     return "" if x is None else x
 
 
+def _p(m: Any) -> str:
+    return "" if m.p is None else p_value(m.p, least=at_floor(m))
+
+
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
     from scorewise.show.layout import aligned
@@ -391,7 +397,7 @@ def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
         Column("p", "p"),
     ]
     rows = [
-        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected, m.p)))
+        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m))
         for m, text in zip(known, aligned([value(m) for m in known]), strict=True)
     ]
     absent: dict[str, list[str]] = {}

@@ -44,7 +44,7 @@ class ConfusionDisplay(canvas.Display):
         share = np.divide(weight, rows, out=np.zeros_like(weight), where=rows > 0)
         texts = [[f"{w:.4g}" if w else "" for w in row] for row in weight.tolist()]
         self.image_, self.texts_ = canvas.table(ax, share, texts, names, names, cmap=cmap, dark=0.5)
-        ax.set(xlabel="decided", ylabel="true")
+        ax.set(xlabel="predicted", ylabel="true")
         return self
 
 

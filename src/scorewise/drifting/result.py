@@ -132,7 +132,7 @@ def _strongest(seen: list[Change]) -> str:
     value = _signed(c.value) if c.statistic.signed else number(c.value)
     return (
         f"{c.statistic.title} {value}, where chance stays within "
-        f"{number(c.by_chance)} (p = {number(c.p_adjusted)} after Holm)."
+        f"{number(c.by_chance)} (p {'≤' if c.least else '='} {number(c.p_adjusted)} after Holm)."
     )
 
 

@@ -103,8 +103,8 @@ def headings(columns: Sequence[Column]) -> list[Text]:
 def rule(title: str, width: int) -> Text:
     """A light line across, with a title in it.
 
-    >>> print(rule("Order", 20))
-    ── Order ───────────
+    >>> print(rule("Ranking", 20))
+    ── Ranking ─────────
     """
     line = Text("── ", "dim")
     line.append(title, "bold not dim")

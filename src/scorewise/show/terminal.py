@@ -103,7 +103,7 @@ def _matrix(m: Matrix, named: bool) -> list[Text]:
     line = "─" * (wide + 2)
     above = "   ".join(" " * (wide - cell_len(text)) + text for text in labels)
     lines = [
-        Text(" " * (side + 9) + "decided", "dim"),
+        Text(" " * (side + 9) + "predicted", "dim"),
         Text(f"{'true':<6}", "dim") + Text(" " * (side + 3) + above, "not dim"),
         Text(" " * (side + 7) + f"┌{line}┬{line}┐", "dim"),
     ]
@@ -195,7 +195,7 @@ def _column(
 
 
 def _compared(cells: Sequence[Any]) -> list[Text]:
-    """Values with their decimal points below each other, a star behind the best, and intervals."""
+    """Values with their decimal points below each other, a star behind a winner, and intervals."""
     values = aligned([value(c.estimate) if c else "" for c in cells])
     texts = []
     for cell, shown in zip(cells, values, strict=True):
@@ -274,12 +274,11 @@ def _table(table: Table, bands: Sequence[Band], width: int) -> list[Text]:
         lines += _band(table, band, width)
     shown = {c.at for band in bands for c in band}
     legend = [c.meaning for i, c in enumerate(table.columns) if i in shown and c.meaning]
-    starred = any(c.format == "compared" for c in table.columns)
     absent = [plain(c.title) for i, c in enumerate(table.columns) if i not in shown]
     them = "it" if len(absent) == 1 else "them"
     left_out = f"No room for {' and '.join(absent)}: a wider terminal or the JSON has {them}."
     notes = [
-        *(["*: the best point value."] if starred else []),
+        *([f"*: {table.starred}"] if table.starred else []),
         *legend,
         *table.notes,
         *([left_out] if absent else []),
