@@ -39,7 +39,6 @@ from scorewise.show.page import (
     named,
     p_value,
     percent,
-    value,
     written,
 )
 
@@ -384,21 +383,18 @@ def _p(m: Any) -> str:
 
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
-    from scorewise.show.layout import aligned
-
     same = () if c.over_tau else SAME
     known = [m for m in c.measures if not m.why and m.name not in same]
     columns = [
         Column("", "text"),
-        Column("Value"),
+        Column("Value", "value", point=True),
         Column(f"{percent(doc.settings.level)} interval", "text"),
         Column("Baseline"),
         Column("Expected"),
         Column("p", "p"),
     ]
     rows = [
-        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m))
-        for m, text in zip(known, aligned([value(m) for m in known]), strict=True)
+        (m.title, m, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m)) for m in known
     ]
     absent: dict[str, list[str]] = {}
     for m in c.measures:

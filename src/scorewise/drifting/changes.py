@@ -22,6 +22,7 @@ from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import Split, pool, split
 from scorewise.estimate import Estimate, number
 from scorewise.inference.shares import combine, wilson
+from scorewise.show.page import rounded_up
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import why_not_unit
 
@@ -56,8 +57,9 @@ class Change:
     def __repr__(self) -> str:
         if math.isnan(self.p):
             return repr(self.estimate)
+        p, adjusted = (rounded_up(x) if self.least else x for x in (self.p, self.p_adjusted))
         sign = "≤" if self.least else "="
-        return f"{self.estimate}, p {sign} {number(self.p)} ({number(self.p_adjusted)} adjusted)"
+        return f"{self.estimate}, p {sign} {number(p)} ({number(adjusted)} adjusted)"
 
 
 # The measures of drift: what each needs, and what is held when rows are dealt out by chance.

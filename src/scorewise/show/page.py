@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from scorewise.errors import plain
 from scorewise.estimate import decimals, number
@@ -42,22 +42,6 @@ class Name(str):
 
 
 Sentence: TypeAlias = str | Sequence[str]  # a text, or parts of which some are names
-
-
-class Ends(Protocol):
-    """What has a value and an interval: an estimate, or a record with the same fields."""
-
-    @property
-    def value(self) -> float | None:
-        """The value; none where it is undefined."""
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
 
 
 @dataclass(frozen=True)
@@ -195,12 +179,12 @@ def sentence(text: Sentence, name: Callable[[str], str], plain: Callable[[str], 
     return "".join(name(part) if isinstance(part, Name) else plain(part) for part in parts)
 
 
-def value(e: Ends) -> str:
+def value(e: Any) -> str:
     """The value of an estimate, with as many decimals as its interval needs."""
     return number(math.nan if e.value is None else e.value, _digits(e))
 
 
-def interval(e: Ends) -> str:
+def interval(e: Any) -> str:
     """The interval in brackets, marked where it is unreliable; nothing where there is none."""
     low, high = (math.nan if end is None else end for end in (e.low, e.high))
     if math.isnan(low) and math.isnan(high):
@@ -240,7 +224,7 @@ def compared(c: Compared) -> str:
     return f"{value(e)}{'*' if c.best else ''} {limits(e)}".rstrip()
 
 
-def _digits(e: Ends) -> int:
+def _digits(e: Any) -> int:
     return 3 if e.low is None or e.high is None else decimals(e.low, e.high)
 
 
@@ -279,18 +263,30 @@ def p_value(p: float | None, *, least: bool = False) -> str:
     """
     if p is None or p <= 1e-300:
         return DASH if p is None else "<1e-300"
+    p = rounded_up(p) if least else p
     return ("≤" if least else "") + (f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}")
 
 
 def chance(p: float, *, least: bool = False) -> str:
     """A p-value within a sentence; `least` marks the floor of resampling.
 
-    >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 1001, least=True)
-    ('p = 0.030', 'p = 0.001', 'p < 1e-300', 'p ≤ 0.001')
+    >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 301, least=True)
+    ('p = 0.030', 'p = 0.001', 'p < 1e-300', 'p ≤ 0.004')
     """
     if p <= 1e-300:
         return "p < 1e-300"
+    p = rounded_up(p) if least else p
     return f"p {'≤' if least else '='} {f'{p:.3f}' if p >= 0.00095 else number(p)}"
+
+
+def rounded_up(p: float) -> float:
+    """An upper limit of a p-value, with the decimals that are printed of it.
+
+    >>> rounded_up(1 / 301), rounded_up(1 / 1001), rounded_up(1 / 9001)
+    (0.004, 0.001, 0.0002)
+    """
+    scale = 10 ** (3 if p >= 0.00095 else math.ceil(-math.log10(p)))
+    return math.ceil(p * scale - 1e-9) / scale
 
 
 def is_least(p: float | None, replicates: int) -> bool:
