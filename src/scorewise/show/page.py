@@ -285,7 +285,7 @@ def rounded_up(p: float) -> float:
     >>> rounded_up(1 / 301), rounded_up(1 / 1001), rounded_up(1 / 9001)
     (0.004, 0.001, 0.0002)
     """
-    scale = 10 ** (3 if p >= 0.00095 else math.ceil(-math.log10(p)))
+    scale = 10.0 ** (3 if p >= 0.00095 else math.ceil(-math.log10(p)))
     return math.ceil(p * scale - 1e-9) / scale
 
 
