@@ -64,7 +64,7 @@ def test_page_fits_the_terminal(table, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert all(cell_len(line) <= 80 for line in out.splitlines())
-    assert "true \\ decided" in out
+    assert "true \\ predicted" in out
     assert "240 of 3 classes in column 'animal'" in out
     assert "'animals.csv'" in out
 

@@ -376,7 +376,7 @@ def test_confusion_is_printed_whole_when_small():
     y, p = draw()
     e = sw.evaluate(NAMES[y], p, classes=NAMES)
     lines = repr(e).splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("true \\ decided"))
+    at = next(i for i, line in enumerate(lines) if line.startswith("true \\ predicted"))
     assert lines[at].split()[3:] == list(NAMES)
     for k, line in enumerate(lines[at + 1 : at + 4]):
         assert line.split() == [NAMES[k], *map(str, e.confusion.weight[k])]

@@ -15,7 +15,9 @@ from scorewise.show.page import (
     counted,
     hints,
     interval,
+    is_least,
     named,
+    p_value,
     percent,
     quoted,
     undefined,
@@ -157,7 +159,8 @@ def _baseline(doc: AgreeDocument) -> list[Section]:
     rows: list[tuple[object, ...]] = [("by margins", b.error, b.by_margins, b.kappa, "")]
     if b.draws:
         spread = " ± ".join(written(x, "number") for x in (b.by_permutation, b.spread))
-        rows.append(("by permutation", b.error, spread, b.kappa_permuted, b.p))
+        p = p_value(b.p, least=is_least(b.p, b.draws))
+        rows.append(("by permutation", b.error, spread, b.kappa_permuted, p))
     return [Section("Error beside guessing", table=Table(columns, rows))]
 
 

@@ -31,13 +31,14 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    at_floor,
     count,
     counted,
     hints,
     interval,
     named,
+    p_value,
     percent,
-    value,
     written,
 )
 
@@ -376,23 +377,24 @@ def _or_blank(x: float | None) -> Any:
     return "" if x is None else x
 
 
+def _p(m: Any) -> str:
+    return "" if m.p is None else p_value(m.p, least=at_floor(m))
+
+
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
-    from scorewise.show.layout import aligned
-
     same = () if c.over_tau else SAME
     known = [m for m in c.measures if not m.why and m.name not in same]
     columns = [
         Column("", "text"),
-        Column("Value"),
+        Column("Value", "value", point=True),
         Column(f"{percent(doc.settings.level)} interval", "text"),
         Column("Baseline"),
         Column("Expected"),
         Column("p", "p"),
     ]
     rows = [
-        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected, m.p)))
-        for m, text in zip(known, aligned([value(m) for m in known]), strict=True)
+        (m.title, m, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m)) for m in known
     ]
     absent: dict[str, list[str]] = {}
     for m in c.measures:

@@ -69,7 +69,7 @@ Classes = Annotated[
 Predicted = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Column with decided classes; --score is the confidence in them."
+        metavar="COLUMN", help="Column with predicted classes; --score is the confidence in them."
     ),
 ]
 Confidence = Annotated[

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scorewise.curves.hull import calibrated, decompose, murphy
-from scorewise.curves.reliability import reliability
 from scorewise.curves.selective import risk_coverage
-from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
+from scorewise.curves.thresholds import best_cut, precision_recall, reliability, roc, thresholds
 
 __all__ = [
     "best_cut",

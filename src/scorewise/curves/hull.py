@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.resampling import dealt, others
@@ -30,29 +29,30 @@ Score = Literal["brier", "log", "spherical"]
 
 
 @once
-def pooled(t: Tally) -> NDArray[np.int64]:
+def pooled(t: Tally) -> Ints:
     """The first cell of each run of cells that the hull joins, from the lowest score up.
 
     Within a run the isotonic fit (pool adjacent violators) is constant: pos / (pos + neg), the slope of
-    the hull read as a posterior. Parts are pooled first and then their runs, which is the same and
-    keeps memory small.
+    the hull read as a posterior.
 
     >>> t = Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
     >>> pooled(t)
     array([0, 1, 3])
     """
-    starts = [
-        i + pool(t.neg[i : i + _PART], t.pos[i : i + _PART]) for i in range(0, len(t.score), _PART)
-    ]
-    if not starts:
-        return np.empty(0, np.int64)
-    start = np.concatenate(starts)
-    if len(starts) == 1:
-        return start
-    return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
+    return pool(t.neg, t.pos)
 
 
-def calibrated(t: Tally) -> NDArray[np.float64]:
+def pool(neg: Numbers, pos: Numbers) -> Ints:
+    """The same for weights on cells; parts first and then their runs, which keeps memory small."""
+    if len(neg) <= _PART:
+        return pool_rows(neg[None], pos[None])[0] if len(neg) else np.empty(0, np.int64)
+    start = np.concatenate(
+        [i + pool(neg[i : i + _PART], pos[i : i + _PART]) for i in range(0, len(neg), _PART)]
+    )
+    return start[pool_rows(*(add_runs(w, start)[None] for w in (neg, pos)))[0]]
+
+
+def calibrated(t: Tally) -> Floats:
     """The calibrated score of each cell: the slope of the hull there, read as the share of positives.
 
     This is the isotonic regression of the labels on the scores.
@@ -60,18 +60,13 @@ def calibrated(t: Tally) -> NDArray[np.float64]:
     >>> calibrated(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
     array([0. , 0.5, 0.5, 1. ])
     """
-    start = pooled(t)
-    neg, pos = (add_runs(w, start) for w in (t.neg, t.pos))
-    return np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
+    return shares(t.neg, t.pos, pooled(t))
 
 
-def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:
-    """The same for arrays of weights that lie in memory."""
-    from scipy.optimize import isotonic_regression
-
-    weight = (neg + pos).astype(np.float64)
-    runs = isotonic_regression(pos / weight, weights=weight).blocks
-    return np.asarray(runs[:-1], np.int64)
+def shares(neg: Any, pos: Any, start: Ints) -> Floats:
+    """The share of positives of each run, for each of its cells."""
+    n, p = (add_runs(w, start) for w in (neg, pos))
+    return np.repeat(p / (n + p), np.diff(start, append=len(neg)))
 
 
 def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
@@ -80,19 +75,24 @@ def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
     >>> fitted_losses(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
     array([0.125])
     """
-    rows, cells = neg.shape
-    several = max(1, _PART // max(cells, 1))
-    parts = [_fitted(neg[i : i + several], pos[i : i + several], loss)
-             for i in range(0, rows, several)]  # fmt: skip
-    return np.concatenate(parts) if parts else np.empty(0)
+    made = np.empty(len(neg))
+    for some in _parts(neg):
+        start, row = pool_rows(neg[some], pos[some])
+        _, charge = _charged(neg[some].ravel(), pos[some].ravel(), start, loss)
+        made[some] = np.bincount(row, charge) / (neg[some] + pos[some]).sum(1)
+    return made
 
 
-def _fitted(neg: Floats, pos: Floats, loss: Loss) -> Floats:
-    start, row = pool_rows(neg, pos)
-    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
-    charge = (n + p) * uncertainty(p / (n + p), loss)
-    total: Floats = np.bincount(row, charge, len(neg)) / (neg + pos).sum(1)
-    return total
+def _parts(rows: Floats) -> list[slice]:
+    """A few rows at a time, so that memory stays small."""
+    several = max(1, _PART // max(rows.shape[1], 1))
+    return [slice(i, i + several) for i in range(0, len(rows), several)]
+
+
+def _charged(neg: Any, pos: Any, start: Ints, loss: Loss) -> tuple[Floats, Floats]:
+    """The weight of each run, and what the isotonic fit is charged there."""
+    n, p = (np.asarray(add_runs(w, start), np.float64) for w in (neg, pos))
+    return n + p, (n + p) * uncertainty(p / (n + p), loss)
 
 
 def fits(neg: Floats, pos: Floats) -> Floats:
@@ -101,22 +101,19 @@ def fits(neg: Floats, pos: Floats) -> Floats:
     >>> fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]))
     array([[0. , 0.5, 0.5, 1. ]])
     """
-    several = max(1, _PART // max(neg.shape[1], 1))
     made = np.empty(neg.shape)
-    for i in range(0, len(neg), several):
-        some = slice(i, i + several)
+    for some in _parts(neg):
         start, _ = pool_rows(neg[some], pos[some])
-        n, p = (add_runs(w[some].ravel(), start) for w in (neg, pos))
-        length = np.diff(start, append=neg[some].size)
-        made[some] = np.repeat(p / (n + p), length).reshape(neg[some].shape)
+        fit = shares(neg[some].ravel(), pos[some].ravel(), start)
+        made[some] = fit.reshape(made[some].shape)
     return made
 
 
-def pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pool_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     """The first cells of the runs of all rows, counted through, and the row of each run."""
     from scipy.optimize import isotonic_regression
 
-    weight = neg + pos
+    weight = np.asarray(neg + pos, np.float64)
     # each row two higher than the last: no run crosses from one row to the next
     lifted = pos / weight + 2.0 * np.arange(len(neg))[:, None]
     runs = isotonic_regression(lifted.ravel(), weights=weight.ravel()).blocks
@@ -201,15 +198,13 @@ def charged(loss: Score, clip: float | None) -> Loss:
 
 def fitted_loss(t: Tally, loss: Score) -> tuple[float, float]:
     """The mean loss of the isotonic fit, and what coarsening leaves open of it."""
-    value, half = certified(t, lambda x: _fitted_loss(x, loss))
+
+    def mean(x: Tally) -> float:
+        mass, charge = _charged(x.neg, x.pos, pooled(x), loss)
+        return float(charge.sum() / mass.sum())
+
+    value, half = certified(t, mean)
     return value, abs(half)  # it falls as the ROC curve rises
-
-
-def _fitted_loss(t: Tally, loss: Score) -> float:
-    start = pooled(t)
-    neg, pos = (add_runs(w, start).astype(np.float64) for w in (t.neg, t.pos))
-    mass = neg + pos
-    return float((mass * uncertainty(pos / mass, loss)).sum() / mass.sum())
 
 
 def constant_loss(t: Tally, loss: Score) -> float:

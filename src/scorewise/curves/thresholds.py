@@ -1,27 +1,34 @@
-"""What every threshold would give: ROC and precision-recall curves, their distances and their bands."""
+"""What every threshold would give: ROC, precision-recall and reliability curves, and their bands."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
-from scorewise.curves.hull import pooled
-from scorewise.inference.resampling import bootstrap_cells, few_cells
+from scorewise.arrays import Floats, Ints
+from scorewise.columns.rows import one_of
+from scorewise.curves.hull import fits, pool, shares
+from scorewise.errors import BadInput
+from scorewise.inference.resampling import bootstrap_cells, drawn_gaps, few_cells
 from scorewise.inference.scales import effective, z
+from scorewise.inference.shares import rising_limits
 from scorewise.inference.tables import Formula
 from scorewise.tallies import Tally, formulas
 from scorewise.tallies.confusion import Cut, on_their_scale
 from scorewise.tallies.losses import expit, unit
+from scorewise.tallies.probabilities import Chances, chances, why_not_probable
 from scorewise.tallies.smroc import Midpoint, climbs
-from scorewise.tallies.sorting import Numbers
+from scorewise.tallies.sorting import Numbers, runs
 
 Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 POINTS = 101
+Bands = Literal["consistency", "confidence"]
+CELLS, REPLICATES, STRETCHES = 512, 500, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,28 +66,82 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Roc(Curve):
-    """False positive rate (x) against true positive rate (y), from (0, 0) to (1, 1)."""
+    """A curve that climbs and runs by what is on each cell, from the highest score down to (1, 1).
 
-    corner: NDArray[np.int64]
+    The ROC curve climbs by positives and runs by negatives, the score-weighted one by parts of both.
+    `climb` and `run` are those of the cells; `height` and `width` are their sums, the sides of the
+    rectangle in which the curve runs before it is scaled to the unit square.
+    """
+
+    climb: Numbers
+    run: Numbers
+
+    @staticmethod
+    def walk(climb: Numbers, run: Numbers, score: Any) -> Roc:
+        """The curve of climbs and runs of cells that are given from the lowest score up."""
+        up, along = sums(climb[::-1]), sums(run[::-1])
+        threshold = np.concatenate(([np.inf], score[::-1].astype(np.float64)))
+        with np.errstate(invalid="ignore"):
+            return Roc(along / along[-1], up / up[-1], threshold, climb[::-1], run[::-1])
+
+    @property
+    def height(self) -> float:
+        """All climbs together."""
+        return float(self.climb.sum())
+
+    @property
+    def width(self) -> float:
+        """All runs together."""
+        return float(self.run.sum())
 
     @property
     def area(self) -> float:
-        """Area by trapezoids."""
+        """Area by trapezoids; NaN where nothing climbs or nothing runs."""
         return float(np.trapezoid(self.y, self.x))
+
+    @property
+    def gap(self) -> float:
+        """The area between the curve and its hull: how far the scores are from calibration."""
+        hull = self.hull()
+        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.area)
+
+    def rectangle(self) -> Curve:
+        """The curve before scaling, from (0, 0) to (width, height)."""
+        return Curve(sums(self.run), sums(self.climb), self.threshold)
 
     def hull(self) -> Curve:
         """The least concave curve above: what mixing thresholds, or calibration, can reach."""
-        return Curve(self.x[self.corner], self.y[self.corner], self.threshold[self.corner])
+        # the runs count from the lowest score, the points from the highest
+        at = np.sort(len(self.run) - np.append(self._pooled, len(self.run)))
+        return Curve(self.x[at], self.y[at], self.threshold[at])
+
+    def slopes(self) -> Floats:
+        """For each cell, from the highest score down, climb / (climb + run) on its part of the hull.
+
+        This is the isotonic regression of labels, or of climbs of rows, on their scores.
+        """
+        return shares(self.run[::-1], self.climb[::-1], self._pooled)[::-1]
+
+    @cached_property
+    def _pooled(self) -> Ints:
+        return pool(self.run[::-1], self.climb[::-1])
+
+
+def sums(parts: Any) -> Any:
+    """What has been added up before each part, and all of them.
+
+    >>> sums(np.array([3, 1, 2]))
+    array([0, 3, 4, 6])
+    """
+    return np.concatenate((np.zeros(1, parts.dtype), parts.cumsum()))
 
 
 def thresholds(t: Tally) -> Thresholds:
     """The table of all thresholds."""
-    at = t.score if t.coarse is None else t.coarse.low.min(0)
-    above = np.concatenate(([np.inf], at[::-1].astype(np.float64)))
-    none = np.zeros(1, t.pos.dtype)
-    tp, fp = (np.concatenate((none, w[::-1].cumsum())) for w in (t.pos, t.neg))
+    above = np.concatenate(([np.inf], lowest(t)[::-1].astype(np.float64)))
+    tp, fp = (sums(w[::-1]) for w in (t.pos, t.neg))
     # what lies below is added up from below, so that it loses no digits to what lies above
-    fn, tn = (np.concatenate((none, w.cumsum()))[::-1] for w in (t.pos, t.neg))
+    fn, tn = (sums(w)[::-1] for w in (t.pos, t.neg))
     return Thresholds(above, tp, fp, fn, tn)
 
 
@@ -91,12 +152,12 @@ def roc(t: Tally) -> Roc:
     >>> curve.x, curve.y, curve.area
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), 0.875)
     """
-    table = thresholds(t)
-    # the runs count from the lowest score, the points from the highest
-    corner = np.sort(len(t.score) - np.append(pooled(t), len(t.score)))
-    with np.errstate(invalid="ignore"):
-        x, y = table.fp / table.fp[-1], table.tp / table.tp[-1]
-    return Roc(x, y, table.threshold, corner)
+    return Roc.walk(t.pos, t.neg, lowest(t))
+
+
+def lowest(t: Tally) -> Any:
+    """The score from which on a cell counts as positive: the lowest of its scores."""
+    return t.score if t.coarse is None else t.coarse.low.min(0)
 
 
 def precision_recall(t: Tally) -> Curve:
@@ -129,7 +190,7 @@ def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
     score = threshold = float(table.threshold[best])
     if (
         t.kind == "logit"
-    ):  # whose thresholds are probabilities, and never above the score that reaches them
+    ):  # whose thresholds are probabilities, none above the score that reaches it
         threshold = float(expit(np.array([score]))[0])
         while threshold > 0 and on_their_scale(t, threshold) > score:
             threshold = math.nextafter(threshold, 0.0)
@@ -218,7 +279,12 @@ def band(
     drawn = bootstrap_cells(_with_unseen(few), walks, replicates=replicates, seed=seed)
     centre = walks(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
     rows = effective(few.negatives + few.positives, sum(few.squares))
-    low, high = _limits(drawn - centre, y, level, 0.25 / rows if simultaneous else None)
+    off = drawn - centre
+    if simultaneous:
+        down, up = whole_curve(off, level, 0.25 / rows)
+    else:
+        down, up = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = y + down, y + up
     # the curve rises, and so may its band
     low = np.clip(np.maximum.accumulate(np.minimum(low, y)), 0.0, 1.0)
     high = np.clip(np.minimum.accumulate(np.maximum(high, y)[::-1])[::-1], 0.0, 1.0)
@@ -246,17 +312,8 @@ def smooth_steps(m: Midpoint) -> Steps:
 
 
 def _heights(x: Floats, climb: Floats, run: Floats) -> Floats:
-    up, along = (np.concatenate(([0.0], w[::-1].cumsum())) for w in (climb, run))
+    up, along = sums(climb[::-1]), sums(run[::-1])
     return np.asarray(np.interp(x, along / along[-1], up / up[-1]))
-
-
-def _limits(off: Floats, y: Floats, level: float, least: float | None) -> tuple[Floats, Floats]:
-    """Pointwise, or with the least spread that a curve of so many rows has, for the whole curve."""
-    if least is None:
-        ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return y + ends[0], y + ends[1]
-    down, up = whole_curve(off, level, least)
-    return y + down, y + up
 
 
 def whole_curve(off: Floats, level: float, least: float) -> tuple[Floats, Floats]:
@@ -281,3 +338,97 @@ def _with_unseen(t: Tally) -> Tally:
     neg, pos = (w + r * share for w, r in zip((t.neg, t.pos), rows, strict=True))
     neg2, pos2 = (w + r * r * share for w, r in zip((t.neg2, t.pos2), rows, strict=True))
     return Tally(t.score, neg, pos, neg2, pos2, t.kind)
+
+
+# The reliability curve: what happened, as a function of the probability that was given.
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Probabilities (x) with the isotonic share of positives (y) and the weight (mass) on each.
+
+    `low` and `high` are the band: around the diagonal, where curves of calibrated scores lie
+    ("consistency"), or around the curve, where the true one may lie ("confidence").
+    """
+
+    x: Floats
+    y: Floats
+    mass: Floats
+    low: Floats
+    high: Floats
+    bands: Bands
+    level: float
+    simultaneous: bool
+
+    @property
+    def outside(self) -> float:
+        """The share of rows at which the curve lies outside the band."""
+        out = (self.y < self.low - 1e-12) | (self.y > self.high + 1e-12)
+        return float(self.mass[out].sum() / self.mass.sum())
+
+
+def reliability(
+    t: Tally,
+    *,
+    level: float = 0.95,
+    bands: Bands = "consistency",
+    simultaneous: bool = False,
+    seed: int = 0,
+) -> Reliability:
+    """The isotonic regression of the labels on the probabilities, with a band.
+
+    Of all rising curves it is the likeliest (CORP; Dimitriadis, Gneiting and Jordan 2021): no bins have
+    to be chosen. Up to 65,536 distinct probabilities are a point each, more are joined on a fixed grid.
+    It holds at each probability by itself, or with simultaneous=True along the whole curve at once.
+
+    The consistency band is drawn by labels that calibrated scores would get, refitted on at most 512
+    joined cells. The confidence band is exact, and wide: the bootstrap fails for isotonic fits (see
+    `scorewise.inference.shares`).
+
+    >>> curve = reliability(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.9]))
+    >>> curve.x, curve.y
+    (array([0.1, 0.2, 0.3, 0.9]), array([0. , 0.5, 0.5, 1. ]))
+    """
+    one_of("bands", bands, get_args(Bands))
+    z(level)  # which refuses a level that means nothing
+    if why := why_not_probable(t):
+        raise BadInput(f"no reliability curve: {why}")
+    c = chances(t)
+    curve = fits((c.weight - c.pos)[None], c.pos[None])[0]
+    low, high = (_consistent if bands == "consistency" else _confident)(
+        c, level, simultaneous=simultaneous, seed=seed
+    )
+    if bands == "confidence":
+        low, high = np.minimum(low, curve), np.maximum(high, curve)
+    x = np.clip(c.p, 0.0, 1.0)
+    return Reliability(x, curve, c.weight, low, high, bands, level, simultaneous)
+
+
+def _consistent(
+    c: Chances, level: float, *, simultaneous: bool, seed: int
+) -> tuple[Floats, Floats]:
+    """Around the diagonal: refitted to labels that calibrated scores would get."""
+    few = c.joined(runs(c.weight, CELLS))
+    at, x = (np.clip(cells.p, 0.0, 1.0) for cells in (few, c))
+    gaps = drawn_gaps(few, REPLICATES, np.random.default_rng(seed))
+    pos = np.clip(gaps + few.sum, 0.0, few.weight)
+    off = fits(few.weight - pos, pos) - at
+    least = float(0.1 * np.sqrt(few.squares.sum()) / few.total)
+    down, up = whole_curve(off, level, least) if simultaneous else _pointwise(off, level)
+    low, high = (np.clip(x + np.interp(x, at, way), 0.0, 1.0) for way in (down, up))
+    return np.maximum.accumulate(low), np.maximum.accumulate(high)
+
+
+def _pointwise(off: Floats, level: float) -> tuple[Floats, Floats]:
+    low, high = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+
+def _confident(c: Chances, level: float, *, simultaneous: bool, seed: int) -> tuple[Floats, Floats]:
+    """Around the curve: what exact intervals of shares of neighbours leave for a rising curve."""
+    start = runs(c.weight, STRETCHES)
+    few = c.joined(start)
+    single = len(few) == len(c)
+    ends = rising_limits(few, level, simultaneous=simultaneous, single=single)
+    length = np.diff(start, append=len(c))
+    return np.repeat(ends[0], length), np.repeat(ends[1], length)

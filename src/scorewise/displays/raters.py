@@ -18,7 +18,7 @@ from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
-from scorewise.displays.smroc import plain_curves
+from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_exact import BANDS

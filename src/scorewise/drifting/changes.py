@@ -22,6 +22,7 @@ from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import Split, pool, split
 from scorewise.estimate import Estimate, number
 from scorewise.inference.shares import combine, wilson
+from scorewise.show.page import rounded_up
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import why_not_unit
 
@@ -32,6 +33,7 @@ class Change:
 
     `by_chance` is the size that chance alone stays below as often as `level` says, when nothing has
     changed; `needed` is the size from which on a change is seen, given that many things are tested.
+    `least` says that no replicate was as large: the p-values are at most what they say.
     """
 
     statistic: Statistic
@@ -40,6 +42,7 @@ class Change:
     p_adjusted: float = math.nan
     by_chance: float = math.nan
     needed: float = math.nan
+    least: bool = False
 
     @property
     def value(self) -> float:
@@ -54,7 +57,9 @@ class Change:
     def __repr__(self) -> str:
         if math.isnan(self.p):
             return repr(self.estimate)
-        return f"{self.estimate}, p = {number(self.p)} ({number(self.p_adjusted)} adjusted)"
+        p, adjusted = (rounded_up(x) if self.least else x for x in (self.p, self.p_adjusted))
+        sign = "≤" if self.least else "="
+        return f"{self.estimate}, p {sign} {number(p)} ({number(adjusted)} adjusted)"
 
 
 # The measures of drift: what each needs, and what is held when rows are dealt out by chance.
@@ -307,7 +312,8 @@ def _change(
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
     strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
     by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
-    return Change(s, Estimate(value, low, high, level, method), p, p, by_chance, needed)
+    found = Estimate(value, low, high, level, method)
+    return Change(s, found, p, p, by_chance, needed, least=p * (1 + len(null)) < 1.5)
 
 
 def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:

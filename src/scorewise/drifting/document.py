@@ -33,7 +33,9 @@ from scorewise.show.page import (
     count,
     counted,
     hints,
+    is_least,
     named,
+    p_value,
     percent,
     undefined,
 )
@@ -298,7 +300,11 @@ def _changes(doc: DriftDocument) -> Section:
         Column("p", "p"),
         Column("Holm", "p"),
     ]
-    rows = [(c.title, c, c, c.by_chance, c.p, c.p_adjusted) for c in known]
+    rows: list[tuple[object, ...]] = []
+    for c in known:
+        least = is_least(c.p, doc.settings.replicates)
+        both = (p_value(p, least=least) for p in (c.p, c.p_adjusted))
+        rows.append((c.title, c, c, c.by_chance, *both))
     meaning = (
         f"Chance: what {level} of {count(doc.settings.replicates)} random splits of the same rows stay "
         f"within. Holm: p adjusted for {len(known)} tests."

@@ -13,6 +13,7 @@ from scorewise.drifting.windows import Cut
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import number
 from scorewise.inference.paired import holm
+from scorewise.show.page import rounded_up
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
@@ -130,9 +131,10 @@ def _strongest(seen: list[Change]) -> str:
 
     c = min(seen, key=lambda c: (c.p_adjusted, -size(c)))
     value = _signed(c.value) if c.statistic.signed else number(c.value)
+    p = f"p ≤ {number(rounded_up(c.p_adjusted))}" if c.least else f"p = {number(c.p_adjusted)}"
     return (
         f"{c.statistic.title} {value}, where chance stays within "
-        f"{number(c.by_chance)} (p = {number(c.p_adjusted)} after Holm)."
+        f"{number(c.by_chance)} ({p} after Holm)."
     )
 
 

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 TITLES = {
     "decisions": "Decisions",
-    "order": "Order",
-    "scores": "Scores",
+    "order": "Ranking",
+    "scores": "Scores (smROC)",
     "probability": "Probabilities",
     "calibration": "Calibration",
 }
@@ -81,10 +81,10 @@ class SettingsRecord:
 class ConfusionRecord:
     """Weight per true class and decision; counts when there are no weights."""
 
-    tp: Annotated[Weight, says("Positives decided positive.")]
-    fp: Annotated[Weight, says("Negatives decided positive.")]
-    fn: Annotated[Weight, says("Positives decided negative.")]
-    tn: Annotated[Weight, says("Negatives decided negative.")]
+    tp: Annotated[Weight, says("Positives predicted positive.")]
+    fp: Annotated[Weight, says("Negatives predicted positive.")]
+    fn: Annotated[Weight, says("Positives predicted negative.")]
+    tn: Annotated[Weight, says("Negatives predicted negative.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +310,7 @@ def _table(doc: EvaluationDocument) -> Table:
     notes = [] if all(model.exact for model in models) else [COARSE]
     if len(models) == 1:
         return measure_table(models[0].measures, doc.settings.level, notes)
-    return _side_by_side(models, doc.settings.level, notes)
+    return _side_by_side(doc, notes)
 
 
 def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()) -> Table:
@@ -331,8 +331,9 @@ def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[
     return Table(columns, rows, notes)
 
 
-def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[str]) -> Table:
-    """Models side by side, the best marked; a baseline where all have the same."""
+def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
+    """Models side by side, a winner marked; a baseline where all have the same."""
+    models = doc.models
     by_name = [{m.name: m for m in model.measures} for model in models]
     every: dict[str, MeasureRow] = {}
     for m in (m for model in models for m in model.measures):
@@ -341,9 +342,12 @@ def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[s
     for title, group in grouped(list(every.values())):
         rows += [
             Heading(title),
-            *((m.title, *_compared([of.get(m.name) for of in by_name])) for m in group),
+            *(
+                (m.title, *_compared([of.get(m.name) for of in by_name], _winner(doc, m)))
+                for m in group
+            ),
         ]
-    brackets = f"Brackets: {percent(level)} interval."
+    brackets = f"Brackets: {percent(doc.settings.level)} interval."
     columns = [
         Column("Measure", "title"),
         *(
@@ -356,10 +360,26 @@ def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[s
     return Table(columns, rows, notes)
 
 
-def _compared(rows: Sequence[MeasureRow | None]) -> list[object]:
+def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
+    """The model that is clearly better than every other: all paired intervals exclude 0."""
+    sign = {"high": 1, "low": -1}.get(m.better, 0)
+    beaten: dict[str, set[str]] = {}
+    for d in doc.differences:
+        if d.measure == m.name and d.low is not None and d.high is not None:
+            if min(sign * d.low, sign * d.high) > 0:
+                beaten.setdefault(d.first, set()).add(d.second)
+            elif max(sign * d.low, sign * d.high) < 0:
+                beaten.setdefault(d.second, set()).add(d.first)
+    names = [model.name for model in doc.models]
+    return next((i for i, n in enumerate(names) if {n} | beaten.get(n, set()) == {*names}), None)
+
+
+def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[object]:
     """The cells of one measure: that of each model, the baseline and the method."""
-    top, there = best(rows), [m for m in rows if m is not None]
-    cells: list[object] = ["" if m is None else Compared(m, i == top) for i, m in enumerate(rows)]
+    there = [m for m in rows if m is not None]
+    cells: list[object] = [
+        "" if m is None else Compared(m, i == winner) for i, m in enumerate(rows)
+    ]
     baselines = {m.baseline for m in there}
     common = baselines.pop() if len(baselines) == 1 else None
     methods = dict.fromkeys(m.method for m in there if m.method)
@@ -372,22 +392,6 @@ def grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]
     for m in measures:
         groups.setdefault(m.group, []).append(m)
     return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
-
-
-def best(rows: Sequence[MeasureRow | None]) -> int | None:
-    """Which model has the better point value; none where the best tie, or one may be infinite."""
-    there = [m for m in rows if m is not None]
-    better = there[0].better
-    values = [None if m is None else m.value for m in rows]
-    if better == "near":
-        target = next((m.expected for m in there if m.value is not None), None) or 0.0
-        values = [None if v is None else -abs(v - target) for v in values]
-    known = [v for v in values if v is not None]
-    # without a value a loss may be infinite, which is worst; anything else might be best
-    if better == "neither" or len(known) < (2 if better == "low" else max(2, len(rows))):
-        return None
-    top = (min if better == "low" else max)(known)
-    return values.index(top) if known.count(top) == 1 else None
 
 
 def footnotes(seed: int, clip: float | None) -> list[str]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Place
-from scorewise.curves.smroc import SmoothRoc, smooth_roc
-from scorewise.curves.thresholds import distance
+from scorewise.curves.smroc import smooth_roc
+from scorewise.curves.thresholds import Roc, distance
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import NamedRow, name_of
 from scorewise.show.document import Count, Number, Share, record_of, says
@@ -39,7 +39,7 @@ class Rater:
     """One rater: the smROC curve of its scores and its area, or why there is none."""
 
     name: str
-    curve: SmoothRoc | None
+    curve: Roc | None
     area: Estimate
     midpoint: float | None
 

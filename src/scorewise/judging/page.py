@@ -171,7 +171,7 @@ def _p(e: Estimate, adjusted: float | None = None) -> str:
     p = e.p if adjusted is None or math.isnan(adjusted) else adjusted
     if p is None:
         return DASH
-    return f"≤{p_value(p)}" if e.method.endswith(LEAST) else p_value(p)
+    return p_value(p, least=e.method.endswith(LEAST))
 
 
 def _differences(doc: JudgeDocument) -> list[Section]:

@@ -87,7 +87,7 @@ def _gathered(c: Column) -> bool:
 
 
 def _cell(cell: Any, column: Column) -> str:
-    """A cell; the best of a row is bold, and a reason in italics."""
+    """A cell; a winner is bold, and a reason in italics."""
     if column.format == "interval or reason":
         return _limits(cell)
     if column.format == "compared" and cell:
@@ -102,7 +102,7 @@ def _limits(e: Any) -> str:
 
 def _notes(table: Table) -> list[str]:
     """What a reader must know of a table, and what the columns hold that it does not show."""
-    notes = ["Bold: the best point value."] * any(c.format == "compared" for c in table.columns)
+    notes = [f"Bold: {table.starred}"] if table.starred else []
     notes += [escape(c.meaning) for c in table.columns if c.meaning]
     for i, c in enumerate(table.columns):
         if _gathered(c):

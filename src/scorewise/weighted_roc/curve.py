@@ -192,8 +192,7 @@ class SmRoc(Shown):
     @property
     def gap(self) -> float:
         """The area between the curve and its hull: how far the scores are from calibration."""
-        hull = self.hull()
-        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.curve.area)
+        return self.curve.gap
 
     def rectangle(self) -> Curve:
         """The curve before scaling, from (0, 0) to all runs and all climbs."""

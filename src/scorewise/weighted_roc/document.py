@@ -94,10 +94,10 @@ class SetsRecord:
 class DecisionsRecord:
     """Labels against decisions, by weight."""
 
-    tp: Annotated[float, Meta(ge=0), says("Positives decided positive.")]
-    fp: Annotated[float, Meta(ge=0), says("Negatives decided positive.")]
-    fn: Annotated[float, Meta(ge=0), says("Positives decided negative.")]
-    tn: Annotated[float, Meta(ge=0), says("Negatives decided negative.")]
+    tp: Annotated[float, Meta(ge=0), says("Positives predicted positive.")]
+    fp: Annotated[float, Meta(ge=0), says("Negatives predicted positive.")]
+    fn: Annotated[float, Meta(ge=0), says("Positives predicted negative.")]
+    tn: Annotated[float, Meta(ge=0), says("Negatives predicted negative.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,5 +310,5 @@ def _tables(tables: TablesRecord, threshold: float, title: str) -> Section:
         ("negative", right.fp, right.tn, wrong.fp, wrong.tn),
     ]
     columns = [Column("label", "text"), *(Column(head, "count") for head in heads)]
-    legend = f"yes: decided positive, because the score is {threshold:g} or more"
+    legend = f"yes: predicted positive, because the score is {threshold:g} or more"
     return Section(title, table=Table(columns, rows), lines=[legend])
