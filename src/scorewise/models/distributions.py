@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
 from scorewise.models.document import SHOWN, InAndOutDocument, in_and_out_document
 from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
-from scorewise.show.document import Estimated, record_of
+from scorewise.registry import Lazy
+from scorewise.show.document import estimated
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Tally
 
@@ -70,10 +72,8 @@ def in_and_out(
     if not isinstance(radii, Iterable):
         raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
-    sets = Sets(X, y, X_out, at, level, seed, clip)
-    return InAndOut(
-        {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
-    )
+    sets = Sets(X, y, X_out, at, points, level, seed, clip)
+    return InAndOut({str(name): FarAndNear(one, sets) for name, one in models.items()}, sets)
 
 
 class Sets(NamedTuple):
@@ -83,15 +83,17 @@ class Sets(NamedTuple):
     y: Any
     out: Any
     at: dict[float, Floats]
+    points: int
     level: float
     seed: int
     clip: float | None
 
 
-class FarAndNear(Mapping[str, Estimate]):
+class FarAndNear(Lazy[Estimate]):
     """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
 
     def __init__(self, model: Any, sets: Sets) -> None:
+        super().__init__(SHOWN)
         self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
         self.classes = list(model.classes_)
@@ -118,31 +120,23 @@ class FarAndNear(Mapping[str, Estimate]):
         """The same, the highest posterior surest."""
         return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
 
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in SHOWN:
-            raise KeyError(f"no measure {name}; there are {', '.join(SHOWN)}")
-        return self._estimates[name]
+    def _unknown(self, name: str) -> str:
+        return f"no measure {name}; there are {', '.join(SHOWN)}"
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(SHOWN)
-
-    def __len__(self) -> int:
-        return len(SHOWN)
-
-    @cached_property
-    def _estimates(self) -> dict[str, Estimate]:
-        level = self._level
-        return {
-            "accuracy": accuracy(self.tally, level=level),
-            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
-            "ece": ece(self.tally, level=level, seed=self._seed),
-            "confidence_in": self._mean(self._sure),
-            "confidence_out": self._mean(self._sure_out),
-            "auroc_novelty": self._told(self._familiar),
-            "auroc_confidence": self._told((self._sure, self._sure_out)),
-            "aurc_novelty": self._area(self.by_novelty),
-            "aurc_confidence": self._area(self.by_confidence),
+    def _make(self, name: str) -> Estimate:
+        level, both = self._level, (self._sure, self._sure_out)
+        made: dict[str, Callable[[], Estimate]] = {
+            "accuracy": lambda: accuracy(self.tally, level=level),
+            "log_loss": lambda: log_loss(self.tally, clip=self._clip, level=level),
+            "ece": lambda: ece(self.tally, level=level, seed=self._seed),
+            "confidence_in": lambda: self._mean(self._sure),
+            "confidence_out": lambda: self._mean(self._sure_out),
+            "auroc_novelty": lambda: self._told(self._familiar),
+            "auroc_confidence": lambda: self._told(both),
+            "aurc_novelty": lambda: self._area(self.by_novelty),
+            "aurc_confidence": lambda: self._area(self.by_confidence),
         }
+        return made[name]()
 
     def _mean(self, sure: Floats | None) -> Estimate:
         if sure is None:
@@ -150,9 +144,7 @@ class FarAndNear(Mapping[str, Estimate]):
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
         mean = mean_score(t, level=self._level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
-        return Estimate(
-            mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
-        )
+        return replace(mean, low=low, high=high, bound=0.0, baseline=self.largest_share)
 
     def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
         """How well a number tells rows out of distribution, where it is low, from rows in it."""
@@ -209,22 +201,18 @@ def check_model(name: str, model: Any) -> None:
             )
 
 
-class InAndOut(Mapping[str, FarAndNear], Shown):
+class InAndOut(Lazy[FarAndNear], Shown):
     """Models in and out of distribution; `r["forest"]["ece"]`, or `r.ece` if there is one. A table."""
 
-    def __init__(self, models: Mapping[str, FarAndNear], sets: Sets, points: int) -> None:
-        self._models, self._sets, self._points = dict(models), sets, points
+    def __init__(self, models: Mapping[str, FarAndNear], sets: Sets) -> None:
+        super().__init__(models)
+        self._models, self._sets = models, sets
 
-    def __getitem__(self, name: str) -> FarAndNear:
-        if name not in self._models:
-            raise KeyError(f"no model {name}; there are {', '.join(self)}")
+    def _make(self, name: str) -> FarAndNear:
         return self._models[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
-
-    def __len__(self) -> int:
-        return len(self._models)
+    def _unknown(self, name: str) -> str:
+        return f"no model {name}; there are {', '.join(self)}"
 
     def __getattr__(self, name: str) -> Estimate:
         if name not in SHOWN:
@@ -239,30 +227,17 @@ class InAndOut(Mapping[str, FarAndNear], Shown):
 
     @cached_property
     def _document(self) -> InAndOutDocument:
-        return in_and_out_document(self, self._sets, self._points)
+        return in_and_out_document(self, self._sets)
 
     def to_frame(self) -> Any:
         """One row for each model and measure, and for each radius, as a polars frame."""
         import polars as pl
 
+        found = [(name, key, None, e) for name, one in self.items() for key, e in one.items()]
+        found += [(m, "confidence", at, e) for m, one in self.items() for at, e in one.at.items()]
         lines = [
-            {
-                "model": name,
-                "measure": measure,
-                "radius": None,
-                **vars(record_of(Estimated, one[measure])),
-            }
-            for name, one in self.items()
-            for measure in one
-        ] + [
-            {
-                "model": name,
-                "measure": "confidence",
-                "radius": radius,
-                **vars(record_of(Estimated, found)),
-            }
-            for name, one in self.items()
-            for radius, found in one.at.items()
+            {"model": name, "measure": key, "radius": radius, **estimated(e)}
+            for name, key, radius, e in found
         ]
         return pl.DataFrame(lines, infer_schema_length=None)
 

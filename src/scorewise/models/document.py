@@ -153,13 +153,13 @@ class InAndOutDocument(Document):
         return Page(self.command, [*sections, *hints(self.hints)])
 
 
-def in_and_out_document(r: InAndOut, sets: Sets, points: int) -> InAndOutDocument:
+def in_and_out_document(r: InAndOut, sets: Sets) -> InAndOutDocument:
     """The document of models judged together."""
     first = next(iter(r.values()))
     shape = np.shape(sets.X)
     doc = InAndOutDocument(
         settings=SettingsRecord(
-            points=int(points),
+            points=int(sets.points),
             clip=None if sets.clip is None else float(sets.clip),
             level=float(sets.level),
             seed=int(sets.seed),
