@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -61,8 +62,14 @@ def in_and_out(
         raise BadInput(
             "there is no model; give a fitted classifier, or a mapping from names to some"
         )
-    for name, one in models.items():
-        check_model(str(name), one)
+    needed = {
+        "predict_proba": "give a classifier that has chances for its classes",
+        "classes_": "fit it first",
+    }
+    for (name, one), (part, way_out) in product(models.items(), needed.items()):
+        if not hasattr(one, part):
+            kind = type(one).__name__
+            raise BadInput(f"{name or 'model'} is of type {kind}, without {part}; {way_out}")
     if len({str(name) for name in models}) < len(models):
         raise BadInput("two models have the same name; names that look alike are the same")
     if not (is_number(level) and 0 < level < 1):
@@ -144,7 +151,7 @@ class FarAndNear(Lazy[Estimate]):
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
         mean = mean_score(t, level=self._level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
-        return replace(mean, low=low, high=high, bound=0.0, baseline=self.largest_share)
+        return replace(mean, low=low, high=high, baseline=self.largest_share)
 
     def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
         """How well a number tells rows out of distribution, where it is low, from rows in it."""
@@ -188,19 +195,6 @@ def _familiar(model: Any, *sets: Any) -> tuple[str | None, tuple[Any, ...] | Non
     return None, None
 
 
-def check_model(name: str, model: Any) -> None:
-    """Refuse what gives no posteriors of named classes."""
-    lacking = {
-        "predict_proba": "give a classifier that has chances for its classes",
-        "classes_": "fit it first",
-    }
-    for part, way_out in lacking.items():
-        if not hasattr(model, part):
-            raise BadInput(
-                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
-            )
-
-
 class InAndOut(Lazy[FarAndNear], Shown):
     """Models in and out of distribution; `r["forest"]["ece"]`, or `r.ece` if there is one. A table."""
 
@@ -233,11 +227,14 @@ class InAndOut(Lazy[FarAndNear], Shown):
         """One row for each model and measure, and for each radius, as a polars frame."""
         import polars as pl
 
-        found = [(name, key, None, e) for name, one in self.items() for key, e in one.items()]
-        found += [(m, "confidence", at, e) for m, one in self.items() for at, e in one.at.items()]
+        found: list[tuple[str, str, float | None, Estimate]] = []
+        for name, one in self.items():
+            found += [(name, measure, None, e) for measure, e in one.items()]
+        for name, one in self.items():
+            found += [(name, "confidence", radius, e) for radius, e in one.at.items()]
         lines = [
-            {"model": name, "measure": key, "radius": radius, **estimated(e)}
-            for name, key, radius, e in found
+            {"model": name, "measure": measure, "radius": radius, **estimated(e)}
+            for name, measure, radius, e in found
         ]
         return pl.DataFrame(lines, infer_schema_length=None)
 
