@@ -20,7 +20,12 @@ from scorewise.measures import auroc, ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
-from scorewise.models.document import SHOWN, InAndOutDocument, in_and_out_document
+from scorewise.models.document import (
+    SHOWN,
+    InAndOutDocument,
+    SettingsRecord,
+    in_and_out_document,
+)
 from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
 from scorewise.registry import Lazy
 from scorewise.show.document import estimated
@@ -69,7 +74,7 @@ def in_and_out(
     for (name, one), (part, way_out) in product(models.items(), needed.items()):
         if not hasattr(one, part):
             kind = type(one).__name__
-            raise BadInput(f"{name or 'model'} is of type {kind}, without {part}; {way_out}")
+            raise BadInput(f"{str(name) or 'model'} is of type {kind}, without {part}; {way_out}")
     if len({str(name) for name in models}) < len(models):
         raise BadInput("two models have the same name; names that look alike are the same")
     if not (is_number(level) and 0 < level < 1):
@@ -79,7 +84,8 @@ def in_and_out(
     if not isinstance(radii, Iterable):
         raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
-    sets = Sets(X, y, X_out, at, points, level, seed, clip)
+    settings = SettingsRecord(points=points, clip=clip, level=level, seed=seed)
+    sets = Sets(X, y, X_out, at, settings)
     return InAndOut({str(name): FarAndNear(one, sets) for name, one in models.items()}, sets)
 
 
@@ -90,10 +96,7 @@ class Sets(NamedTuple):
     y: Any
     out: Any
     at: dict[float, Floats]
-    points: int
-    level: float
-    seed: int
-    clip: float | None
+    settings: SettingsRecord
 
 
 class FarAndNear(Lazy[Estimate]):
@@ -101,7 +104,7 @@ class FarAndNear(Lazy[Estimate]):
 
     def __init__(self, model: Any, sets: Sets) -> None:
         super().__init__(SHOWN)
-        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
+        self._settings = sets.settings
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
         self.classes = list(model.classes_)
         self.tally = ClassTally.of(sets.y, p, classes=self.classes)
@@ -131,11 +134,12 @@ class FarAndNear(Lazy[Estimate]):
         return f"no measure {name}; there are {', '.join(SHOWN)}"
 
     def _make(self, name: str) -> Estimate:
-        level, both = self._level, (self._sure, self._sure_out)
+        asked, both = self._settings, (self._sure, self._sure_out)
+        level = asked.level
         made: dict[str, Callable[[], Estimate]] = {
             "accuracy": lambda: accuracy(self.tally, level=level),
-            "log_loss": lambda: log_loss(self.tally, clip=self._clip, level=level),
-            "ece": lambda: ece(self.tally, level=level, seed=self._seed),
+            "log_loss": lambda: log_loss(self.tally, clip=asked.clip, level=level),
+            "ece": lambda: ece(self.tally, level=level, seed=asked.seed),
             "confidence_in": lambda: self._mean(self._sure),
             "confidence_out": lambda: self._mean(self._sure_out),
             "auroc_novelty": lambda: self._told(self._familiar),
@@ -149,7 +153,7 @@ class FarAndNear(Lazy[Estimate]):
         if sure is None:
             return self._undefined()
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
-        mean = mean_score(t, level=self._level)
+        mean = mean_score(t, level=self._settings.level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
         return replace(mean, low=low, high=high, baseline=self.largest_share)
 
@@ -159,16 +163,16 @@ class FarAndNear(Lazy[Estimate]):
             return self._undefined()
         y = np.repeat([0, 1], [len(part) for part in sure])
         return auroc(
-            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._level
+            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._settings.level
         )
 
     def _area(self, t: Tally | None) -> Estimate:
-        return self._undefined() if t is None else aurc(t, level=self._level)
+        return self._undefined() if t is None else aurc(t, level=self._settings.level)
 
     def _undefined(self) -> Estimate:
         out = self._sure_out is not None
         why = "the model has no score_samples or novelty" if out else "no rows out of distribution"
-        return Estimate.undefined(why, self._level)
+        return Estimate.undefined(why, self._settings.level)
 
     def _kept(self, sure: Floats, sure_out: Floats) -> Tally:
         right = np.concatenate([self._right, np.zeros(len(sure_out), bool)]).astype(int)
