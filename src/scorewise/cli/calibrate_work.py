@@ -7,11 +7,9 @@ from typing import Any
 
 from scorewise.cli import work
 from scorewise.errors import BadInput
-from scorewise.recalibrating import Recalibrator
+from scorewise.recalibrating import METHODS, Map, Recalibrator
 from scorewise.recalibrating.applying import Applied, apply_files
-from scorewise.recalibrating.classes.applying import apply_class_files
-from scorewise.recalibrating.document import Calibrated, ClassDataRecord
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.document import Calibrated, read_map
 from scorewise.show.page import count
 
 
@@ -55,28 +53,21 @@ def apply_map(
     path: str,
     files: Sequence[str],
     out: str,
-    named: Mapping[str, str | None],
+    named: Mapping[str, Any],
     reading: Mapping[str, Any],
 ) -> tuple[Applied, list[str]]:
     """Apply a stored map to files; gives the counts and what is to be told."""
     with work.busy("applying"):
-        r = Recalibrator.load(path)
-        m, data = r.map_, r.document().data
-        several = isinstance(data, ClassDataRecord)
+        doc = read_map(path)
+        m, several = doc.map, not isinstance(doc.map, Map)
         wrong = "score" if several else "classes"
         if named[wrong] is not None:
             what = "several classes; pass --classes" if several else "one score; pass --score"
             raise BadInput(f"--{wrong} does not fit the map, which is for {what} instead")
-        name = named["name"]
-        if isinstance(data, ClassDataRecord):
-            spec = named["classes"]
-            done = apply_class_files(m, data, files, out, classes=spec, name=name, **reading)
-            notes: list[str] = []
-        else:
-            done, notes = apply_files(m, files, out, score=named["score"], name=name, **reading)
+        done, notes = apply_files(doc, files, out, **named, **reading)
     if done.dropped:
         notes = [*notes, f"{count(done.dropped)} rows without a score were left out"]
-    if done.outside:
+    if done.outside and isinstance(m, Map):
         notes = [
             *notes,
             f"{count(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "

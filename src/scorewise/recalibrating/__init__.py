@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map
+from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.recalibrator import Recalibrator
 
-__all__ = ["Recalibrator"]
+__all__ = ["CLASS_METHODS", "METHODS", "ClassMap", "Map", "Recalibrator"]

@@ -9,30 +9,21 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns import Kind, Missing, take
+from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import ClassRows, is_wide, take_classes
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
-from scorewise.recalibrating.choosing import Choice, Judged, choose
-from scorewise.recalibrating.classes.choosing import (
-    ClassChoice,
-    ClassJudged,
-    choose_classes,
-    fixed,
-)
-from scorewise.recalibrating.classes.maps import Table
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of
+from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
     Calibrated,
+    CalibrateDocument,
     ClassDataRecord,
     SettingsRecord,
     calibrate_document,
-    class_document,
     read_map,
 )
-from scorewise.recalibrating.mapping import Map
-from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.methods.nonparametric import both
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Table
+from scorewise.recalibrating.methods import METHODS, both
 from scorewise.show.document import dumps
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
@@ -68,6 +59,9 @@ class Recalibrator(Shown):
     >>> r.transform([0.5, 0.9]).round(3)
     array([0.537, 0.867])
     """
+
+    map_: Map | ClassMap
+    classes_: tuple[Any, ...]
 
     def __init__(
         self,
@@ -142,12 +136,10 @@ class Recalibrator(Shown):
                 f'{self.method} needs probabilities or logits; pass kind="logit" if these are logits, '
                 f"or choose one of {', '.join(fit)}"
             )
-        self._loaded: Calibrated | None = None
-        self._choice: Choice | ClassChoice | None = None
-        self.tally_, self._several = t, False
-        self.classes_: tuple[Any, ...] = (t.origin.negative, t.origin.positive)
-        chosen = self.method if self.method != "auto" else self._chose().chosen
-        self.map_: Any = Map.fit(chosen, t, self.clip)
+        self.tally_, self.classes_ = t, (t.origin.negative, t.origin.positive)
+        self._start(t)
+        chosen = self._chose().chosen if self.method == "auto" else self.method
+        self.map_ = Map.fit(chosen, t, self.clip)
         return self
 
     def fit_rows(self, rows: ClassRows, columns: Mapping[str, str] | None = None) -> Self:
@@ -156,73 +148,67 @@ class Recalibrator(Shown):
         self._suits(CLASS_METHODS, "several classes")
         t = Table.of(rows, self.clip)
         if t.seen.sum() < 2:
-            said = "there are no rows" if not len(t) else "all rows are of one class"
-            raise BadInput(f"no map can be learned: {said}")
-        self._loaded, self._choice = None, None
+            why = "there are no rows" if not len(t) else "all rows are of one class"
+            raise BadInput(f"no map can be learned: {why}")
         self.rows_, self.data_, self.classes_ = t, ClassDataRecord.of(rows, columns), rows.classes
-        self._several = True
+        self._start(t)
         chosen, strength = self.method, 1.0
-        if not fixed(self.method):
-            choice = self._chose()
-            assert isinstance(choice, ClassChoice)
-            chosen, strength = choice.chosen, choice.strength
-        self.map_ = ClassMap.fit(chosen, t, rows.classes, rows.kind, self.clip, strength)
+        if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
+            chosen, strength = self._chose()[:2]
+        known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
+        self.map_ = ClassMap.fit(chosen, t, strength, **known)
         return self
 
+    def _start(self, t: Tally | Table) -> None:
+        self._loaded: Calibrated | None = None
+        self._choice: Choice | None = None
+        self._rows = t
+
     @property
-    def choice_(self) -> Choice | ClassChoice:
+    def choice_(self) -> Choice:
         """What was found of each method on rows not seen; made when first asked for."""
-        self._known()
-        if self._loaded is not None:
+        if self._fitted()._loaded is not None:
             raise BadInput("a stored map has its table in to_dict()['table'] only")
         return self._chose()
 
-    def _chose(self) -> Choice | ClassChoice:
+    def _chose(self) -> Choice:
         if self._choice is None:
             kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
-            if self._several:
-                self._choice = choose_classes(self.rows_, self.method, **kept)
-            else:
-                self._choice = choose(self.tally_, self.method, **kept)
+            self._choice = choose(self._rows, self.method, **kept)
         return self._choice
 
     @property
     def chosen(self) -> str:
         """The method of the map."""
-        self._known()
-        return str(self.map_.method)
+        return self._fitted().map_.method
 
     @property
-    def table(self) -> tuple[Judged, ...] | tuple[ClassJudged, ...]:
+    def table(self) -> tuple[Any, ...]:
         """Each method tried: log loss and Brier on rows not seen, and what it saves against identity."""
         return self.choice_.table
 
     def transform(self, p: Any) -> Floats:
         """The probability that each score stands for; for several classes, a column for each."""
-        scores = self._scores(p)
-        made: Floats = self.map_(scores)
-        return made
+        m = self._fitted().map_
+        return m(m.scores_of(p))
 
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of each class: of two, negative in the first column, positive in the second."""
         q = self.transform(p)
-        if self._several:
-            return q
-        return np.stack([1 - q, q], axis=1)
+        return q if q.ndim == 2 else np.stack([1 - q, q], axis=1)
 
     def predict_interval(self, p: Any) -> Floats:
         """For `venn_abers`, the probabilities if the row were negative (first column) or positive."""
-        scores = self._scores(p)
-        if self.chosen != "venn_abers":
-            raise BadInput(f"{self.chosen} gives one probability; fit with method='venn_abers'")
-        return np.stack(both(self.map_.parameters, scores), axis=1)
+        m = self._fitted().map_
+        scores = m.scores_of(p)
+        if m.method != "venn_abers":
+            raise BadInput(f"{m.method} gives one probability; fit with method='venn_abers'")
+        return np.stack(both(m.parameters, scores), axis=1)
 
     def outside(self, p: Any) -> int:
         """How many scores lie beyond those that the map was fitted to."""
-        scores = self._scores(p)
-        if self._several:
-            raise BadInput("rows of several classes have no range; this is for one score a row")
-        return int(self.map_.outside(scores))
+        m = self._fitted().map_
+        return m.outside(m.scores_of(p))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
@@ -237,10 +223,7 @@ class Recalibrator(Shown):
 
     def document(self) -> Calibrated:
         """What is written and shown; `scorewise schema calibrate` prints its schema."""
-        self._known()
-        if self._loaded is not None:
-            return self._loaded
-        return class_document(self) if self._several else calibrate_document(self)
+        return self._fitted()._loaded or calibrate_document(self)
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
@@ -251,19 +234,18 @@ class Recalibrator(Shown):
         """The map that `save` wrote; it gives the same probabilities to the last bit."""
         doc = read_map(path)
         made = cls(kind=doc.map.kind, **vars(doc.settings))
-        made._loaded, made._choice, made.map_ = doc, None, doc.map
-        if isinstance(doc.data, ClassDataRecord):
-            made._several, made.classes_ = True, made.map_.classes
+        made._loaded, made.map_ = doc, doc.map
+        if isinstance(doc, CalibrateDocument):
+            made.classes_ = (doc.data.negative, doc.data.positive)
         else:
-            made._several, made.classes_ = False, (doc.data.negative, doc.data.positive)
+            made.classes_ = doc.map.classes
         return made
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the map, and reliability before and after; see `displays.RecalibrationDisplay`."""
         from scorewise.displays import RecalibrationDisplay
 
-        self._known()
-        if self._loaded is not None:
+        if self._fitted()._loaded is not None:
             raise BadInput("a stored map has no rows to draw; fit it again to plot it")
         return RecalibrationDisplay.from_recalibrator(self, ax=ax)
 
@@ -275,17 +257,10 @@ class Recalibrator(Shown):
             return super().__repr__()
         return f"Recalibrator({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 
-    def _scores(self, p: Any) -> Any:
-        self._known()
-        if self._several:
-            return scores_of(p, self.map_)
-        column = p if hasattr(p, "__len__") else np.asarray(p)
-        rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
-        return take(rows, {"score": column}, kind=self.map_.scale.kind).scores["score"]
-
-    def _known(self) -> None:
+    def _fitted(self) -> Self:
         if not self.__sklearn_is_fitted__():
             raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
+        return self
 
     @property
     def settings(self) -> SettingsRecord:
