@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scorewise.curves.hull import calibrated, decompose, murphy
+from scorewise.curves.hull import calibrated, decompose, murphy, reliability
 from scorewise.curves.selective import risk_coverage
-from scorewise.curves.thresholds import best_cut, precision_recall, reliability, roc, thresholds
+from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
 __all__ = [
     "best_cut",

@@ -27,11 +27,14 @@ _DENSITY = 1e-4  # what relplot adds to the density of rows
 def on_grid(c: Chances, points: int = POINTS) -> Floats:
     """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
     # the first and the last half cell reflect into the grid
-    place = np.clip(c.p * points - 0.5, 0.0, points - 1.0)
-    left = np.minimum(place.astype(np.int64), points - 2)
+    return _dealt(np.clip(c.p * points - 0.5, 0.0, points - 1.0), c.gap / c.total, points)
+
+
+def _dealt(place: Floats, amount: Floats, points: int) -> Floats:
+    """Amounts dealt linearly to the two points beside their places."""
+    left = np.clip(place.astype(np.int64), 0, points - 2)
     right = place - left
-    gap = c.gap / c.total
-    near, far = (np.bincount(left + k, gap * w, points) for k, w in ((0, 1 - right), (1, right)))
+    near, far = (np.bincount(left + k, amount * w, points) for k, w in ((0, 1 - right), (1, right)))
     dealt: Floats = np.add(near, far, dtype=np.float64)
     return dealt
 
@@ -164,11 +167,7 @@ def _smoothed(c: Chances, amount: Floats, kernel: Floats) -> Floats:
     from scipy.signal import fftconvolve
 
     points = len(kernel)
-    place = c.p * (points - 1)
-    left = np.clip(place.astype(np.int64), 0, points - 2)
-    right = place - left
-    values = np.bincount(left, amount * (1 - right), points)
-    values += np.bincount(left + 1, amount * right, points)
+    values = _dealt(c.p * (points - 1), amount, points)
     reflected = np.concatenate([values[:0:-1], values, values[-2::-1]])
     smoothed: Floats = fftconvolve(reflected, kernel, "valid")[points // 2 :][:points]
     return smoothed

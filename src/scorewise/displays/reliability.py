@@ -8,8 +8,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from scorewise.columns.rows import one_of
-from scorewise.curves.hull import Parts, decompose
-from scorewise.curves.thresholds import Bands, Reliability, reliability
+from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, CHANCE, GREY, UNIT, VERMILION
 from scorewise.errors import BadInput

@@ -14,7 +14,7 @@ from scorewise.curves import roc as roc_of
 from scorewise.curves.density import Density
 from scorewise.curves.smroc import Segments, chance_roc, segments, sensitivity, smooth_roc
 from scorewise.curves.thresholds import band as find_band
-from scorewise.curves.thresholds import roc_steps, smooth_steps
+from scorewise.curves.thresholds import roc_steps
 from scorewise.displays import canvas
 from scorewise.displays.canvas import (
     BLUE,
@@ -30,7 +30,7 @@ from scorewise.displays.canvas import (
 )
 from scorewise.errors import BadInput
 from scorewise.estimate import number
-from scorewise.measures import auroc, smauc
+from scorewise.measures import auroc
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit
@@ -162,21 +162,6 @@ class HullDisplay(canvas.PredictionDisplay):
         canvas.frame(ax, "score", f"slope of the hull, as {share}", "upper left")
 
 
-class Smooth:
-    """A score-weighted ROC curve, as far as it is drawn."""
-
-    def __init__(
-        self, t: Tally, midpoint: AnyMidpoint = "mean", *, level: float = 0.95, seed: int = 0
-    ) -> None:
-        if why := t.why_not_ranked or why_not_unit(t):
-            raise BadInput(f"no smROC curve: {why}")
-        at = find_midpoint(t, midpoint)
-        self.tally, self.midpoint = t, at.value
-        self.area = smauc(t, midpoint=midpoint, level=level, seed=seed)
-        self.curve = smooth_roc(t, at.value)
-        self.band = partial(find_band, t, self.curve, smooth_steps(at), level=level, seed=seed)
-
-
 class SmRocDisplay(canvas.PredictionDisplay):
     """The score-weighted ROC curve of `sw.smroc(...)`, or of anything that has what it has.
 
@@ -191,8 +176,8 @@ class SmRocDisplay(canvas.PredictionDisplay):
     @classmethod
     def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
         """Draw a tally; the options are `midpoint=`, `level=`, `seed=`, `name=` and those of `plot`."""
-        curve = Smooth(t, **canvas.taken(Smooth, options))
-        return cls._plotted(curve, ax=ax, **options)
+        known = {key: options.pop(key) for key in ("midpoint", "level", "seed") if key in options}
+        return cls._plotted(_smroc(t, **known), ax=ax, **options)
 
     @cached_property
     def parts(self) -> Segments:
@@ -280,6 +265,12 @@ class SmRocDisplay(canvas.PredictionDisplay):
         return self._scaled(ax, roc_of(t), sides, label, **look)
 
 
+def _smroc(t: Tally, **options: Any) -> Any:
+    import scorewise  # by its public name: no picture depends on a room
+
+    return scorewise.smroc(t, **options)
+
+
 def plain_curves(
     ax: Any,
     tallies: Iterable[tuple[Tally, str, dict[str, Any]]],
@@ -294,7 +285,7 @@ def plain_curves(
         if why := t.why_not_ranked:
             line = canvas.curve(ax, [], [], f"{name}: no curve, {why}", look)
         elif smooth:
-            curve = Smooth(t, midpoint, level=level)
+            curve = _smroc(t, midpoint=midpoint, level=level)
             line = SmRocDisplay(curve, name).plot(ax=ax, segments=False, **look).line_
         else:
             line = RocDisplay(t, name, level=level).plot(ax=ax, **look).line_
