@@ -12,7 +12,7 @@ from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.answering import Answers
-    from scorewise.answering.measures import TauCurve
+    from scorewise.answering.judged import TauCurve
 
 LINE = 0.26  # inches for a group and confidence
 MARKERS = "osD^v<>"
