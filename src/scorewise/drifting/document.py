@@ -259,13 +259,9 @@ def _changes(doc: DriftDocument) -> Section:
     known = [c for c in doc.windows[0].changes if not c.why]
     level = percent(doc.settings.level)
     columns = [
-        Column("Change", "text"),
-        Column("Value", "value"),
-        Column(level, "interval"),
-        Column("Chance"),
-        Column("p", "p"),
-        Column("Holm", "p"),
-    ]
+        Column("Change", "text"), Column("Value", "value"), Column(level, "interval"),
+        Column("Chance"), Column("p", "p"), Column("Holm", "p"),
+    ]  # fmt: skip
     rows = [(c.title, c, c, c.by_chance, c.p, c.p_adjusted) for c in known]
     meaning = (
         f"Chance: what {level} of {count(doc.settings.replicates)} random splits of the same rows stay "

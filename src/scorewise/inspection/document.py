@@ -326,11 +326,9 @@ def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> 
     each = [(f"'{r.name}'", r.midpoint, r.smauc) for r in a.raters]
     absent = by_reason((r.why, f"'{r.name}'") for r in a.raters)
     compared = [
-        Column("pair", "text"),
-        Column("area between curves"),
-        Column("same decision", "percent"),
-        Column(near, "percent"),
-    ]
+        Column("pair", "text"), Column("area between curves"),
+        Column("same decision", "percent"), Column(near, "percent"),
+    ]  # fmt: skip
     pairs = [
         (f"'{p.first}', '{p.second}'", p.distance, p.same_decisions, p.within_tolerance)
         for p in a.pairs
