@@ -14,7 +14,7 @@ def judged_answers(
     """The document of the answers in the files; what was guessed is told on standard error."""
     with busy("reading"):
         from scorewise.answering import judge_answers
-        from scorewise.answering.measures import Settings
+        from scorewise.answering.judged import Settings
         from scorewise.answering.rows import answer_rows
 
         Settings(**settings)  # refused before anything is read

@@ -15,7 +15,7 @@ from scorewise.tallies import ClassTally, Confusion, Tally
 
 if TYPE_CHECKING:
     from scorewise.answering import Answers
-    from scorewise.answering.measures import TauCurve
+    from scorewise.answering.judged import TauCurve
 
 LINE = 0.26  # inches for a group and confidence
 MARKERS = "osD^v<>"

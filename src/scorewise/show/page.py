@@ -367,14 +367,19 @@ def hints(lines: Sequence[str]) -> list[Section]:
 
 
 def undefined(found: Iterable[tuple[str, str]], title: str = "Without a value") -> list[Section]:
-    """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name.
+    """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name."""
+    lines = by_reason(found)
+    return [Section(title, lines=lines)] if lines else []
 
-    >>> undefined([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])[0].lines
+
+def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") -> list[str]:
+    """A line for each reason, which says it once for all names that share it; none for no reason.
+
+    >>> by_reason([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])
     ['AUROC, AUPRC: no rows']
     """
-    by_reason: dict[str, dict[str, None]] = {}
+    shared: dict[str, dict[str, None]] = {}
     for why, name in found:
         if why:
-            by_reason.setdefault(why, {})[name] = None
-    lines = [f"{', '.join(names)}: {why}" for why, names in by_reason.items()]
-    return [Section(title, lines=lines)] if lines else []
+            shared.setdefault(why, {})[name] = None
+    return [line.format(names=", ".join(names), why=why) for why, names in shared.items()]
