@@ -206,6 +206,16 @@ def test_several_scores_of_the_same_rows():
             assert found[name] == (e.value if e.defined else None)
 
 
+def test_a_reason_that_measures_share_is_told_once():
+    y, s = [0, 1, 1, 0, 1], [-2.0, 1.5, 3.0, 0.1, -0.4]
+    for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
+        assert " ".join(shown.split()).count("are no probabilities; pass kind") == 1
+        assert "Brier score" in shown.partition("Without a value")[2]
+    apart = str(sw.compare(y, {"a": s, "b": [3 * x for x in s]}))
+    assert "'a': scores from -2" in apart
+    assert "'b': scores from -6" in apart
+
+
 def test_nothing_left_to_judge_is_refused():
     with pytest.raises(sw.BadInput, match="no rows are left to judge; 2 were dropped as missing"):
         sw.evaluate({"y": [None, 1], "p": [0.5, None]}, missing="drop")

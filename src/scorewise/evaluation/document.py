@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -44,6 +45,7 @@ from scorewise.show.page import (
     hints,
     interval,
     percent,
+    undefined,
     value,
 )
 from scorewise.tallies.smroc import far, midpoint
@@ -209,6 +211,7 @@ class EvaluationDocument(Document):
             Section(facts=facts),
             Section(matrices=[_matrix(self.data, model) for model in models]),
             Section(table=_table(self)),
+            *_without_value(models),
         ]
         by_measure = [d.measure for d in self.differences]
         lines = [d.line(several=by_measure.count(d.measure) > 1) for d in self.differences]
@@ -292,6 +295,7 @@ def _unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
 # The page.
 
 
+SHARED = 3  # measures without a value for one reason, from which on it is told once
 BASELINE = "Baseline: what chance or the best constant prediction would get."
 CALIBRATED = "Under Calibration: what calibrated scores would get on average."
 SKILL = "Skill: share of the way from there to the best value."
@@ -309,8 +313,26 @@ def _table(doc: EvaluationDocument) -> Table:
     models = doc.models
     notes = [] if all(model.exact for model in models) else [COARSE]
     if len(models) == 1:
-        return measure_table(models[0].measures, doc.settings.level, notes)
+        shown = [m for m in models[0].measures if m.name not in _told_once(models)]
+        return measure_table(shown, doc.settings.level, notes)
     return _side_by_side(doc, notes)
+
+
+def _told_once(models: Sequence[ModelRecord]) -> set[str]:
+    """Measures that no model has, for a reason that three or more share; it is told once, below."""
+    found = []
+    for model in models:
+        shared = Counter(m.why for m in model.measures if m.why)
+        found.append({m.name for m in model.measures if shared[m.why] >= SHARED})
+    return set.intersection(*found)
+
+
+def _without_value(models: Sequence[ModelRecord]) -> list[Section]:
+    told = _told_once(models)
+    pairs = [(model.name, m) for model in models for m in model.measures if m.name in told]
+    reasons = {name: {m.why for n, m in pairs if n == name} for name in {n for n, _ in pairs}}
+    alike = len({frozenset(whys) for whys in reasons.values()}) == 1
+    return undefined((m.why if alike else f"'{name}': {m.why}", m.title) for name, m in pairs)
 
 
 def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()) -> Table:
@@ -336,7 +358,8 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     models = doc.models
     by_name = [{m.name: m for m in model.measures} for model in models]
     every: dict[str, MeasureRow] = {}
-    for m in (m for model in models for m in model.measures):
+    told = _told_once(models)
+    for m in (m for model in models for m in model.measures if m.name not in told):
         every.setdefault(m.name, m)
     rows: list[tuple[object, ...] | Heading] = []
     for title, group in grouped(list(every.values())):

@@ -382,4 +382,5 @@ def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") ->
     for why, name in found:
         if why:
             shared.setdefault(why, {})[name] = None
-    return [line.format(names=", ".join(names), why=why) for why, names in shared.items()]
+    apart = {why: "; " if any("," in n for n in names) else ", " for why, names in shared.items()}
+    return [line.format(names=apart[w].join(names), why=w) for w, names in shared.items()]
