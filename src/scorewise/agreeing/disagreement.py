@@ -17,7 +17,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.agreement_parts import Compared, apart, compared, too_many
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.inference.shares import share_over_items
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.document import Count, EstimateField, Share, says
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed

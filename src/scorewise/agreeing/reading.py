@@ -1,4 +1,4 @@
-"""What `agree` is given, as checked rows of ratings."""
+"""Ratings in any of the forms that `agree` takes, as checked rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_ratings(
     amounts: Mapping[str, Any],
     encoding: str | None = None,
 ) -> LoadedRatings:
-    """Ratings in any of the forms that `agree` takes; a note says where the form was not given.
+    """Ratings of a file, a frame, columns or an array; a note says where a square is taken for a table.
 
     >>> found = read_ratings(
     ...     [[2, 1], [1, 2]], {}, form=None, scale="nominal", categories=None, amounts={}
@@ -40,40 +40,35 @@ def read_ratings(
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
-    if form is None and not named and _square(ratings):
-        found = read_ratings(
-            ratings, {}, form="table", scale=scale, categories=categories, amounts=amounts
-        )
-        return replace(found, rows=replace(found.rows, notes=(*found.rows.notes, SQUARE)))
+    amounts = {k: v for k, v in amounts.items() if v is not None}
+    square = form is None and not named and _square(ratings)
     mapping = isinstance(ratings, Mapping)
-    if _files(ratings) or (_columns(ratings) and (named or not mapping)):
-        chosen = {**named, **{k: v for k, v in amounts.items() if isinstance(v, str)}}
+    in_columns = _in_files(ratings) or (_in_columns(ratings) and (named or not mapping))
+    if in_columns and not square:
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
             raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
-        layout = Layout(**chosen, form=form)
+        layout = Layout(**named, **amounts, form=form)
         return load_ratings(ratings, layout, scale=scale, categories=categories, encoding=encoding)
     if named:
         raise BadInput(
             f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
         )
-    if form == "table":
+    if square or form == "table":
         rows = _table(ratings, scale, categories, amounts)
     elif form == "counts":
         rows = _counts(ratings, scale, categories, amounts)
     else:
         by_rater = _by_name(ratings) if mapping else _by_number(ratings)
         rows = take_ratings(by_rater, scale=scale, categories=categories, **amounts)
-    return LoadedRatings(rows, [], ())
+    return LoadedRatings(replace(rows, notes=(*rows.notes, SQUARE)) if square else rows, [], ())
 
 
-def _files(ratings: Any) -> bool:
+def _in_files(ratings: Any) -> bool:
     listed = isinstance(ratings, list | tuple) and len(ratings) > 0
-    return isinstance(ratings, str | os.PathLike) or (
-        listed and all(isinstance(r, str | os.PathLike) for r in ratings)
-    )
+    return all(isinstance(r, str | os.PathLike) for r in (ratings if listed else [ratings]))
 
 
-def _columns(ratings: Any) -> bool:
+def _in_columns(ratings: Any) -> bool:
     # of the type: a lazy frame would work out its columns
     return isinstance(ratings, Mapping) or hasattr(type(ratings), "columns")
 
@@ -83,12 +78,12 @@ def _square(ratings: Any) -> bool:
 
     A pandas frame is, if its rows and columns have the same names.
     """
-    if _columns(ratings):
+    if _in_columns(ratings):
         if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
             return False
         if [str(i) for i in ratings.index] != [str(c) for c in ratings.columns]:
             return False
-    elif _files(ratings):
+    elif _in_files(ratings):
         return False
     try:
         array = np.asarray(of_torch(ratings, "the table of ratings"))
@@ -112,9 +107,8 @@ def _by_name(ratings: Any) -> dict[str, Any]:
 
 
 def _array(ratings: Any) -> np.ndarray:
-    ratings = of_torch(ratings, "the table of ratings")
     try:
-        array = np.asarray(ratings)
+        array = np.asarray(of_torch(ratings, "the table of ratings"))
     except ValueError:
         raise BadInput(
             "the rows of the ratings differ in length; each item needs one for each rater"
@@ -140,7 +134,10 @@ def _by_number(ratings: Any) -> dict[str, Any]:
 def _table(
     ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
-    _none_of(amounts, 'a table of two raters; form="items" reads items x raters')
+    if given := next(iter(amounts), None):
+        raise BadInput(
+            f'{given}= does not go with a table of two raters; form="items" reads items x raters'
+        )
     if isinstance(ratings, Mapping):
         categories = list(ratings) if categories is None else categories
         ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
@@ -150,24 +147,15 @@ def _table(
 def _counts(
     ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
-    _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings; leave it out")
-    if isinstance(ratings, Mapping):
-        columns = list(_by_name(ratings).values())
-        words = list(ratings) if categories is None else list(categories)
-    else:
-        columns = list(_array(ratings).T)
-        words = list(range(len(columns))) if categories is None else list(categories)
+    if "count" in amounts:
+        raise BadInput("count= does not go with counts of ratings; leave it out")
+    by_name = _by_name(ratings) if isinstance(ratings, Mapping) else None
+    columns = list(_array(ratings).T if by_name is None else by_name.values())
+    words = list(range(len(columns)) if by_name is None else ratings)
+    words = words if categories is None else list(categories)
     if len(words) != len(columns):
         raise BadInput(
             f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
         )
-    return take_counts(
-        {str(word): column for word, column in zip(words, columns, strict=True)},
-        scale=scale,
-        **amounts,
-    )
-
-
-def _none_of(amounts: Mapping[str, Any], what: str) -> None:
-    if given := next(iter(amounts), None):
-        raise BadInput(f"{given}= does not go with {what}")
+    named = {str(word): column for word, column in zip(words, columns, strict=True)}
+    return take_counts(named, scale=scale, **amounts)

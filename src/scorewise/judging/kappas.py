@@ -19,7 +19,7 @@ from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effecti
 from scorewise.inference.tables import SMOOTHING, Sloped, occurring_or_called
 from scorewise.judging.panel import Panel
 from scorewise.judging.reading import Codes
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.formulas import kappa_slope
 from scorewise.tallies.formulas import table_kappa as kappa
