@@ -184,7 +184,7 @@ def _data(a: Agreement) -> DataRecord:
     r, unrated = a.ratings, 0
     if a.rows is not None:
         given = a.rows.given
-        there = given.item if isinstance(given, RatingList) else (given >= 0).any(1).nonzero()
+        there = given.item if isinstance(given, RatingList) else np.flatnonzero((given >= 0).any(1))
         unrated = len(a.rows) - len(np.unique(there))
     ratings = float((r.weight * r.rated).sum())
     said = np.bincount(r.counted.code, r.weight[r.counted.at] * r.counted.times, len(r.categories))
