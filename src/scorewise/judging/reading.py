@@ -1,134 +1,142 @@
-"""Which verdict is the same when the two answers change places."""
+"""Humans and automatic judges on the same items, read once: patterns of codes, and the truth."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place
 from scorewise.columns.files import open_frame
 from scorewise.columns.labels import listed, text
 from scorewise.columns.load import open_source
 from scorewise.columns.numbers import numbers
 from scorewise.columns.rating_codes import coded_ratings
-from scorewise.columns.ratings import RatingRows, Scale
+from scorewise.columns.ratings import Scale
 from scorewise.columns.roles import check_columns
 from scorewise.columns.rows import aligned, one_of, same_length
 from scorewise.columns.rows import weights as checked_weights
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput
-from scorewise.tallies.ratings import Ratings
-
-_KNOWN = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))
-
-
-@dataclass(frozen=True)
-class Swap:
-    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither."""
-
-    to: NDArray[np.int32]
-    side: NDArray[np.int32]
-
-
-def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]) -> Swap:
-    """The categories that change into each other; those that are not named stay.
-
-    The first of two that are named is the verdict for the first position.
-
-    >>> read_swap("A=B", ("A", "B", "tie")).to.tolist()
-    [1, 0, 2]
-    """
-    pairs = _guessed(categories) if given is None else _given(given)
-    to = np.arange(len(categories), dtype=np.int32)
-    side = np.zeros(len(categories), np.int32)
-    at = {word: k for k, word in enumerate(categories)}
-    for one, other in pairs:
-        for word in (one, other):
-            if word not in at:
-                raise BadInput(
-                    f"swap= names '{word}', which is no category; the categories are "
-                    f"{listed(list(categories))}"
-                )
-        a, b = at[one], at[other]
-        if a == b:
-            raise BadInput(f"swap= turns '{one}' into itself; name verdicts that change places")
-        if (to[a], to[b]) == (b, a):
-            continue
-        if to[a] != a or to[b] != b:
-            raise BadInput(f"swap= turns '{one}' into '{other}', and not back; name each pair once")
-        to[a], to[b], side[a], side[b] = b, a, 1, -1
-    return Swap(to, side)
-
-
-def _guessed(categories: tuple[str, ...]) -> list[tuple[str, str]]:
-    words = {word.casefold(): word for word in categories}
-    for one, other in _KNOWN:
-        if one in words and other in words:
-            return [(words[one], words[other])]
-    raise BadInput(
-        f"which of the categories {listed(list(categories))} change into each other when positions are "
-        f'swapped is not known; pass swap="A=B" with your words'
-    )
-
-
-def _given(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
-    if isinstance(given, Mapping):
-        return [(text(a), text(b)) for a, b in given.items()]
-    if not isinstance(given, str):
-        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
-    parts = [part.split("=") for part in given.split(",")]
-    if any(len(part) != 2 or not all(word.strip() for word in part) for part in parts):
-        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
-    return [(a.strip(), b.strip()) for a, b in parts]
-
-
-# What humans and judges said, checked once.
-
+from scorewise.inference.agreement_weights import agreements
+from scorewise.tallies import Confusion
+from scorewise.tallies.rating_patterns import folded
 
 NoAnswer: TypeAlias = Literal["drop", "wrong"]
 Codes: TypeAlias = NDArray[np.int32]
 MOST = 1000  # categories
+SILENT = "no answer"
+_KNOWN = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))
 
 
-@dataclass(frozen=True, eq=False)
-class Said:
-    """Codes of humans, judges and judges asked again, a row for each pattern; -1 is no answer.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """Codes of humans, judges and judges asked again, a row for each pattern; -1 is no rating.
 
-    `count` is the number of items with each pattern, `weight` and `weight2` the sums of their weights and
-    of the squares of those.
+    `answers` are what the judges said, out of `words`. In `judges` and `swapped`, where no answer counts
+    as wrong it is a category of its own, the last of `categories`, that no human uses. `count` is the
+    number of items with each pattern, `weight` and `weight2` are the sums of their weights and of the
+    squares of those. `agreement` says how much each two categories agree, `weights` how that is called.
     """
 
     humans: dict[str, Codes]
+    answers: dict[str, Codes]
     judges: dict[str, Codes]
     swapped: dict[str, Codes]
     swap: Swap | None
-    count: NDArray[np.int64]
+    count: Ints
     weight: NDArray[Any]
     weight2: NDArray[Any]
+    words: tuple[str, ...]
     categories: tuple[str, ...]
-    values: NDArray[np.float64]
-    weighted: bool = False
-    place: Place = field(default_factory=Place)
+    values: Floats
+    agreement: Floats
+    weights: str
+    weighted: bool
+    place: Place
+
+    @cached_property
+    def _votes(self) -> tuple[Codes, NDArray[np.int64]]:
+        """The codes of the humans side by side, and for each how many of them said the same."""
+        codes = np.stack(list(self.humans.values()), axis=1)
+        votes = np.stack([(codes == column[:, None]).sum(1) for column in codes.T], axis=1)
+        return codes, np.where(codes < 0, 0, votes)
+
+    @cached_property
+    def votes(self) -> NDArray[np.int64]:
+        """How many humans rated each."""
+        return np.asarray((self._votes[0] >= 0).sum(1), np.int64)
+
+    @cached_property
+    def truth(self) -> Codes:
+        """What most humans said; -1 where nobody did or two ratings have as many votes."""
+        return _most(*self._votes)
+
+    def others(self, human: str) -> Codes:
+        """What most of the other humans said."""
+        codes, votes = self._votes
+        at = list(self.humans).index(human)
+        fewer = votes - (codes == codes[:, [at]]) * (codes >= 0)
+        rest = np.arange(codes.shape[1]) != at
+        return _most(codes[:, rest], fewer[:, rest])
+
+    @cached_property
+    def labelled(self) -> Bools:
+        """Patterns with at least one human rating."""
+        found: Bools = self.votes > 0
+        return found
+
+    def items(self, where: Bools) -> int:
+        """How many items are there."""
+        return int(self.count[where].sum())
+
+    def sums(self, where: Bools) -> tuple[float, float]:
+        """Their weight, and the sum of its squares."""
+        return float(self.weight[where].sum()), float(self.weight2[where].sum())
+
+    def confusion(self, first: Codes, second: Codes) -> Confusion:
+        """The table of two columns, over the items that have both."""
+        both, many = (first >= 0) & (second >= 0), len(self.categories)
+        cell = first[both].astype(np.int64) * many + second[both]
+        tables: list[NDArray[Any]] = []
+        for amount in (self.weight, self.weight2):
+            sums = np.bincount(cell, amount[both], many * many).reshape(many, many)
+            tables.append(sums.astype(np.int64) if amount.dtype.kind == "i" else sums)
+        return Confusion(tables[0], tables[1], self.categories)
 
 
-def take_judges(
+def _most(codes: Codes, votes: NDArray[np.int64]) -> Codes:
+    """The code with most votes of each row; -1 where there is none or a tie."""
+    best = votes.max(1, keepdims=True)
+    first = codes[np.arange(len(codes)), votes.argmax(1)]
+    tied = ((votes == best) & (codes != first[:, None])).any(1)
+    return np.where(tied | (best[:, 0] == 0), -1, first).astype(np.int32)
+
+
+# What humans and judges say, checked once.
+
+
+def take_panel(
     humans: Any,
     judges: Any,
+    swapped: Mapping[str, Any] | None,
+    weight: Any,
+    weight_name: str = "weight",
+    place: Place | None = None,
     *,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
-    swapped: Mapping[str, Any] | None = None,
+    weights: Any = None,
     swap: Mapping[str, str] | str | None = None,
-    ignore: Sequence[Any] = (),
-    weight: Any = None,
-    weight_name: str = "weight",
-    place: Place | None = None,
-) -> Said:
+    ignore: Any = (),
+    no_answer: NoAnswer = "drop",
+) -> Panel:
     """Columns of humans and of judges on the same items.
 
     Values named in `ignore` are no answer where a judge gives them.
@@ -136,8 +144,7 @@ def take_judges(
     place = place or Place()
     one_of("scale", scale, get_args(Scale))
     people, machines = named_columns(humans, "human"), named_columns(judges, "judge")
-    if both := [name for name in machines if name in people]:
-        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+    _refuse_both(people, machines)
     again = _again(swapped, machines)
     given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
     if len(given) < len(people) + len(machines) + len(again):
@@ -145,31 +152,45 @@ def take_judges(
     aligned(given.items())
     vectors = {name: vector(column, name) for name, column in given.items()}
     same_length(list(vectors.items()))
-    words = {text(v) for v in _several(() if ignore is None else ignore)}
+    one = isinstance(ignore, str | int | float | np.generic)
+    words = {text(v) for v in ([ignore] if one else () if ignore is None else ignore)}
     vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
     _check_said(vectors, people, machines)
     found = coded_ratings(vectors, scale, categories, place)
-    if len(found.categories) > MOST:
+    many = len(found.categories)
+    if many > MOST:
         raise BadInput(
-            f"there are {len(found.categories):,} different ratings, and a judge can be judged on {MOST:,} "
-            f"at most; round or group them"
+            f"there are {many:,} different ratings, and a judge can be judged on {MOST:,} at most; round "
+            f"or group them"
         )
-    heavy = None if weight is None else _weights(weight, weight_name, vectors, place)
-    folded = _folded(found.codes, heavy, found.categories, found.values, scale)
-    at = dict(zip(vectors, folded.codes.T, strict=False))
-    return Said(
-        {name: at[name] for name in people},
-        {name: at[name] for name in machines},
-        {name: at[_rerun(name)] for name in again},
-        read_swap(swap, found.categories) if again else None,
-        folded.count,
-        folded.weight,
-        folded.weight2,
-        found.categories,
-        found.values,
-        weight is not None,
-        place,
+    codes, heavy = found.codes, None
+    if weight is not None:
+        heavy = _weights(weight, weight_name, vectors, place)
+        codes, heavy = codes[heavy > 0], heavy[heavy > 0]
+    patterns, count, _ = folded(codes, each := np.ones(len(codes), np.int64), each, many, True)
+    sums = [count, count]
+    if heavy is not None:
+        _, *sums = folded(codes, heavy, heavy**2, many, False)
+    at = dict(zip(vectors, np.asarray(patterns).T, strict=True))
+    known = found.categories
+    table, name = agreements(weights, scale, known, found.values, categories is not None)
+    answers = {name: at[name] for name in machines}
+    reruns = {name: at[_rerun(name)] for name in again}
+    wrong = no_answer == "wrong"
+    if wrong:
+        table = np.pad(table, (0, 1))
+        table[many, many] = 1.0
+    said, said_again = (
+        {n: np.where(c < 0, many, c).astype(np.int32) if wrong else c for n, c in group.items()}
+        for group in (answers, reruns)
     )
+    return Panel(
+        humans={name: at[name] for name in people}, answers=answers, judges=said,
+        swapped=said_again, swap=read_swap(swap, known) if again else None, count=count,
+        weight=sums[0], weight2=sums[1], words=known,
+        categories=(*known, SILENT) if wrong else known, values=found.values, agreement=table,
+        weights=name, weighted=heavy is not None, place=place,
+    )  # fmt: skip
 
 
 def named_columns(given: Any, what: str) -> dict[str, Any]:
@@ -196,12 +217,13 @@ def named_columns(given: Any, what: str) -> dict[str, Any]:
     return columns
 
 
+def _refuse_both(humans: Any, judges: Any) -> None:
+    if both := [name for name in judges if name in humans]:
+        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+
+
 def _rerun(name: str) -> str:
     return f"swapped verdicts of {name}"
-
-
-def _several(values: Any) -> list[Any]:
-    return [values] if isinstance(values, str | int | float | np.generic) else list(values)
 
 
 def _again(swapped: Any, judges: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,60 +280,20 @@ def _weights(
     return checked_weights(found, name, place)
 
 
-@dataclass(frozen=True)
-class _Folded:
-    codes: Codes
-    count: NDArray[np.int64]
-    weight: NDArray[Any]
-    weight2: NDArray[Any]
-
-
-def _folded(
-    codes: Codes,
-    weight: NDArray[np.float64] | None,
-    categories: tuple[str, ...],
-    values: NDArray[np.float64],
-    scale: Scale,
-) -> _Folded:
-    """Distinct patterns; an item that nobody rated is one, too."""
-    there = np.zeros((len(codes), 1), np.int32)
-    marked = np.concatenate([codes, there], axis=1)
-    if weight is not None:
-        marked, weight = marked[weight > 0], weight[weight > 0]
-    names = tuple(map(str, range(marked.shape[1])))
-    rows = RatingRows(marked, categories, values, scale, names)
-    plain = Ratings.of_rows(rows)
-    found = plain
-    if weight is not None:
-        found = Ratings.of_rows(RatingRows(marked, categories, values, scale, names, weight=weight))
-    return _Folded(found.codes[:, :-1], plain.weight.astype(np.int64), found.weight, found.weight2)
-
-
 # Columns of humans and judges, by their names in a file or frame.
 
 
-@dataclass(frozen=True)
-class Given:
-    """The columns of humans and judges, of judges asked again, and the weights."""
-
-    humans: Any
-    judges: Any
-    swapped: Mapping[str, Any] | None
-    weight: Any
-    weight_name: str = "weight"
-    place: Place | None = None
-
-
-def given(
+def read_panel(
     source: Any,
     second: Any,
     humans: Any,
     judges: Any,
     swapped: Any,
     weight: Any,
-    encoding: str | None = None,
-) -> Given:
-    """What `judge` was given: columns, or a file or frame with the names of its columns."""
+    encoding: str | None,
+    **options: Any,
+) -> Panel:
+    """What `judge` is called with: columns, or a file or frame with the names of its columns."""
     if second is not None:
         if humans is not None or judges is not None:
             raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
@@ -319,14 +301,16 @@ def given(
     elif source is None or humans is None:
         humans = source if humans is None else humans
     else:
-        named = _names(humans, "human"), _names(judges, "judge")
-        return _read(source, *named, swapped, weight, encoding)
+        found = _read(
+            source, _names(humans, "human"), _names(judges, "judge"), swapped, weight, encoding
+        )
+        return take_panel(*found, **options)
     if isinstance(humans, str | os.PathLike):
         raise BadInput(
             "humans is a path or a name; pass a file with the names of its columns, such as "
             'judge("file.csv", humans=["ann"], judges=["gpt"])'
         )
-    return Given(humans, judges, swapped, weight)
+    return take_panel(humans, judges, swapped, weight, **options)
 
 
 def _names(names: Any, what: str) -> list[str]:
@@ -344,11 +328,11 @@ def _read(
     humans: list[str],
     judges: list[str],
     swapped: Any,
-    weight: str | None,
+    weight: Any,
     encoding: str | None,
-) -> Given:
-    if both := [name for name in judges if name in humans]:
-        raise BadInput(f"'{both[0]}' is named as a human and as a judge; it can be one of them")
+) -> tuple[Any, ...]:
+    """The columns of humans, judges and judges asked again, the weights, their name, and the place."""
+    _refuse_both(humans, judges)
     if weight is not None and not isinstance(weight, str):
         raise BadInput("weight= is the name of a column where ratings are in a file or a frame")
     columns, get, _ = open_source(source, encoding)
@@ -358,14 +342,9 @@ def _read(
         raise BadInput(f"column '{twice[0]}' is given twice; name a different column for each")
     check_columns(columns, wanted)
     found, place = get(wanted)
-    return Given(
-        {name: found[name] for name in humans},
-        {name: found[name] for name in judges},
-        {judge: found[name] for judge, name in again.items()} or None,
-        None if weight is None else found[weight],
-        weight or "weight",
-        place,
-    )
+    groups = ({name: found[name] for name in group} for group in (humans, judges))
+    swaps = {judge: found[name] for judge, name in again.items()} or None
+    return *groups, swaps, None if weight is None else found[weight], weight or "weight", place
 
 
 def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) -> dict[str, str]:
@@ -380,7 +359,7 @@ def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) ->
         return {str(judge): str(column) for judge, column in swapped.items()}
     asked = [swapped] if isinstance(swapped, str) else list(swapped or ())
     # a column whose name has a = is a column
-    parts = [("", name) if name in columns else _part(name, judges) for name in asked]
+    parts = [("", name) if name in columns else _by_judge(name, judges) for name in asked]
     named = {judge: name for judge, name in parts if judge}
     if named:
         if len(named) < len(parts):
@@ -397,9 +376,72 @@ def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) ->
     return dict(zip(judges, asked, strict=False))
 
 
-def _part(name: str, judges: Sequence[str]) -> tuple[str, str]:
+def _by_judge(name: str, judges: Sequence[str]) -> tuple[str, str]:
     """The judge and the column of JUDGE=COLUMN; no judge where it is none."""
     return next(
         ((j, name[len(j) + 1 :]) for j in judges if name.startswith(f"{j}=")),
         ("", name),
     )
+
+
+# Which verdict is the same when the two answers change places.
+
+
+@dataclass(frozen=True)
+class Swap:
+    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither."""
+
+    to: Codes
+    side: Codes
+
+
+def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]) -> Swap:
+    """The categories that change into each other; those that are not named stay.
+
+    The first of two that are named is the verdict for the first position.
+
+    >>> read_swap("A=B", ("A", "B", "tie")).to.tolist()
+    [1, 0, 2]
+    """
+    pairs = _guessed(categories) if given is None else _given(given)
+    to = np.arange(len(categories), dtype=np.int32)
+    side = np.zeros(len(categories), np.int32)
+    at = {word: k for k, word in enumerate(categories)}
+    for one, other in pairs:
+        for word in (one, other):
+            if word not in at:
+                raise BadInput(
+                    f"swap= names '{word}', which is no category; the categories are "
+                    f"{listed(list(categories))}"
+                )
+        a, b = at[one], at[other]
+        if a == b:
+            raise BadInput(f"swap= turns '{one}' into itself; name verdicts that change places")
+        if (to[a], to[b]) == (b, a):
+            continue
+        if to[a] != a or to[b] != b:
+            raise BadInput(f"swap= turns '{one}' into '{other}', and not back; name each pair once")
+        to[a], to[b], side[a], side[b] = b, a, 1, -1
+    return Swap(to, side)
+
+
+def _guessed(categories: tuple[str, ...]) -> list[tuple[str, str]]:
+    words = {word.casefold(): word for word in categories}
+    for one, other in _KNOWN:
+        if one in words and other in words:
+            return [(words[one], words[other])]
+    raise BadInput(
+        f"which of the categories {listed(list(categories))} change into each other when positions are "
+        f'swapped is not known; pass swap="A=B" with your words'
+    )
+
+
+def _given(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
+    if isinstance(given, Mapping):
+        return [(text(a), text(b)) for a, b in given.items()]
+    if not isinstance(given, str):
+        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+    parts = [part.split("=") for part in given.split(",")]
+    if any(len(part) != 2 or not all(word.strip() for word in part) for part in parts):
+        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+    return [(a.strip(), b.strip()) for a, b in parts]
