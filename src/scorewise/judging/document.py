@@ -21,10 +21,7 @@ from scorewise.show.document import (
     Count,
     Document,
     Hints,
-    Json,
-    estimated,
     says,
-    to_dict,
     with_cautions,
 )
 from scorewise.show.page import (
@@ -146,28 +143,6 @@ def judge_document(j: Judgement) -> JudgeDocument:
             hints=list(_hints(j)),
         )
     )
-
-
-def frame_rows(j: Judgement) -> list[Json]:
-    """A row for each judge and measure; of humans with one another, for those."""
-    found: list[tuple[str, str, int, Estimate]] = []
-    for judge in j.judges.values():
-        measures = {"accuracy": judge.accuracy, "kappa": judge.kappa}
-        if (c := judge.ceiling) is not None:
-            measures |= {"kappa_with_humans": c.single, "gap_to_humans": c.gap}
-        if judge.swap is not None:
-            measures["consistent"] = judge.swap.consistent
-        if (g := judge.grades) is not None:
-            measures |= {"mean_difference": g.difference, "within_one_step": g.near}
-            measures["spearman"] = g.ranks
-        measures |= {f"share_of_{p.category}": p.tuned for p in judge.prevalence}
-        found += [(judge.name, name, judge.items, e) for name, e in measures.items()]
-    if j.ceiling is not None:
-        found.append(("humans", "kappa_in_pairs", j.panel.items(j.panel.labelled), j.ceiling.kappa))
-    return [
-        {"judge": judge, "measure": name, "items": items, **to_dict(estimated(e))}
-        for judge, name, items, e in found
-    ]
 
 
 # Remarks for the reader.

@@ -45,7 +45,7 @@ from scorewise.judging.kappas import (
 )
 from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, Panel, read_panel
-from scorewise.show.document import Count, EstimateField, Level, says
+from scorewise.show.document import Count, EstimateField, Level, estimated, says
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
@@ -229,12 +229,29 @@ class Judgement(Shown):
         return {n: needed_for_error(width, error, level) for n, error in errors.items()}
 
     def to_frame(self) -> Any:
-        """One row for each judge and measure, as a polars frame."""
+        """One row for each judge and measure, and for humans with one another, as a polars frame."""
         import polars as pl
 
-        from scorewise.judging.document import frame_rows
-
-        return pl.DataFrame(frame_rows(self), infer_schema_length=None)
+        found: list[tuple[str, str, int, Estimate]] = []
+        for judge in self.judges.values():
+            measures = {"accuracy": judge.accuracy, "kappa": judge.kappa}
+            if (c := judge.ceiling) is not None:
+                measures |= {"kappa_with_humans": c.single, "gap_to_humans": c.gap}
+            if judge.swap is not None:
+                measures["consistent"] = judge.swap.consistent
+            if (g := judge.grades) is not None:
+                measures |= {"mean_difference": g.difference, "within_one_step": g.near}
+                measures["spearman"] = g.ranks
+            measures |= {f"share_of_{p.category}": p.tuned for p in judge.prevalence}
+            found += [(judge.name, name, judge.items, e) for name, e in measures.items()]
+        if self.ceiling is not None:
+            items = self.panel.items(self.panel.labelled)
+            found.append(("humans", "kappa_in_pairs", items, self.ceiling.kappa))
+        rows = [
+            {"judge": judge, "measure": name, "items": items, **estimated(e)}
+            for judge, name, items, e in found
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the kappa of each judge, and that of humans with one another, over the bands."""

@@ -27,6 +27,7 @@ from scorewise.errors import BadInput
 from scorewise.inference.agreement_weights import agreements
 from scorewise.tallies import Confusion
 from scorewise.tallies.rating_patterns import folded
+from scorewise.tallies.ratings import paired
 
 NoAnswer: TypeAlias = Literal["drop", "wrong"]
 Codes: TypeAlias = NDArray[np.int32]
@@ -102,13 +103,7 @@ class Panel:
 
     def confusion(self, first: Codes, second: Codes) -> Confusion:
         """The table of two columns, over the items that have both."""
-        both, many = (first >= 0) & (second >= 0), len(self.categories)
-        cell = first[both].astype(np.int64) * many + second[both]
-        tables: list[NDArray[Any]] = []
-        for amount in (self.weight, self.weight2):
-            sums = np.bincount(cell, amount[both], many * many).reshape(many, many)
-            tables.append(sums.astype(np.int64) if amount.dtype.kind == "i" else sums)
-        return Confusion(tables[0], tables[1], self.categories)
+        return paired(first, second, self.weight, self.weight2, self.categories)
 
 
 def _most(codes: Codes, votes: NDArray[np.int64]) -> Codes:
@@ -146,16 +141,7 @@ def take_panel(
     people, machines = named_columns(humans, "human"), named_columns(judges, "judge")
     _refuse_both(people, machines)
     again = _again(swapped, machines)
-    given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
-    if len(given) < len(people) + len(machines) + len(again):
-        raise BadInput("two columns have the same name; give each a name of its own")
-    aligned(given.items())
-    vectors = {name: vector(column, name) for name, column in given.items()}
-    same_length(list(vectors.items()))
-    one = isinstance(ignore, str | int | float | np.generic)
-    words = {text(v) for v in ([ignore] if one else () if ignore is None else ignore)}
-    vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
-    _check_said(vectors, people, machines)
+    vectors = _checked(people, machines, again, ignore)
     found = coded_ratings(vectors, scale, categories, place)
     many = len(found.categories)
     if many > MOST:
@@ -255,10 +241,19 @@ def _without(column: Vector, words: set[str]) -> Vector:
     return Numbers(column.values, ignored if column.null is None else ignored | column.null)
 
 
-def _check_said(
-    vectors: Mapping[str, Vector], people: Mapping[str, Any], judges: Mapping[str, Any]
-) -> None:
-    """Refuse too few items, humans who label nothing, and judges who never answer."""
+def _checked(
+    people: Mapping[str, Any], machines: Mapping[str, Any], again: Mapping[str, Any], ignore: Any
+) -> dict[str, Vector]:
+    """All columns, without what is ignored where judges say it; refuses those that say nothing."""
+    given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
+    if len(given) < len(people) + len(machines) + len(again):
+        raise BadInput("two columns have the same name; give each a name of its own")
+    aligned(given.items())
+    vectors = {name: vector(column, name) for name, column in given.items()}
+    same_length(list(vectors.items()))
+    one = isinstance(ignore, str | int | float | np.generic)
+    words = {text(v) for v in ([ignore] if one else () if ignore is None else ignore)}
+    vectors = {n: v if n in people else _without(v, words) for n, v in vectors.items()}
     items = len(next(iter(vectors.values())))
     if items < 2:
         raise BadInput(f"there {'is 1 item' if items else 'are no items'}; at least two are needed")
@@ -266,8 +261,9 @@ def _check_said(
     if blank.issuperset(people):
         raise BadInput("no item is labelled: every human rating is missing; label some of them")
     if silent := [name for name in vectors if name not in people and name in blank]:
-        who = f"judge '{silent[0]}' gives" if silent[0] in judges else f"'{silent[0]}' give"
+        who = f"judge '{silent[0]}' gives" if silent[0] in machines else f"'{silent[0]}' give"
         raise BadInput(f"{who} no answer on any of {items:,} items; leave it out")
+    return vectors
 
 
 def _weights(
