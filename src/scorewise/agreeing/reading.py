@@ -40,6 +40,7 @@ def read_ratings(
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
+    amounts = {k: v for k, v in amounts.items() if v is not None}
     further = {("item" if k == "items" else k): v for k, v in amounts.items()}
     if form is None and not named and _square(ratings):
         found = read_ratings(

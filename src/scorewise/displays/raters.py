@@ -23,7 +23,7 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_exact import BANDS
 from scorewise.inference.agreement_weights import Weights
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings, Tally
 from scorewise.tallies.losses import unit

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -359,6 +359,21 @@ def names(words: Sequence[str], most: int = 3) -> list[str]:
     parts = [part for word in words[:most] for part in (", ", Name(word))][1:]
     rest = len(words) - most
     return [*parts, f" and {rest} more"] if rest > 0 else parts
+
+
+def section(
+    title: str,
+    columns: Mapping[str, Format] | Sequence[Column],
+    rows: Sequence[Sequence[Any]],
+    lines: Sequence[Sentence] = (),
+) -> list[Section]:
+    """A section of a table, its columns by title and format; none where there are no rows.
+
+    >>> section("Judges", {"Judge": "text", "Items": "count"}, [("gpt", 1200)])[0].table.texts()
+    [['gpt', '1,200']]
+    """
+    made = [Column(*c) for c in columns.items()] if isinstance(columns, Mapping) else columns
+    return [Section(title, table=Table(made, rows), lines=lines)] if rows else []
 
 
 def hints(lines: Sequence[str]) -> list[Section]:
