@@ -15,12 +15,12 @@ from scorewise.tallies import Tally
 from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
-from scorewise.tallies.sorting import add_runs, inner
+from scorewise.tallies.sorting import add_runs, inner, once
 
 TOLERANCE = 1e-10
 _STEPS = 200
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
-_MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
+_MANY = 1 << 13  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
 LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
@@ -234,6 +234,7 @@ class Coefficient(NamedTuple):
     df: float
 
 
+@once
 def log_odds(t: Tally, clip: float | None) -> LogOdds:
     """The log-odds of a tally of probabilities or logits; infinite at 0 and 1 unless clipped.
 

@@ -20,7 +20,14 @@ from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, kept, mass_index, once
+from scorewise.tallies.sorting import (
+    add_runs,
+    first_of_runs,
+    kept,
+    mass_index,
+    on_threads,
+    once,
+)
 from scorewise.tallies.tally import Tally
 
 MOST = 1 << 16
@@ -147,7 +154,7 @@ def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
         w2 = add_runs(t.neg2[at] + t.pos2[at], inside) if t.weighted else w
         return np.stack([p[inside], w, w2, add_runs(pos, inside), total])
 
-    parts = [part(i) for i in range(0, len(start), size)]
+    parts = on_threads(part, range(0, len(start), size))
     columns = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
     low, w, w2, pos, total = columns
     return _with_noise(low, w, w2, pos, total, t.weighted)
