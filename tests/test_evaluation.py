@@ -469,14 +469,22 @@ def test_every_other_name_of_the_field_means_a_measure(name):
         assert near(other, [name]) == name
 
 
+def test_functions_of_measures_can_be_pickled():
+    for name in ("auroc", "ece", "krippendorff_alpha"):
+        assert pickle.loads(pickle.dumps(getattr(sw.measures, name))) is getattr(sw.measures, name)
+
+
 def test_unknown_options_are_refused():
     t = sw.Tally.of(Y, P)
     for m in MEASURES.values():
         statistic = t.confusion(0.5) if m.group == "decisions" else t
-        with pytest.raises(TypeError, match="levle"):
+        wrong = f"{m.name} has no option levle; did you mean level\\?"
+        with pytest.raises(TypeError, match=wrong):
             m(statistic, levle=0.5)
-        with pytest.raises(TypeError, match="levle"):
+        with pytest.raises(TypeError, match=wrong):
             getattr(sw.measures, m.name)(statistic, levle=0.5)
+        with pytest.raises(TypeError, match=f"{m.name} has no option qqq; it has .*level"):
+            m(statistic, qqq=1)
     with pytest.raises(TypeError, match="clip"):
         MEASURES["auroc"](t, clip=0.1)
     assert MEASURES["auroc"].under({"clip": 0.1, "level": 0.9}, t) == sw.measures.auroc(

@@ -21,17 +21,15 @@ for _name in sorted(
 
 def _function(name: str) -> Callable[..., Estimate]:
     """The measure of that name; of two functions, the one that suits what it is given."""
-    if name in RATER_MEASURES:
-        return RATER_MEASURES[name].function
-    if name not in MEASURES or name not in CLASS_MEASURES:
-        return (MEASURES.get(name) or CLASS_MEASURES[name]).function
-    two, several = MEASURES[name].function, CLASS_MEASURES[name].function
+    registers = (MEASURES, CLASS_MEASURES, RATER_MEASURES)
+    found = [register[name] for register in registers if name in register]
 
-    @wraps(two)
-    def either(statistic: Any, **options: Any) -> Estimate:
-        return (several if isinstance(statistic, ClassTally) else two)(statistic, **options)
+    @wraps(found[0].function)
+    def measured(statistic: Any, **options: Any) -> Estimate:
+        return found[-1 if isinstance(statistic, ClassTally) else 0](statistic, **options)
 
-    return either
+    measured.__module__ = __name__  # where it is found again when it is pickled
+    return measured
 
 
 def _names() -> list[str]:
