@@ -142,18 +142,14 @@ class Sets:
     @property
     def by_label(self) -> tuple[float, float]:
         """Weight of positives and of negatives."""
-        return (
-            self.high_positive.weight + self.low_positive.weight,
-            self.high_negative.weight + self.low_negative.weight,
-        )
+        positives = self.high_positive.weight + self.low_positive.weight
+        return positives, self.high_negative.weight + self.low_negative.weight
 
     @property
     def by_score(self) -> tuple[float, float]:
         """Weight of high and of low scores."""
-        return (
-            self.high_positive.weight + self.high_negative.weight,
-            self.low_positive.weight + self.low_negative.weight,
-        )
+        high = self.high_positive.weight + self.high_negative.weight
+        return high, self.low_positive.weight + self.low_negative.weight
 
     @property
     def rotation(self) -> float:

@@ -105,10 +105,10 @@ def _section(section: Section, width: int) -> list[Text]:
     lines += _pairs(_facts(section.facts), width)
     lines += _beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
     lines += _table(section.table, bands, width) if section.table else []
-    return [*lines, *_pairs([("•", _said(line)) for line in section.lines], width, "yellow")]
+    return [*lines, *_pairs([("•", _sentence(line)) for line in section.lines], width, "yellow")]
 
 
-def _said(text: Sentence) -> str:
+def _sentence(text: Sentence) -> str:
     return sentence(text, lambda name: f"'{plain(name)}'", plain)
 
 
@@ -116,7 +116,7 @@ def _facts(facts: Sequence[tuple[str, Sentence]]) -> list[tuple[str, str]]:
     """The facts; a key is shown once."""
     shown, last = [], ""
     for key, fact in facts:
-        shown.append((plain(key) if key != last else "", _said(fact)))
+        shown.append((plain(key) if key != last else "", _sentence(fact)))
         last = key or last
     return shown
 
@@ -125,8 +125,8 @@ def _pairs(facts: Sequence[tuple[str, str]], width: int, style: str = "bold") ->
     """Keys on the left, each with its sentence folded beside it."""
     left = max((cell_len(key) for key, _ in facts), default=0) + GAP
     lines = []
-    for key, said in facts:
-        for i, part in enumerate(fold(said, width - left)):
+    for key, fact in facts:
+        for i, part in enumerate(fold(fact, width - left)):
             head = "" if i else key
             lines.append(Text.assemble((head, style), " " * (left - cell_len(head)), part))
     return lines
