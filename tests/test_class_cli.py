@@ -72,7 +72,7 @@ def test_page_fits_the_terminal(table, capsys):
 @pytest.mark.parametrize("classes", ["p_*", LISTED, " bird = p_bird , cat=p_cat,dog=p_dog"])
 def test_document_is_that_of_python(table, capsys, classes):
     doc = document(capsys, "animals.csv", "--label", "animal", "--classes", classes)
-    e = sw.evaluate(table["animal"], {c: table[f"p_{c}"] for c in NAMES})
+    e = sw.evaluate(table["animal"], {c: table[f"p_{c}"] for c in NAMES}, classes=NAMES)
     found, expected = values(doc), {k: v.value for k, v in e.items()}
     if classes == "p_*":  # which does not say that the classes are ordered
         assert found.pop("rps") is None

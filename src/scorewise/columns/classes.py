@@ -115,8 +115,7 @@ def take_classes(
         "label": labels, "score": columns, "weight": weight, "count": count,
         "own confidence": None if confidence is None else {"confidence": confidence},
     }  # fmt: skip
-    in_order = classes is not None or isinstance(scores, Mapping)
-    return _class_rows(read(None, asked, missing=missing), known, kind, in_order)
+    return _class_rows(read(None, asked, missing=missing), known, kind, classes is not None)
 
 
 def class_rows(
