@@ -72,10 +72,10 @@ def one_way(r: Ratings) -> Squares | str:
         return "no item has two ratings"
     mean = said.total(said.times * values) / rated
     grand = float((weight * rated * mean).sum()) / ratings
-    between = float((weight * rated * (mean - grand) ** 2).sum())
-    rest = said.total(said.times * (values - mean[said.at]) ** 2)
+    between = float((weight * rated * _real((mean - grand) ** 2)).sum())
+    rest = _real(said.total(said.times * (values - mean[said.at]) ** 2))
     within = float((weight * rest).sum())
-    if between + within <= 1e-26:
+    if not between + within:
         return "all ratings are the same"
     df = ratings - items
     usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
@@ -105,19 +105,22 @@ def two_way(r: Ratings) -> Squares | str:
     mean = values.mean(1)
     column = (weight[:, None] * values).sum(0) / items
     grand = float(column.mean())
-    between = many * float((weight * (mean - grand) ** 2).sum())
+    between = many * float((weight * _real((mean - grand) ** 2)).sum())
     raters = items * float(((column - grand) ** 2).sum())
-    rest = ((values - mean[:, None] - column + grand) ** 2).sum(1)
+    rest = _real(((values - mean[:, None] - column + grand) ** 2).sum(1))
     error = float((weight * rest).sum())
-    if between + raters + error <= 1e-26:
+    if not between + error and raters <= 1e-26:
         return "all ratings are the same"
-    # what is left over rounding is nothing
-    between, error = (x if x > 1e-26 else 0.0 for x in (between, error))
     df = (items - 1) * (many - 1)
     return Squares(
         between / (items - 1), raters / (many - 1), error / df, df, items, many, left_out,
         *_tails(weight, mean, rest, df),
     )  # fmt: skip
+
+
+def _real(squares: Floats) -> Floats:
+    """Squares of numbers on [-1, 1], of which what rounding leaves is nothing."""
+    return np.where(squares > 1e-26, squares, 0.0)
 
 
 def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float, str]:

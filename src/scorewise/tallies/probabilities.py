@@ -167,6 +167,13 @@ def _of_coarse(t: Tally) -> Chances:
     return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
 
 
+def _means(t: Tally, c: Chances) -> Floats:
+    """The mean probability of each cell of a coarse tally, which rounding must not take out of it."""
+    assert t.coarse is not None
+    low, high = (unit(x, t.kind) for x in (t.coarse.low.min(0), t.coarse.high.max(0)))
+    return np.clip(c.p, low, high)
+
+
 def _with_noise(
     low: Floats, w: Floats, w2: Floats, pos: Floats, total: Floats, weighted: bool
 ) -> Chances:
@@ -233,7 +240,7 @@ def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None
     # edges are rounded for logits and for scores of 32 bits, and cells then lie across those of bins
     exact = t.kind == "probability" and t.score.dtype == np.float64
     if apart or (exact and convention is None and EQUAL_CELLS % bins == 0):
-        at = c.p if t.coarse is not None else c.low
+        at = c.low if t.coarse is None else _means(t, c)
         return c.joined(first_of_runs(index(at)))
     start = _starts(t, index)
     parts = np.union1d(start, cell_starts(t))
