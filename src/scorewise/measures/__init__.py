@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any
 
 from scorewise.estimate import Estimate
-from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, suited, unknown
 from scorewise.tallies import ClassTally
 
 # files of two classes first, so that what a file of several classes imports keeps its place
@@ -24,12 +22,7 @@ def _function(name: str) -> Callable[..., Estimate]:
     registers = (MEASURES, CLASS_MEASURES, RATER_MEASURES)
     found = [register[name] for register in registers if name in register]
 
-    @wraps(found[0].function)
-    def measured(statistic: Any, **options: Any) -> Estimate:
-        return found[-1 if isinstance(statistic, ClassTally) else 0](statistic, **options)
-
-    measured.__module__ = __name__  # where it is found again when it is pickled
-    return measured
+    return suited(found, lambda t: isinstance(t, ClassTally), __name__)
 
 
 def _names() -> list[str]:
