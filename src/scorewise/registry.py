@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import wraps
 from typing import Any, Literal, TypeVar, get_args
 
 from scorewise.estimate import Estimate
@@ -65,19 +64,6 @@ class Measure:
     def under(self, settings: Mapping[str, Any], statistic: Any) -> Estimate:
         """The estimate under settings of many measures, of which it takes those that it has."""
         return self(statistic, **{k: v for k, v in settings.items() if k in self.options})
-
-
-def suited(
-    found: Sequence[Measure], several: Callable[[Any], bool], module: str
-) -> Callable[..., Estimate]:
-    """A function of that module: the first measure, or the last for what is of several classes."""
-
-    @wraps(found[0].function)
-    def measured(statistic: Any, **options: Any) -> Estimate:
-        return found[-1 if several(statistic) else 0](statistic, **options)
-
-    measured.__module__ = module  # where it is found again when it is pickled
-    return measured
 
 
 MEASURES: dict[str, Measure] = {}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from pkgutil import walk_packages
+from typing import Any
 
 from scorewise.estimate import Estimate
-from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, suited, unknown
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
 from scorewise.tallies import ClassTally
 
 # files of two classes first, so that what a file of several classes imports keeps its place
@@ -19,10 +21,17 @@ for _name in sorted(
 
 def _function(name: str) -> Callable[..., Estimate]:
     """The measure of that name; of two functions, the one that suits what it is given."""
-    registers = (MEASURES, CLASS_MEASURES, RATER_MEASURES)
-    found = [register[name] for register in registers if name in register]
+    if name in RATER_MEASURES:
+        return RATER_MEASURES[name].function
+    if name not in MEASURES or name not in CLASS_MEASURES:
+        return (MEASURES.get(name) or CLASS_MEASURES[name]).function
+    two, several = MEASURES[name].function, CLASS_MEASURES[name].function
 
-    return suited(found, lambda t: isinstance(t, ClassTally), __name__)
+    @wraps(two)
+    def either(statistic: Any, **options: Any) -> Estimate:
+        return (several if isinstance(statistic, ClassTally) else two)(statistic, **options)
+
+    return either
 
 
 def _names() -> list[str]:
