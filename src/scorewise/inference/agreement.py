@@ -33,6 +33,7 @@ from scorewise.tallies.sorting import kept
 Lone = Callable[[Rated, float], Floats]
 Said = tuple[Floats, Floats]  # shares of the categories, and the mean disagreement with each
 _ROUNDING = 1e-14
+_TABLE = 64  # categories of which every pair is looked at
 NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
 PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
@@ -129,6 +130,11 @@ def by_rater(x: Rated, total: float) -> Floats:
 def _variance(d: Disagreement, first: Said, second: Said) -> float:
     """Of the disagreement of two independent ratings, beyond what either of them says alone."""
     (a, of_a), (b, of_b) = first, second
+    if len(a) <= _TABLE:  # a sum of squares, which cancels nothing where a rater hardly ever differs
+        every = np.arange(len(a), dtype=np.int32)
+        left = d.between(every[:, None], every) - of_a[:, None] - of_b + float((a * of_a).sum())
+        found = float(a @ (left * left) @ b)
+        return found if found > _ROUNDING**2 else 0.0
     alone = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
     found = d.squares(a, b) + float((a * of_a).sum()) ** 2 - alone
     return found if found > _ROUNDING else 0.0

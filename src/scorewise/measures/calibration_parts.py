@@ -242,14 +242,15 @@ def mcb_crossfit(
         return Estimate.undefined(f"fewer than {2 * folds} rows, for {folds} folds", level)
     if loss == "log" and clip is None and (why := why_infinite(t)):
         return Estimate(math.inf, level=level, why=why)
-    rows = _deal(t, folds, seed)
-    at = rows.p if clip is None or loss != "log" else np.clip(rows.p, clip, 1 - clip)
-    with np.errstate(invalid="ignore"):  # infinite losses of a class that no row of the cell has
-        gap = np.stack(charges(at, "probability", loss))[:, None] - np.stack(
-            charges(_out_of_fold(rows, loss), "probability", loss)
-        )
+    rows, ends = _deal(t, folds, seed), (0.0, 1.0)
+    if loss == "log":  # which neither rounding nor joined cells may make certain
+        least = clip or 0.0
+        ends = max(least, np.nextafter(0.0, 1.0)), min(1 - least, np.nextafter(1.0, 0.0))
+        rows = rows._replace(p=np.clip(rows.p, *ends))
+    fit = np.clip(_out_of_fold(rows, loss), *ends)
+    own, others = (np.stack(charges(p, "probability", loss)) for p in (rows.p, fit))
     weight = np.stack((rows.neg, rows.pos))
-    e = mean_gap(np.where(weight > 0, gap, 0.0), weight, np.stack((rows.neg2, rows.pos2)), level)
+    e = mean_gap(own[:, None] - others, weight, np.stack((rows.neg2, rows.pos2)), level)
     if not e.high > e.low:
         return replace(e, baseline=None, low=math.nan, high=math.nan)
     return replace(e, baseline=None)
@@ -282,7 +283,4 @@ def _out_of_fold(rows: _Rows, loss: Score) -> Floats:
     if loss != "log":
         return made
     n = effective(float((rows.neg + rows.pos).sum()), float((rows.neg2 + rows.pos2).sum()))
-    fit = (n * made + rows.p) / (n + 1)
-    # which rounding may not make certain
-    fit = np.where(rows.p < 1, np.minimum(fit, np.nextafter(1.0, 0.0)), fit)
-    return np.where(rows.p > 0, np.maximum(fit, np.nextafter(0.0, 1.0)), fit)
+    return (n * made + rows.p) / (n + 1)
