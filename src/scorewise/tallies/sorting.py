@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -68,6 +67,8 @@ def on_threads(
     many = min(_threads(), len(parts) // enough)
     if many < 2:
         return [function(part) for part in parts]
+    from concurrent.futures import ThreadPoolExecutor
+
     size = -(-len(parts) // (4 * many))  # a few tasks for each, because some run more slowly
     tasks = [parts[i : i + size] for i in range(0, len(parts), size)]
     with ThreadPoolExecutor(many) as pool:
