@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import scorewise.measures as m
 from saved_tallies import edit, flipped
-from scorewise import BadInput, Confusion, Tally, tally
+from scorewise import BadInput, Confusion, Tally, evaluate, tally
 from scorewise.tallies import sorting
 from scorewise.tallies.coarse import cell_of, probability_edges
 from strategies import cases, shards
@@ -663,3 +663,19 @@ def test_names_of_saved_tallies_may_be_long_but_not_too_long(tmp_path):
     with pytest.raises(BadInput, match="no such file"):
         Tally.load(tmp_path / ("x" * 300))
     assert [p.name for p in tmp_path.iterdir()] == ["x" * 250]
+
+
+def test_threads_change_nothing(monkeypatch):
+    rng = np.random.default_rng(5)
+    s = rng.random(300_000).round(6)
+    y = rng.random(300_000) < s
+    one = evaluate(y, s)
+    alone = {name: e.value for name, e in one.items()}
+    monkeypatch.setattr(sorting, "_threads", lambda: 4)
+    monkeypatch.setattr(sorting, "_ROWS", 1 << 12)
+    monkeypatch.setattr(sorting, "_BLOCKS", 1)
+    t = Tally.of(y, s)
+    for column in ("score", "neg", "pos"):
+        np.testing.assert_array_equal(getattr(t, column), getattr(one.tally, column))
+    for name, e in evaluate(y, s).items():
+        np.testing.assert_equal(e.value, alone[name], name)

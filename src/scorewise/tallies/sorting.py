@@ -27,8 +27,8 @@ Further = ParamSpec("Further")
 AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 _PART = 1 << 15  # rows that are folded into cells at a time
-_ROWS = 1 << 19  # keys whose halves are worth a thread each
-_BLOCKS = 8  # blocks that are
+_ROWS = 1 << 22  # keys whose halves are worth a thread each
+_BLOCKS = 64  # blocks that are; with fewer, threads that wait for each other cost more than they save
 _MOST_THREADS = 4
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -55,16 +55,16 @@ def once(
 
 
 def on_threads(
-    function: Callable[[Given], Made], parts: Sequence[Given], enough: int = _BLOCKS
+    function: Callable[[Given], Made], parts: Sequence[Given], enough: int = 0
 ) -> list[Made]:
-    """What the function makes of each part, in order; on threads where each has `enough` parts.
+    """What the function makes of each part, in order; on threads where each has enough parts.
 
     numpy computes beside other threads. Results do not depend on how many there are.
 
     >>> on_threads(abs, [-1, 2, -3], enough=1)
     [1, 2, 3]
     """
-    many = min(_threads(), len(parts) // enough)
+    many = min(_threads(), len(parts) // (enough or _BLOCKS))
     if many < 2:
         return [function(part) for part in parts]
     from concurrent.futures import ThreadPoolExecutor
