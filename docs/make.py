@@ -15,7 +15,7 @@ from typing import Any
 from _examples import refreshed
 from _pictures import FIGURES, PICTURES, evaluation, png
 
-from scorewise.evaluation.document import TITLES
+from scorewise.evaluation.page import TITLES
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
 
 DOCS = Path(__file__).resolve().parent

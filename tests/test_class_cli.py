@@ -48,12 +48,12 @@ def table(tmp_path, monkeypatch):
 def document(capsys, *args):
     assert run(["evaluate", *args, "--json", "-"]) == 0
     doc = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator(document_schema("evaluate-classes")).validate(doc)
+    jsonschema.Draft202012Validator(document_schema("evaluate")).validate(doc)
     return doc
 
 
 def values(doc):
-    return {m["name"]: m["value"] for m in doc["measures"]}
+    return {m["name"]: m["value"] for m in doc["models"][0]["measures"]}
 
 
 LISTED = "bird=p_bird,cat=p_cat,dog=p_dog"
@@ -78,7 +78,7 @@ def test_document_is_that_of_python(table, capsys, classes):
         assert found.pop("rps") is None
         assert expected.pop("rps") > 0
     assert found == pytest.approx(expected)
-    assert doc["confusion"] == e.confusion.weight.tolist()
+    assert doc["models"][0]["confusion"] == e.confusion.weight.tolist()
     assert doc["data"]["sources"] == ["animals.csv"]
 
 
@@ -88,7 +88,7 @@ def test_shards_are_one_table(table, capsys):
         capsys, "day1.parquet", "day2.parquet", "--label", "animal", "--classes", "p_*"
     )
     assert values(parts) == pytest.approx(values(whole))
-    assert parts["confusion"] == whole["confusion"]
+    assert parts["models"][0]["confusion"] == whole["models"][0]["confusion"]
 
 
 def test_logits_and_rules_of_confidence(table, capsys):
@@ -97,10 +97,10 @@ def test_logits_and_rules_of_confidence(table, capsys):
     z = np.column_stack([table[f"{c}_z"] for c in NAMES])
     want = sw.evaluate(table["animal"], z, classes=NAMES, kind="logit", confidence="energy")
     assert values(doc)["aurc"] == pytest.approx(want.aurc.value)
-    assert doc["data"]["confidence"] == "energy"
+    assert doc["models"][0]["confidence"] == "energy"
     plain = document(capsys, *given)
     own = document(capsys, *given, "--confidence", "sure")
-    assert own["data"]["confidence"] == "sure"
+    assert own["models"][0]["confidence"] == "sure"
     assert values(own)["aurc"] == pytest.approx(values(plain)["aurc"], rel=1e-6)
 
 
@@ -108,10 +108,10 @@ def test_decisions_with_confidence(table, capsys):
     given = ("animals.csv", "--label", "animal")
     doc = document(capsys, *given, "--predicted", "said", "--score", "sure")
     full = document(capsys, *given, "--classes", "p_*")
-    assert doc["confusion"] == full["confusion"]
+    assert doc["models"][0]["confusion"] == full["models"][0]["confusion"]
     assert values(doc)["aurc"] == pytest.approx(values(full)["aurc"])
     assert values(doc)["log_loss"] is None
-    assert doc["data"]["kind"] is None
+    assert doc["models"][0]["kind"] is None
     named = document(
         capsys, *given, "--predicted", "said", "--score", "sure", "--classes", "dog,cat,bird,cow"
     )
@@ -143,7 +143,7 @@ def test_files_are_written(table, tmp_path, capsys):
     given = ["evaluate", "animals.csv", "--label", "animal", "--classes", "p_*"]
     assert run([*given, "--json", "out.json", "--md", "out.md"]) == 0
     assert "wrote out.json" in capsys.readouterr().err
-    assert json.loads((tmp_path / "out.json").read_text())["command"] == "evaluate-classes"
+    assert json.loads((tmp_path / "out.json").read_text())["command"] == "evaluate"
     assert "| bird |" in (tmp_path / "out.md").read_text()
 
 
@@ -219,8 +219,8 @@ def test_absent_file(table, capsys):
 
 
 def test_schema_is_printed(capsys):
-    assert run(["schema", "evaluate-classes"]) == 0
-    assert json.loads(capsys.readouterr().out) == document_schema("evaluate-classes")
+    assert run(["schema", "evaluate"]) == 0
+    assert json.loads(capsys.readouterr().out) == document_schema("evaluate")
 
 
 def test_columns_are_named_once(capsys):

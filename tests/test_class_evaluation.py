@@ -228,7 +228,7 @@ def test_decisions_with_confidence_alone():
         e.each["cat"]
     for name in ("macro_auroc", "log_loss", "brier"):
         assert e[name].why.startswith("only the confidence is known"), name
-    assert e.to_dict()["data"]["kind"] is None
+    assert e.to_dict()["models"][0]["kind"] is None
 
 
 def test_classes_beside_decisions():
@@ -261,7 +261,7 @@ def test_own_column_of_confidence():
     e = sw.evaluate(y, p, confidence=own)
     same(e.top, sw.evaluate(p.argmax(1) == y, own, positive=True))
     assert e.accuracy == sw.evaluate(y, p).accuracy
-    assert e.to_dict()["data"]["confidence"] == "confidence"
+    assert e.to_dict()["models"][0]["confidence"] == "confidence"
     own[3] = math.nan
     assert sw.evaluate(y, p, confidence=own, missing="drop").tally.rows == len(y) - 1
     with pytest.raises(BadInput, match="confidence is missing in 1 row, row 3"):
@@ -349,7 +349,7 @@ def test_page_schema_and_markdown(k):
     names = [f"class {c} | *x* \x1b[1m" if c % 3 else f"動物{c}" * 9 for c in range(k)]
     e = sw.evaluate(sw.ClassTally.of([names[c] for c in y], p, classes=names))
     doc = json.loads(e.to_json())
-    jsonschema.Draft202012Validator(document_schema("evaluate-classes")).validate(doc)
+    jsonschema.Draft202012Validator(document_schema("evaluate")).validate(doc)
     shown = text(doc)
     assert all(cell_len(line) <= 80 for line in shown.splitlines())
     assert "\x1b" not in shown
@@ -361,7 +361,7 @@ def test_page_schema_and_markdown(k):
 
 
 def test_schema_is_valid_and_every_field_described():
-    schema = document_schema("evaluate-classes")
+    schema = document_schema("evaluate")
     jsonschema.Draft202012Validator.check_schema(schema)
     doc = sw.evaluate(*draw()).to_dict()
     for path in (("surprise",), ("data", "surprise"), ("settings", "surprise")):

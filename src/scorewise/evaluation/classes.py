@@ -12,7 +12,7 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Confusion
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.class_document import ClassDocument
+    from scorewise.evaluation.document import EvaluationDocument
 
 
 class ClassEvaluation(Shown, Measured):
@@ -55,19 +55,19 @@ class ClassEvaluation(Shown, Measured):
         """The scores of each class against the rest, by the name of the class."""
         return Each(self.tally, self.settings)
 
-    def document(self) -> ClassDocument:
-        """What is written and shown; `scorewise schema evaluate-classes` prints its schema."""
+    def document(self) -> EvaluationDocument:
+        """What is written and shown; `scorewise schema evaluate` prints its schema."""
         return self._document
 
     @cached_property
-    def _document(self) -> ClassDocument:
-        from scorewise.evaluation.class_document import class_document
+    def _document(self) -> EvaluationDocument:
+        from scorewise.evaluation.document import class_document
 
         return class_document(self)
 
     def to_frame(self) -> Any:
         """One row per measure, as a polars frame."""
-        return measure_frame(self._document.measures)
+        return measure_frame(self._document.models[0].measures)
 
 
 class Each(Lazy[Evaluation]):

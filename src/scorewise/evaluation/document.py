@@ -1,24 +1,24 @@
-"""What `evaluate` of two classes writes and shows: data, decisions, every measure, differences, hints."""
+"""What `evaluate` writes: data, models with their decisions and measures, classes, differences, hints."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from msgspec import Meta
 
 from scorewise.columns.binary import nearly_inside
-from scorewise.estimate import number
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
-from scorewise.registry import MEASURES, Measure
+from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import CutRecord, DataRecord, Weight
 from scorewise.show.document import (
     COMMAND,
     Count,
     Document,
+    Estimated,
     Hints,
     Level,
     MeasureRow,
@@ -27,56 +27,37 @@ from scorewise.show.document import (
     Word,
     cautions,
     finite,
+    record_of,
     says,
 )
-from scorewise.show.page import (
-    DASH,
-    Column,
-    Compared,
-    Heading,
-    Matrix,
-    Name,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    chance,
-    counted,
-    hints,
-    interval,
-    percent,
-    undefined,
-    value,
-)
+from scorewise.show.page import Page, counted, named, whole_percent
+from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
 
 if TYPE_CHECKING:
+    from scorewise.evaluation.classes import ClassEvaluation
     from scorewise.evaluation.models import Evaluation
 
-TITLES = {
-    "decisions": "Decisions",
-    "order": "Ranking",
-    "scores": "Scores (smROC)",
-    "probability": "Probabilities",
-    "calibration": "Calibration",
-}
-
-
-IntervalLevel: TypeAlias = Annotated[Level, says("Confidence level of the intervals.")]
-Seed: TypeAlias = Annotated[Count, says("Seed of the random draws.")]
-Clip: TypeAlias = Annotated[
-    float | None, says("Distance from 0 and 1 to which log loss clips; null: no clipping.")
-]
+DECIDED = ("sensitivity", "precision", "f1")
+SCORED = ("auroc", "average_precision", "brier", "ece")
+FEW = 50  # classes of which also the scores are judged one by one
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsRecord:
     """The settings that the numbers depend on."""
 
-    level: IntervalLevel
-    seed: Seed
-    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
-    clip: Clip
+    level: Annotated[Level, says("Confidence level of the intervals.")]
+    seed: Annotated[Count, says("Seed of the random draws.")]
+    threshold: Annotated[
+        float | None,
+        says(
+            "A score at or above this is a positive decision; null where there are several classes."
+        ),
+    ]
+    clip: Annotated[
+        float | None, says("Distance from 0 and 1 to which log loss clips; null: no clipping.")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,99 +72,123 @@ class ConfusionRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """One column of scores."""
+    """The scores of one model: a column, or one for each class."""
 
     name: Annotated[str, says("Name of the scores, usually their column.")]
     kind: Annotated[
-        Literal["probability", "logit", "score"], says("What the scores are said to be.")
+        Literal["probability", "logit", "score"] | None,
+        says("What the scores are said to be; null where only decisions and confidence are known."),
     ]
-    distinct: Annotated[Count, says("Distinct scores, or cells when coarsened.")]
+    confidence: Annotated[
+        Word | None,
+        says("Of several classes, the confidence: max, margin, entropy, energy, or its column."),
+    ]
+    confidence_kind: Annotated[
+        Literal["probability", "logit", "score"] | None,
+        says("What the confidence can be read as; null where there are two classes."),
+    ]
+    distinct: Annotated[
+        Count, says("Distinct scores (or values of the confidence), or cells when coarsened.")
+    ]
     exact: Annotated[bool, says("False when scores were coarsened into cells.")]
-    lowest: Annotated[Number, says("Lowest score; null when there are none.")]
-    highest: Annotated[Number, says("Highest score; null when there are none.")]
-    cut: CutRecord
-    confusion: ConfusionRecord
+    lowest: Annotated[Number, says("Lowest score or confidence; null when there are none.")]
+    highest: Annotated[Number, says("Highest score or confidence; null when there are none.")]
+    cut: Annotated[CutRecord | None, says("Where the scores of two classes are cut.")]
+    confusion: Annotated[
+        ConfusionRecord | list[Annotated[list[Weight], Meta(min_length=2)]],
+        says(
+            "Weight per true class and decision; of several classes a table, in the order of `classes`."
+        ),
+    ]
     measures: Annotated[list[MeasureRow], says("The measures, group by group.")]
 
     @classmethod
     def of(cls, name: str, e: Evaluation) -> ModelRecord:
-        """The record of an evaluation."""
-        t, c = e.tally, e.confusion
-        cut = t.cut(e.settings.threshold)
-        lowest, highest = t.ends
+        """The record of scores of two classes."""
+        c = e.confusion
+        cut = e.tally.cut(e.settings.threshold)
         return cls(
             name=name,
-            kind=t.kind,
-            distinct=len(t.score),
-            exact=t.coarse is None,
-            lowest=finite(lowest),
-            highest=finite(highest),
+            kind=e.tally.kind,
+            confidence=None,
+            confidence_kind=None,
+            **_ranked(e.tally),
             cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
             confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
             measures=[MeasureRow.of(MEASURES[key], estimate) for key, estimate in e.items()],
         )
 
-    def facts(self) -> list[tuple[str, Sentence]]:
-        """What kind of scores it has, and where they are cut."""
-        ends = ""
-        if self.distinct and self.lowest is not None and self.highest is not None:
-            ends = f" from {number(self.lowest)} to {number(self.highest)}"
-        coarse = "" if self.exact else "; coarsened"
-        scores = f": {self.kind}, {counted(self.distinct, 'distinct value')}{ends}{coarse}"
-        what = "probability" if self.kind == "logit" else "score"
-        cut = f"{what} >= {self.cut.threshold!r} is positive; the same for any cut in "
-        return [("Model", [Name(self.name), scores]), ("", cut + self.cut.same_decisions())]
+    @classmethod
+    def of_classes(cls, e: ClassEvaluation) -> ModelRecord:
+        """The record of scores, or decisions, of several classes."""
+        t = e.tally
+        return cls(
+            name="scores",
+            kind=t.kind if t.each else None,
+            confidence=t.ranked.origin.score,
+            confidence_kind=t.ranked.kind,
+            **_ranked(t.ranked),
+            cut=None,
+            confusion=t.confusion.weight.tolist(),
+            measures=[MeasureRow.of(CLASS_MEASURES[key], estimate) for key, estimate in e.items()],
+        )
+
+
+def _ranked(t: Tally) -> dict[str, Any]:
+    """What a record says of the values that rows are ranked by."""
+    lowest, highest = map(finite, t.ends)
+    exact = t.coarse is None
+    return {"distinct": len(t.score), "exact": exact, "lowest": lowest, "highest": highest}
 
 
 @dataclass(frozen=True, kw_only=True)
-class DifferenceRecord:
+class DifferenceRecord(Estimated):
     """One model minus another, paired."""
 
     measure: Annotated[Word, says("Name of the measure.")]
     title: Annotated[Word, says("Name of the measure, as shown.")]
     first: Annotated[str, says("Name of the model that is subtracted from.")]
     second: Annotated[str, says("Name of the model that is subtracted.")]
-    value: Annotated[Number, says("The difference; null when undefined.")]
-    low: Annotated[Number, says("Lower end of the interval; null when there is none.")]
-    high: Annotated[Number, says("Upper end of the interval; null when there is none.")]
-    level: Annotated[Level, says("Confidence level of the interval.")]
-    method: Annotated[str, says("How interval and p-value were made.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
-    p: Annotated[Share | None, says("Two-sided p-value of no difference.")]
-    p_adjusted: Annotated[Share | None, says("The same, adjusted for the number of pairs (Holm).")]
-    caution: Annotated[str, says("Why the interval is unreliable; empty where it is not.")]
+    p_adjusted: Annotated[Share | None, says("p, adjusted for the number of pairs (Holm).")]
 
     @classmethod
     def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:
         """The record of a difference, with its adjusted p-value."""
-        e = d.estimate
-        return cls(
-            measure=m.name,
-            title=m.title,
-            first=models[0],
-            second=models[1],
-            value=finite(e.value),
-            low=finite(e.low),
-            high=finite(e.high),
-            level=e.level,
-            method=e.method,
-            why=e.why,
-            p=finite(d.p),
-            p_adjusted=finite(q),
-            caution=e.caution,
-        )
+        pair = {"measure": m.name, "title": m.title, "first": models[0], "second": models[1]}
+        return record_of(cls, d.estimate, p=d.p, p_adjusted=q, **pair)
 
-    def line(self, several: bool) -> Sentence:
-        """The difference in a sentence; with the adjusted p-value where there are several."""
-        pair = [f"{self.title} ", Name(self.first), " - ", Name(self.second), ": "]
-        if self.value is None:
-            return [*pair, f"{DASH}  {self.why}"]
-        text = f"{value(self)} {interval(self)}"
-        if self.p is not None:
-            text += f", {chance(self.p)}"
-            adjusted = several and self.p_adjusted is not None
-            text += f" ({chance(self.p_adjusted or 0.0)} by Holm)" if adjusted else ""
-        return [*pair, f"{text}; {self.method}"]
+
+@dataclass(frozen=True, kw_only=True)
+class ClassRecord:
+    """One class against the rest."""
+
+    name: Annotated[str, says("Name of the class.")]
+    weight: Annotated[
+        Weight, says("Weight of the rows of the class; their number without weights.")
+    ]
+    called: Annotated[Weight, says("Weight of the rows predicted to be of the class.")]
+    measures: Annotated[
+        list[MeasureRow],
+        says("Measures of its decisions (the highest score wins) and of its scores."),
+    ]
+
+    @classmethod
+    def of(cls, e: ClassEvaluation, name: str) -> ClassRecord:
+        """Its rows, its decisions and, where they are known, its scores."""
+        t = e.tally
+        at = t.classes.index(name)
+        decided = t.decided(name)
+        found: list[tuple[str, Confusion | Tally]] = [(key, decided) for key in DECIDED]
+        if t.each and len(t.classes) <= FEW:
+            scores = t.one(name)
+            found += [(key, scores) for key in SCORED]
+        measures = ((MEASURES[key], what) for key, what in found if key in MEASURES)
+        return cls(
+            name=name,
+            weight=float(t.weight[at]),
+            called=float(t.confusion.weight[:, at].sum()),
+            measures=[MeasureRow.of(m, m.under(vars(e.settings), what)) for m, what in measures],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,26 +203,19 @@ class EvaluationDocument(Document):
         Meta(min_length=1),
         says("The scores that were judged, in the order given."),
     ]
+    classes: Annotated[
+        list[ClassRecord], says("Each class against the rest; empty where there are two classes.")
+    ]
     differences: Annotated[
         list[DifferenceRecord], says("Models compared on the same rows, pair by pair.")
     ]
     hints: Hints
 
     def page(self) -> Page:
-        """The data, the decisions, every measure of one model or of several side by side, differences."""
-        models = self.models
-        facts = [*self.data.facts(), *(fact for model in models for fact in model.facts())]
-        sections = [
-            Section(facts=facts),
-            Section(matrices=[_matrix(self.data, model) for model in models]),
-            Section(table=_table(self)),
-            *_without_value(models),
-        ]
-        by_measure = [d.measure for d in self.differences]
-        lines = [d.line(several=by_measure.count(d.measure) > 1) for d in self.differences]
-        sections += [Section("Differences, on the same rows", lines=lines)] if lines else []
-        record = footnotes(self.settings.seed, self.settings.clip)
-        return Page(self.command, [*sections, *hints(self.hints)], record)
+        """The conclusion in tables: data, decisions, measures, classes, differences."""
+        from scorewise.evaluation.page import evaluation_page
+
+        return evaluation_page(self)
 
 
 def evaluation_document(
@@ -225,15 +223,33 @@ def evaluation_document(
     s: Settings,
     differences: Sequence[DifferenceRecord] = (),
 ) -> EvaluationDocument:
-    """The document of evaluations on the same rows."""
+    """The document of evaluations of two classes on the same rows."""
     models = [ModelRecord.of(name, e) for name, e in evaluations.items()]
     remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e)]
     return EvaluationDocument(
-        settings=SettingsRecord(level=s.level, seed=s.seed, threshold=s.threshold, clip=s.clip),
+        settings=record_of(SettingsRecord, s),
         data=DataRecord.of(next(iter(evaluations.values())).tally),
         models=models,
+        classes=[],
         differences=list(differences),
         hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
+    )
+
+
+def class_document(e: ClassEvaluation) -> EvaluationDocument:
+    """The document of one model of several classes."""
+    t, model = e.tally, ModelRecord.of_classes(e)
+    unknown = dict.fromkeys(
+        ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
+    )
+    classes = [ClassRecord.of(e, name) for name in t.classes]
+    return EvaluationDocument(
+        settings=record_of(SettingsRecord, e.settings, threshold=None),
+        data=record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown),
+        models=[model],
+        classes=classes,
+        differences=[],
+        hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
 
 
@@ -292,132 +308,59 @@ def _unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
             yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"
 
 
-# The page.
+def _class_hints(e: ClassEvaluation) -> Iterator[str]:
+    """What a reader should be told in words."""
+    t = e.tally
+    if not t.rows:
+        return
+    absent = t.weight == 0
+    never = (t.confusion.weight.sum(0) == 0) & ~absent
+    if absent.any():
+        yield f"{_named(t, absent)} occurs in no row; averages over classes leave out what occurs nowhere"
+    if never.any():
+        yield f"{_named(t, never)} occurs, but is never the decision; it has no precision"
+    a = e.accuracy
+    if a.defined and a.baseline is not None and a.value < a.baseline:
+        yield (
+            f"decisions are worse than always saying the most frequent class: are the scores in the order "
+            f"of the classes, {named(list(t.classes), 5)}? classes= gives theirs"
+        )
+    yield from _ties(t)
+    if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:
+        yield "confidence is higher where the decision is wrong: keeping the surest rows raises the risk"
+    if e.canonical_ce.p is not None and e.canonical_ce.p > 0.95:
+        yield (
+            "the canonical error is below what calibrated scores get: its wide kernel hides scores that "
+            "are too unsure; measures.canonical_ce with smoothed='gaps' sees them"
+        )
+    if len(t.classes) == 2 and t.each:
+        yield "two classes have measures of their own: evaluate the scores of one of them alone for those"
+    if t.kind == "logit" and t.joint is not None and _like_probabilities(t.joint.scores):
+        yield "the scores are said to be logits, but are from 0 to 1 and add up to 1, as probabilities do"
 
 
-SHARED = 3  # measures without a value for one reason, from which on it is told once
-BASELINE = "Baseline: what chance or the best constant prediction would get."
-CALIBRATED = "Under Calibration: what calibrated scores would get on average."
-SKILL = "Skill: share of the way from there to the best value."
-CHANCE = "p: the chance that calibrated scores would get as much or more."
-COARSE = "±: certified half-width left by coarsening; the interval contains it."
+def _named(t: ClassTally, which: np.ndarray) -> str:
+    words = [f"'{c}'" for c, there in zip(t.classes, which, strict=True) if there]
+    return named(words) if len(words) == 1 else f"each of {named(words)}"
 
 
-def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
-    positive, negative = (None if c is None else str(c) for c in (data.positive, data.negative))
-    c = model.confusion
-    return Matrix(model.name, (positive, negative), ((c.tp, c.fn), (c.fp, c.tn)))
+def _ties(t: ClassTally) -> Iterator[str]:
+    """Rows in which several classes share the highest score."""
+    if t.joint is None:
+        return
+    scores = t.joint.scores
+    shared = (scores == scores.max(1, keepdims=True)).sum(1) > 1
+    if not shared.any():
+        return
+    if t.joint.whole and not t.top.weighted:
+        where = f"in {counted(int(t.joint.weight[shared].sum()), 'row')}"
+    else:
+        part = float(t.joint.weight[shared].sum() / t.joint.weight.sum())
+        where = f"in about {whole_percent(part)} of the rows"
+    yield f"several classes share the highest score {where}; the first of them is the decision"
 
 
-def _table(doc: EvaluationDocument) -> Table:
-    models = doc.models
-    notes = [] if all(model.exact for model in models) else [COARSE]
-    if len(models) == 1:
-        shown = [m for m in models[0].measures if m.name not in _told_once(models)]
-        return measure_table(shown, doc.settings.level, notes)
-    return _side_by_side(doc, notes)
-
-
-def _told_once(models: Sequence[ModelRecord]) -> set[str]:
-    """Measures that no model has, for a reason that three or more share; it is told once, below."""
-    found = []
-    for model in models:
-        shared = Counter(m.why for m in model.measures if m.why)
-        found.append({m.name for m in model.measures if shared[m.why] >= SHARED})
-    return set.intersection(*found)
-
-
-def _without_value(models: Sequence[ModelRecord]) -> list[Section]:
-    told = _told_once(models)
-    pairs = [(model.name, m) for model in models for m in model.measures if m.name in told]
-    reasons = {name: {m.why for n, m in pairs if n == name} for name in {n for n, _ in pairs}}
-    alike = len({frozenset(whys) for whys in reasons.values()}) == 1
-    return undefined((m.why if alike else f"'{name}': {m.why}", m.title) for name, m in pairs)
-
-
-def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()) -> Table:
-    """One row for each measure, group by group: value, interval, baseline, skill and method."""
-    expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
-    tested = [CHANCE] if any(m.p is not None for m in measures) else []
-    columns = [
-        Column("Measure", "title"),
-        Column("Value", "value", point=True),
-        Column(f"{percent(level)} interval", "interval or reason"),
-        Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
-        Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
-        Column("Method", "text", optional=True),
-    ]
-    rows: list[tuple[object, ...] | Heading] = []
-    for title, group in grouped(measures):
-        rows += [Heading(title), *((m.title, m, m, m, m, m.method) for m in group)]
-    return Table(columns, rows, notes)
-
-
-def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
-    """Models side by side, a winner marked; a baseline where all have the same."""
-    models = doc.models
-    by_name = [{m.name: m for m in model.measures} for model in models]
-    every: dict[str, MeasureRow] = {}
-    told = _told_once(models)
-    for m in (m for model in models for m in model.measures if m.name not in told):
-        every.setdefault(m.name, m)
-    rows: list[tuple[object, ...] | Heading] = []
-    for title, group in grouped(list(every.values())):
-        rows += [
-            Heading(title),
-            *(
-                (m.title, *_compared([of.get(m.name) for of in by_name], _winner(doc, m)))
-                for m in group
-            ),
-        ]
-    brackets = f"Brackets: {percent(doc.settings.level)} interval."
-    columns = [
-        Column("Measure", "title"),
-        *(
-            Column(Name(m.name), "compared", meaning="" if i else brackets)
-            for i, m in enumerate(models)
-        ),
-        Column("Baseline", optional=True, point=True, meaning=BASELINE),
-        Column("Method", "text", optional=True),
-    ]
-    return Table(columns, rows, notes)
-
-
-def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
-    """The model that is clearly better than every other: all paired intervals exclude 0."""
-    sign = {"high": 1, "low": -1}.get(m.better, 0)
-    beaten: dict[str, set[str]] = {}
-    for d in doc.differences:
-        if d.measure == m.name and d.low is not None and d.high is not None:
-            if min(sign * d.low, sign * d.high) > 0:
-                beaten.setdefault(d.first, set()).add(d.second)
-            elif max(sign * d.low, sign * d.high) < 0:
-                beaten.setdefault(d.second, set()).add(d.first)
-    names = [model.name for model in doc.models]
-    return next((i for i, n in enumerate(names) if {n} | beaten.get(n, set()) == {*names}), None)
-
-
-def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[object]:
-    """The cells of one measure: that of each model, the baseline and the method."""
-    there = [m for m in rows if m is not None]
-    cells: list[object] = [
-        "" if m is None else Compared(m, i == winner) for i, m in enumerate(rows)
-    ]
-    baselines = {m.baseline for m in there}
-    common = baselines.pop() if len(baselines) == 1 else None
-    methods = dict.fromkeys(m.method for m in there if m.method)
-    return [*cells, "" if common is None else common, "; ".join(methods)]
-
-
-def grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
-    """Each group's title and its measures, in the order in which they come."""
-    groups: dict[str, list[MeasureRow]] = {}
-    for m in measures:
-        groups.setdefault(m.group, []).append(m)
-    return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
-
-
-def footnotes(seed: int, clip: float | None) -> list[str]:
-    """What the numbers depend on, for a page that is kept."""
-    clipped = [] if clip is None else [f"Log loss clips at {clip:g}."]
-    return [f"Seed {seed}.", *clipped, "Ties count half; row order does not matter."]
+def _like_probabilities(scores: np.ndarray) -> bool:
+    if not len(scores) or scores.min() < 0 or scores.max() > 1:
+        return False
+    return bool((np.abs(scores.sum(1) - 1) < 0.01).all())

@@ -130,7 +130,9 @@ def by_rater(x: Rated, total: float) -> Floats:
 def _variance(d: Disagreement, first: Said, second: Said) -> float:
     """Of the disagreement of two independent ratings, beyond what either of them says alone."""
     (a, of_a), (b, of_b) = first, second
-    if len(a) <= _TABLE:  # a sum of squares, which cancels nothing where a rater hardly ever differs
+    if (
+        len(a) <= _TABLE
+    ):  # a sum of squares, which cancels nothing where a rater hardly ever differs
         every = np.arange(len(a), dtype=np.int32)
         left = d.between(every[:, None], every) - of_a[:, None] - of_b + float((a * of_a).sum())
         found = float(a @ (left * left) @ b)

@@ -1,4 +1,4 @@
-"""Rows and scores of two classes that were judged: how they are written, and what pages say of them."""
+"""Rows and scores that were judged: how they are written, and what pages say of them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Weight: TypeAlias = Annotated[float, Meta(ge=0)]
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecord:
-    """The data that the scores were judged on."""
+    """The data that the scores were judged on; what only two classes have is null of several."""
 
     sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
     label: Annotated[str | None, says("Column of the labels; null when it has no name.")]
     positive: Annotated[Label, says("The positive class; null when none is known.")]
     negative: Annotated[Label, says("The negative class; null when none is known.")]
-    rule: Annotated[str, says("How it was decided which class is positive.")]
+    rule: Annotated[str, says("How it was decided which class is which.")]
     rows: Annotated[Count, says("Rows judged, without those dropped.")]
-    positives: Annotated[Count, says("Rows of the positive class.")]
-    negatives: Annotated[Count, says("Rows of the negative class.")]
+    positives: Annotated[Count | None, says("Rows of the positive class.")]
+    negatives: Annotated[Count | None, says("Rows of the negative class.")]
     dropped: Annotated[Count, says("Rows left out because a value was missing.")]
     weight: Annotated[str | None, says("Column of the weights; null when all rows weigh the same.")]
-    weight_positives: Annotated[Weight, says("Total weight of the positive class.")]
-    weight_negatives: Annotated[Weight, says("Total weight of the negative class.")]
+    weight_positives: Annotated[Weight | None, says("Total weight of the positive class.")]
+    weight_negatives: Annotated[Weight | None, says("Total weight of the negative class.")]
 
     @classmethod
     def of(cls, t: Tally) -> DataRecord:
@@ -44,9 +44,9 @@ class DataRecord:
     def facts(self) -> list[tuple[str, Sentence]]:
         """What a page says of them, as pairs of a key and a sentence."""
         facts: list[tuple[str, Sentence]] = [("Data", names(self.sources))] if self.sources else []
-        of_rows = _share(self.positives, self.negatives)
-        rows = f"{count(self.rows)}: {count(self.positives)} positive{of_rows}"
-        facts.append(("Rows", f"{rows}, {count(self.negatives)} negative"))
+        up, down = self.positives or 0, self.negatives or 0
+        rows = f"{count(self.rows)}: {count(up)} positive{_share(up, down)}"
+        facts.append(("Rows", f"{rows}, {count(down)} negative"))
         column = [] if self.label is None else [" in column ", Name(self.label)]
         rule = f" ({self.rule})" if self.rule else ""
         negative = _class(self.negative)
@@ -56,7 +56,7 @@ class DataRecord:
         if self.dropped:
             facts.append(("Dropped", f"{counted(self.dropped, 'row')} with missing values"))
         if self.weight is not None:
-            plus, minus = self.weight_positives, self.weight_negatives
+            plus, minus = self.weight_positives or 0.0, self.weight_negatives or 0.0
             weights = (
                 f": {count(plus)} on positives{_share(plus, minus)}, {count(minus)} on negatives"
             )

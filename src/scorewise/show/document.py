@@ -43,7 +43,6 @@ DOCUMENTS = {
     "calibrate-classes": "scorewise.recalibrating.document:CalibrateClassesDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "evaluate": "scorewise.evaluation.document:EvaluationDocument",
-    "evaluate-classes": "scorewise.evaluation.class_document:ClassDocument",
     "in-and-out": "scorewise.models.document:InAndOutDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",

@@ -28,7 +28,9 @@ AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 _PART = 1 << 15  # rows that are folded into cells at a time
 _ROWS = 1 << 22  # keys whose halves are worth a thread each
-_BLOCKS = 64  # blocks that are; with fewer, threads that wait for each other cost more than they save
+_BLOCKS = (
+    64  # blocks that are; with fewer, threads that wait for each other cost more than they save
+)
 _MOST_THREADS = 4
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

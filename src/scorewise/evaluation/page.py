@@ -1,0 +1,346 @@
+"""What `evaluate` shows: the data, the decisions, every measure, each class, and differences of models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from scorewise.estimate import number
+from scorewise.show.page import (
+    DASH,
+    Column,
+    Compared,
+    Heading,
+    Matrix,
+    Name,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    chance,
+    count,
+    counted,
+    hints,
+    interval,
+    names,
+    percent,
+    undefined,
+    value,
+)
+
+if TYPE_CHECKING:
+    from scorewise.evaluation.document import (
+        ClassRecord,
+        DifferenceRecord,
+        EvaluationDocument,
+        ModelRecord,
+    )
+    from scorewise.show.data import DataRecord
+    from scorewise.show.document import MeasureRow
+
+TITLES = {
+    "decisions": "Decisions",
+    "order": "Ranking",
+    "scores": "Scores (smROC)",
+    "probability": "Probabilities",
+    "calibration": "Calibration",
+}
+SHARED = 3  # measures without a value for one reason, from which on it is told once
+BASELINE = "Baseline: what chance or the best constant prediction would get."
+CALIBRATED = "Under Calibration: what calibrated scores would get on average."
+SKILL = "Skill: share of the way from there to the best value."
+CHANCE = "p: the chance that calibrated scores would get as much or more."
+COARSE = "±: certified half-width left by coarsening; the interval contains it."
+MANY = 10  # classes whose confusion is still shown whole
+WORST, BEST = 15, 5  # classes listed where there are many
+LISTED = 10  # confusions listed otherwise
+SHORT = {
+    "sensitivity": "Recall",
+    "precision": "Precision",
+    "f1": "F1",
+    "auroc": "AUROC",
+    "average_precision": "AP",
+    "brier": "Brier",
+    "ece": "ECE",
+}
+
+
+def evaluation_page(doc: EvaluationDocument) -> Page:
+    """The page of one model, of several side by side, or of a model of several classes."""
+    by_measure = [d.measure for d in doc.differences]
+    lines = [_difference(d, several=by_measure.count(d.measure) > 1) for d in doc.differences]
+    sections = [
+        *(_of_classes(doc) if doc.classes else _of_two(doc)),
+        *([Section("Differences, on the same rows", lines=lines)] if lines else []),
+        *hints(doc.hints),
+    ]
+    clip = doc.settings.clip
+    clipped = [] if clip is None else [f"Log loss clips at {clip:g}."]
+    seed = f"Seed {doc.settings.seed}."
+    record = [seed, *clipped, "Ties count half; row order does not matter."]
+    return Page(doc.command, sections, record)
+
+
+def _of_two(doc: EvaluationDocument) -> list[Section]:
+    models = doc.models
+    facts = [*doc.data.facts(), *(fact for model in models for fact in _scores(model))]
+    return [
+        Section(facts=facts),
+        Section(matrices=[_matrix(doc.data, model) for model in models]),
+        Section(table=_table(doc)),
+        *_without_value(models),
+    ]
+
+
+def _of_classes(doc: EvaluationDocument) -> list[Section]:
+    measures = doc.models[0].measures
+    defined = [m for m in measures if not m.why]
+    notes = [COARSE] if any(m.bound for m in defined) else []
+    table = _measure_table(defined, doc.settings.level, notes)
+    return [
+        Section(facts=_class_facts(doc)),
+        *_decisions(doc),
+        *([Section(table=table)] if defined else []),
+        *undefined((m.why, m.title) for m in measures),
+        _each(doc.classes),
+    ]
+
+
+def _scores(model: ModelRecord) -> list[tuple[str, Sentence]]:
+    """What kind of scores it has, and where they are cut."""
+    ends = ""
+    if model.distinct and model.lowest is not None and model.highest is not None:
+        ends = f" from {number(model.lowest)} to {number(model.highest)}"
+    coarse = "" if model.exact else "; coarsened"
+    scores = f": {model.kind}, {counted(model.distinct, 'distinct value')}{ends}{coarse}"
+    what = "probability" if model.kind == "logit" else "score"
+    assert model.cut is not None
+    cut = f"{what} >= {model.cut.threshold!r} is positive; the same for any cut in "
+    return [("Model", [Name(model.name), scores]), ("", cut + model.cut.same_decisions())]
+
+
+def _difference(d: DifferenceRecord, several: bool) -> Sentence:
+    """The difference in a sentence; with the adjusted p-value where there are several."""
+    pair = [f"{d.title} ", Name(d.first), " - ", Name(d.second), ": "]
+    if d.value is None:
+        return [*pair, f"{DASH}  {d.why}"]
+    text = f"{value(d)} {interval(d)}"
+    if d.p is not None:
+        text += f", {chance(d.p)}"
+        adjusted = several and d.p_adjusted is not None
+        text += f" ({chance(d.p_adjusted or 0.0)} by Holm)" if adjusted else ""
+    return [*pair, f"{text}; {d.method}"]
+
+
+def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
+    positive, negative = (None if c is None else str(c) for c in (data.positive, data.negative))
+    c = model.confusion
+    assert not isinstance(c, list)
+    return Matrix(model.name, (positive, negative), ((c.tp, c.fn), (c.fp, c.tn)))
+
+
+def _table(doc: EvaluationDocument) -> Table:
+    models = doc.models
+    notes = [] if all(model.exact for model in models) else [COARSE]
+    if len(models) == 1:
+        shown = [m for m in models[0].measures if m.name not in _told_once(models)]
+        return _measure_table(shown, doc.settings.level, notes)
+    return _side_by_side(doc, notes)
+
+
+def _told_once(models: Sequence[ModelRecord]) -> set[str]:
+    """Measures that no model has, for a reason that three or more share; it is told once, below."""
+    found = []
+    for model in models:
+        shared = Counter(m.why for m in model.measures if m.why)
+        found.append({m.name for m in model.measures if shared[m.why] >= SHARED})
+    return set.intersection(*found)
+
+
+def _without_value(models: Sequence[ModelRecord]) -> list[Section]:
+    told = _told_once(models)
+    pairs = [(model.name, m) for model in models for m in model.measures if m.name in told]
+    reasons = {name: {m.why for n, m in pairs if n == name} for name in {n for n, _ in pairs}}
+    alike = len({frozenset(whys) for whys in reasons.values()}) == 1
+    return undefined((m.why if alike else f"'{name}': {m.why}", m.title) for name, m in pairs)
+
+
+def _measure_table(
+    measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()
+) -> Table:
+    """One row for each measure, group by group: value, interval, baseline, skill and method."""
+    expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
+    tested = [CHANCE] if any(m.p is not None for m in measures) else []
+    columns = [
+        Column("Measure", "title"),
+        Column("Value", "value", point=True),
+        Column(f"{percent(level)} interval", "interval or reason"),
+        Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
+        Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
+        Column("Method", "text", optional=True),
+    ]
+    rows: list[tuple[object, ...] | Heading] = []
+    for title, group in _grouped(measures):
+        rows += [Heading(title), *((m.title, m, m, m, m, m.method) for m in group)]
+    return Table(columns, rows, notes)
+
+
+def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
+    """Models side by side, a winner marked; a baseline where all have the same."""
+    models = doc.models
+    by_name = [{m.name: m for m in model.measures} for model in models]
+    every: dict[str, MeasureRow] = {}
+    told = _told_once(models)
+    for m in (m for model in models for m in model.measures if m.name not in told):
+        every.setdefault(m.name, m)
+    rows: list[tuple[object, ...] | Heading] = []
+    for title, group in _grouped(list(every.values())):
+        rows += [
+            Heading(title),
+            *(
+                (m.title, *_compared([of.get(m.name) for of in by_name], _winner(doc, m)))
+                for m in group
+            ),
+        ]
+    brackets = f"Brackets: {percent(doc.settings.level)} interval."
+    columns = [
+        Column("Measure", "title"),
+        *(
+            Column(Name(m.name), "compared", meaning="" if i else brackets)
+            for i, m in enumerate(models)
+        ),
+        Column("Baseline", optional=True, point=True, meaning=BASELINE),
+        Column("Method", "text", optional=True),
+    ]
+    return Table(columns, rows, notes)
+
+
+def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
+    """The model that is clearly better than every other: all paired intervals exclude 0."""
+    sign = {"high": 1, "low": -1}.get(m.better, 0)
+    beaten: dict[str, set[str]] = {}
+    for d in doc.differences:
+        if d.measure == m.name and d.low is not None and d.high is not None:
+            if min(sign * d.low, sign * d.high) > 0:
+                beaten.setdefault(d.first, set()).add(d.second)
+            elif max(sign * d.low, sign * d.high) < 0:
+                beaten.setdefault(d.second, set()).add(d.first)
+    names = [model.name for model in doc.models]
+    return next((i for i, n in enumerate(names) if {n} | beaten.get(n, set()) == {*names}), None)
+
+
+def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[object]:
+    """The cells of one measure: that of each model, the baseline and the method."""
+    there = [m for m in rows if m is not None]
+    cells: list[object] = [
+        "" if m is None else Compared(m, i == winner) for i, m in enumerate(rows)
+    ]
+    baselines = {m.baseline for m in there}
+    common = baselines.pop() if len(baselines) == 1 else None
+    methods = dict.fromkeys(m.method for m in there if m.method)
+    return [*cells, "" if common is None else common, "; ".join(methods)]
+
+
+def _grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
+    """Each group's title and its measures, in the order in which they come."""
+    groups: dict[str, list[MeasureRow]] = {}
+    for m in measures:
+        groups.setdefault(m.group, []).append(m)
+    return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
+
+
+def _class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
+    data, classes, model = doc.data, doc.classes, doc.models[0]
+    facts: list[tuple[str, Sentence]] = [("Data", names(data.sources))] if data.sources else []
+    total = sum(c.weight for c in classes)
+    column = [] if data.label is None else [" in column ", Name(data.label)]
+    facts.append(("Rows", [f"{count(data.rows)} of {len(classes)} classes", *column]))
+    shares: list[str] = []
+    for c in classes[:MANY]:
+        part = f" ({percent(c.weight / total)})" if total else ""
+        shares += [", ", Name(c.name), f" {count(c.weight)}{part}"]
+    more = f" and {len(classes) - MANY} more" if len(classes) > MANY else ""
+    facts.append(("Classes", [*shares[1:], more]))
+    if data.dropped:
+        facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
+    if data.weight is not None:
+        facts.append(("Weights", [Name(data.weight), f": {count(total)} in all"]))
+    taken = f", columns in the order {data.rule}" if data.rule else ""
+    known = (
+        "only the decision and the confidence in it are known"
+        if model.kind is None
+        else f"a {model.kind} for each class{taken}; the highest is the decision"
+    )
+    facts.append(("Scores", known))
+    distinct = counted(model.distinct, "distinct value")
+    facts.append(("Confidence", [Name(model.confidence or ""), f", {distinct}"]))
+    return facts
+
+
+def _decisions(doc: EvaluationDocument) -> list[Section]:
+    """The confusion, whole where it is small and has room, else its largest entries off the diagonal."""
+    listed = _confused(doc)
+    if len(doc.classes) > MANY:
+        return listed
+    columns = [Column("true \\ predicted", "name")]
+    columns += [Column(Name(c.name), "count") for c in doc.classes]
+    rows = [(c.name, *line) for c, line in zip(doc.classes, _confusion(doc), strict=True)]
+    narrow = listed[0] if listed else None
+    return [Section("Confusion", table=Table(columns, rows), narrow=narrow)]
+
+
+def _confusion(doc: EvaluationDocument) -> list[list[float]]:
+    table = doc.models[0].confusion
+    assert isinstance(table, list)
+    return table
+
+
+def _confused(doc: EvaluationDocument) -> list[Section]:
+    found = sorted(
+        (-weight, i, j)
+        for i, line in enumerate(_confusion(doc))
+        for j, weight in enumerate(line)
+        if i != j and weight
+    )
+    if not found:
+        return []
+    classes = doc.classes
+    rows = [
+        (classes[i].name, classes[j].name, -w, -w / classes[i].weight) for w, i, j in found[:LISTED]
+    ]
+    more = len(found) - len(rows)
+    lines = [f"{count(more)} further pairs of classes are confused less often."] if more > 0 else []
+    columns = [
+        Column("True", "name"),
+        Column("Predicted", "name"),
+        Column("Rows", "count"),
+        Column("Of the class", "percent"),
+    ]
+    return [Section("Most frequent confusions", table=Table(columns, rows), lines=lines)]
+
+
+def _each(classes: Sequence[ClassRecord]) -> Section:
+    """One line for each class; of many, the worst and the best by F1."""
+    titles = {m.name: SHORT[m.name] for m in classes[0].measures if m.name in SHORT}
+    chosen, lines = classes, []
+    if len(chosen) > WORST + BEST + MANY:
+        ranked = sorted((c for c in chosen if _f1(c) is not None), key=_f1)
+        shown = [*ranked[:WORST], *ranked[WORST:][-BEST:]]
+        lines = [
+            f"The {WORST} classes of the lowest F1 and the {BEST} of the highest; the JSON document has "
+            f"the {len(chosen) - len(shown):,} others too."
+        ]
+        chosen = shown
+    rows = []
+    for c in chosen:
+        values = {m.name: m.value for m in c.measures}
+        rows.append((c.name, c.weight, c.called, *(values[name] for name in titles)))
+    columns = [Column("Class", "name"), Column("Rows", "count"), Column("Predicted", "count")]
+    columns += [Column(title) for title in titles.values()]
+    return Section("Each class against the rest", table=Table(columns, rows), lines=lines)
+
+
+def _f1(c: ClassRecord) -> Any:
+    """F1 of a class, where it has one."""
+    return next((m.value for m in c.measures if m.name == "f1"), None)
