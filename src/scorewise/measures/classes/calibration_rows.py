@@ -192,7 +192,8 @@ def skce(
         value = math.copysign(2.0, value)
     rng = np.random.default_rng(seed)
     null = _null(s, share, rng)
-    p = share_beyond(null, value - 1e-6 * abs(value))  # the rounding of single precision
+    terms = float((np.abs(gap) @ np.abs(gap).T * share).sum())
+    p = share_beyond(null, value - 1e-6 * terms)  # the rounding of single precision
     own, noise = _linear(each, s.weight)
     normal, tail = rng.standard_normal(len(null)), (1 - level) / 2
     # upwards nothing is taken off, so that what is not seen to vary may still
