@@ -250,6 +250,8 @@ def mcc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     if called.sum() < 2:
         only = t.classes[int(called.argmax())]
         return Estimate.undefined(f"all rows are called {only}", level)
+    if why := why_uneven(t, t.weight) or why_uneven(t, t.confusion.weight.sum(0)):
+        return Estimate.undefined(why, level)
     if len(t.classes) == 2:
         return mcc_of_two(t.confusion, level=level)
     return _signed(t, formulas.mcc, mcc_limits(t.confusion, level), level, "Wilson, delta")
