@@ -31,6 +31,7 @@ from scorewise.show.document import (
     says,
 )
 from scorewise.show.page import Page, counted, named, whole_percent
+from scorewise.show.verdict import Claim
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
 
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation
     from scorewise.evaluation.models import Evaluation
 
+# the measures of the first screen
+FIRST = (
+    "auroc", "average_precision", "brier", "log_loss", "calibration_intercept", "calibration_slope", "ece",
+    "sensitivity", "specificity", "precision",
+)  # fmt: skip
+FIRST_OF_CLASSES = (
+    "accuracy", "balanced_accuracy", "macro_f1", "kappa", "macro_auroc", "log_loss", "brier", "ece",
+)  # fmt: skip
 DECIDED = ("sensitivity", "precision", "f1")
 SCORED = ("auroc", "average_precision", "brier", "ece")
 FEW = 50  # classes of which also the scores are judged one by one
@@ -103,8 +112,8 @@ class ModelRecord:
     measures: Annotated[list[MeasureRow], says("The measures, group by group.")]
 
     @classmethod
-    def of(cls, name: str, e: Evaluation) -> ModelRecord:
-        """The record of scores of two classes."""
+    def of(cls, name: str, e: Evaluation, every: bool = True) -> ModelRecord:
+        """The record of scores of two classes, with every measure or those of the first screen."""
         c = e.confusion
         cut = e.tally.cut(e.settings.threshold)
         return cls(
@@ -115,11 +124,11 @@ class ModelRecord:
             **_ranked(e.tally),
             cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
             confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
-            measures=[MeasureRow.of(MEASURES[key], estimate) for key, estimate in e.items()],
+            measures=[MeasureRow.of(MEASURES[key], e[key]) for key in e if every or key in FIRST],
         )
 
     @classmethod
-    def of_classes(cls, e: ClassEvaluation) -> ModelRecord:
+    def of_classes(cls, e: ClassEvaluation, every: bool = True) -> ModelRecord:
         """The record of scores, or decisions, of several classes."""
         t = e.tally
         return cls(
@@ -130,7 +139,11 @@ class ModelRecord:
             **_ranked(t.ranked),
             cut=None,
             confusion=t.confusion.weight.tolist(),
-            measures=[MeasureRow.of(CLASS_MEASURES[key], estimate) for key, estimate in e.items()],
+            measures=[
+                MeasureRow.of(CLASS_MEASURES[key], e[key])
+                for key in e
+                if every or key in FIRST_OF_CLASSES
+            ],
         )
 
 
@@ -196,6 +209,7 @@ class EvaluationDocument(Document):
     """Models judged on the same rows."""
 
     command: Annotated[Literal["evaluate"], says(COMMAND)] = "evaluate"
+    verdict: Annotated[list[Claim], says("What the numbers mean, in sentences.")]
     settings: SettingsRecord
     data: DataRecord
     models: Annotated[
@@ -222,11 +236,15 @@ def evaluation_document(
     evaluations: Mapping[str, Evaluation],
     s: Settings,
     differences: Sequence[DifferenceRecord] = (),
+    every: bool = True,
 ) -> EvaluationDocument:
     """The document of evaluations of two classes on the same rows."""
-    models = [ModelRecord.of(name, e) for name, e in evaluations.items()]
+    from scorewise.evaluation.verdict import verdict_of
+
+    models = [ModelRecord.of(name, e, every) for name, e in evaluations.items()]
     remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e)]
     return EvaluationDocument(
+        verdict=verdict_of(evaluations, differences),
         settings=record_of(SettingsRecord, s),
         data=DataRecord.of(next(iter(evaluations.values())).tally),
         models=models,
@@ -236,14 +254,17 @@ def evaluation_document(
     )
 
 
-def class_document(e: ClassEvaluation) -> EvaluationDocument:
+def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument:
     """The document of one model of several classes."""
-    t, model = e.tally, ModelRecord.of_classes(e)
+    from scorewise.evaluation.verdict import class_verdict
+
+    t, model = e.tally, ModelRecord.of_classes(e, every)
     unknown = dict.fromkeys(
         ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
     )
     classes = [ClassRecord.of(e, name) for name in t.classes]
     return EvaluationDocument(
+        verdict=class_verdict(e),
         settings=record_of(SettingsRecord, e.settings, threshold=None),
         data=record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown),
         models=[model],

@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import number
+from scorewise.evaluation.document import (
+    FIRST,
+    FIRST_OF_CLASSES,
+    ClassRecord,
+    DifferenceRecord,
+    EvaluationDocument,
+    ModelRecord,
+)
 from scorewise.show.page import (
     DASH,
     Column,
@@ -28,14 +36,9 @@ from scorewise.show.page import (
     undefined,
     value,
 )
+from scorewise.show.verdict import verdict
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.document import (
-        ClassRecord,
-        DifferenceRecord,
-        EvaluationDocument,
-        ModelRecord,
-    )
     from scorewise.show.data import DataRecord
     from scorewise.show.document import MeasureRow
 
@@ -70,9 +73,12 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
     """The page of one model, of several side by side, or of a model of several classes."""
     by_measure = [d.measure for d in doc.differences]
     lines = [_difference(d, several=by_measure.count(d.measure) > 1) for d in doc.differences]
+    every = any(m.name not in FIRST + FIRST_OF_CLASSES for x in doc.models for m in x.measures)
     sections = [
-        *(_of_classes(doc) if doc.classes else _of_two(doc)),
-        *([Section("Differences, on the same rows", lines=lines)] if lines else []),
+        *([] if every else [Section(facts=_data(doc))]),
+        *verdict(doc.verdict),
+        *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
+        *([Section("Differences, on the same rows", lines=lines)] if lines and every else []),
         *hints(doc.hints),
     ]
     clip = doc.settings.clip
@@ -82,8 +88,35 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
     return Page(doc.command, sections, record)
 
 
-def _of_two(doc: EvaluationDocument) -> list[Section]:
+def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
+    """The rows in a line: how many, of which files and classes."""
+    d = doc.data
+    of = [" of ", *names(d.sources)] if d.sources else []
+    if doc.classes:
+        line: list[str] = [count(d.rows), *of, f", {len(doc.classes)} classes"]
+    else:
+        up, down = d.positives or 0, d.negatives or 0
+        part = f" ({percent(up / (up + down))})" if up + down else ""
+        sides = [DASH if c is None else Name(c) for c in (d.positive, d.negative)]
+        line = [
+            count(d.rows),
+            *of,
+            f": {count(up)} ",
+            sides[0],
+            f"{part}, {count(down)} ",
+            sides[1],
+        ]
+        line += ["; ", sides[0], f" is positive ({d.rule})"] if d.rule else []
+    line += [f"; {counted(d.dropped, 'row')} dropped as missing"] if d.dropped else []
+    line += ["; weights ", Name(d.weight)] if d.weight is not None else []
+    return [("Rows", line)]
+
+
+def _of_two(doc: EvaluationDocument, every: bool) -> list[Section]:
     models = doc.models
+    if not every:
+        one = [Section(matrices=[_matrix(doc.data, models[0])])] if len(models) == 1 else []
+        return [*one, Section(table=_table(doc)), *_without_value(models)]
     facts = [*doc.data.facts(), *(fact for model in models for fact in _scores(model))]
     return [
         Section(facts=facts),
@@ -93,13 +126,13 @@ def _of_two(doc: EvaluationDocument) -> list[Section]:
     ]
 
 
-def _of_classes(doc: EvaluationDocument) -> list[Section]:
+def _of_classes(doc: EvaluationDocument, every: bool) -> list[Section]:
     measures = doc.models[0].measures
     defined = [m for m in measures if not m.why]
     notes = [COARSE] if any(m.bound for m in defined) else []
     table = _measure_table(defined, doc.settings.level, notes)
     return [
-        Section(facts=_class_facts(doc)),
+        *([Section(facts=_class_facts(doc))] if every else []),
         *_decisions(doc),
         *([Section(table=table)] if defined else []),
         *undefined((m.why, m.title) for m in measures),

@@ -35,6 +35,11 @@ def page_parts(page: Page) -> list[str]:
     parts = [f"### scorewise {page.command}"]
     for section in page.sections:
         parts += [f"**{escape(section.title)}**"] if section.title else []
+        parts += (
+            ["\n".join(f"- {_sentence(claim)}" for claim in section.verdict)]
+            if section.verdict
+            else []
+        )
         facts = [*_facts(section), *map(_matrix, section.matrices)]
         lines = [f"- {_sentence(line)}" for line in section.lines]
         parts += ["\n".join(facts)] if facts else []

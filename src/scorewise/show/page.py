@@ -130,11 +130,12 @@ class Matrix:
 class Section:
     """A title, and below it facts (key and sentence), a table and sentences; each may be absent.
 
-    A fact without a key continues the one before. `matrices` stand side by side. `narrow` is shown in
-    place of a table that has no room.
+    `verdict` are the sentences that open a page. A fact without a key continues the one before.
+    `matrices` stand side by side. `narrow` is shown in place of a table that has no room.
     """
 
     title: str = ""
+    verdict: Sequence[Sentence] = ()
     facts: Sequence[tuple[str, Sentence]] = ()
     table: Table | None = None
     lines: Sequence[Sentence] = ()

@@ -102,6 +102,9 @@ def _section(section: Section, width: int) -> list[Text]:
     if section.narrow and len(bands) > 1:
         return _section(section.narrow, width)
     lines = [rule(plain(section.title), width)] if section.title else []
+    for claim in section.verdict:
+        first, *rest = fold(_sentence(claim), width - 2)
+        lines += [Text(first, "bold"), *(Text(f"  {part}", "bold") for part in rest)]
     lines += _pairs(_facts(section.facts), width)
     lines += _beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
     lines += _table(section.table, bands, width) if section.table else []

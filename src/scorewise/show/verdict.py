@@ -1,0 +1,68 @@
+"""Verdicts: what numbers mean, in plain sentences that are never stronger than their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from scorewise.estimate import Estimate
+from scorewise.show.document import Number, Word, finite, says
+from scorewise.show.page import Section, interval, value, whole_percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A number that a sentence rests on."""
+
+    name: Annotated[Word, says("Name of the measure.")]
+    of: Annotated[str, says("What it was measured of, such as a model or a pair; may be empty.")]
+    value: Annotated[Number, says("Its value; null when undefined or infinite.")]
+    low: Annotated[Number, says("Lower end of its interval; null when there is none.")]
+    high: Annotated[Number, says("Upper end of its interval; null when there is none.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A sentence of the verdict, what it finds, and the numbers it rests on."""
+
+    about: Annotated[
+        Literal["data", "ranking", "decisions", "probabilities", "repair", "models", "next"],
+        says("What the sentence is about."),
+    ]
+    finding: Annotated[Word, says("What was found, in a word or two that stay the same.")]
+    sentence: Annotated[Word, says("The sentence, as every view shows it.")]
+    figures: Annotated[list[Figure], says("The numbers that the sentence rests on.")]
+
+
+def figure(name: str, e: Any, of: str = "") -> Figure:
+    """The record of an estimate that a sentence rests on."""
+    low, high = (None if x is None else finite(x) for x in (e.low, e.high))
+    return Figure(
+        name=name, of=of, value=None if e.value is None else finite(e.value), low=low, high=high
+    )
+
+
+def shown(e: Estimate) -> str:
+    """An estimate within a sentence.
+
+    >>> shown(Estimate(0.8591, 0.823, 0.888))
+    '0.859 [0.823, 0.888]'
+    """
+    ends = interval(e)
+    return f"{value(e)} {ends}".rstrip()
+
+
+def share(e: Estimate) -> str:
+    """A share within a sentence, in percent.
+
+    >>> share(Estimate(0.248, 0.18, 0.332))
+    '25% [18, 33]'
+    """
+    low, high = (whole_percent(x).rstrip("%") for x in (e.low, e.high))
+    return f"{whole_percent(e.value)} [{low}, {high}]"
+
+
+def verdict(claims: Sequence[Claim]) -> list[Section]:
+    """The sentences as the first section of a page; none where there are none."""
+    return [Section(verdict=[c.sentence for c in claims])] if claims else []
