@@ -59,7 +59,7 @@ def test_further_columns_are_named_too(file):
         ({"humans": ["h0"]}, "judges= names columns"),
         ({"humans": {"h0": [1]}, "judges": ["j0"]}, "humans= names columns"),
         ({"humans": ["h0"], "judges": ["j0"], "weight": [1, 2]}, "weight= is the name of a column"),
-        ({"judges": ["j0"]}, "humans is a path or a name"),
+        ({"judges": ["j0"]}, "no humans= was given; name at least one column"),
     ],
 )
 def test_names_that_mean_nothing(file, options, sentence):

@@ -571,9 +571,9 @@ def test_what_cannot_be_told_says_why():
         (([1, 2], [1, 2]), {"weights": [[1]]}, "the table of weights has shape (1, 1)"),
         (([1, 2], [1, 2]), {"weights": [[1, 2], [0, 1]]}, "is 2; weights lie between 0 and 1"),
         (([1, 2], [1, 2]), {"no_answer": "maybe"}, "no_answer='maybe' is not known"),
-        (([1, 2], [1, 2]), {"level": 95}, "level is 95"),
-        (([1, 2], [1, 2]), {"replicates": 3}, "replicates is 3; it must be a whole number, 100"),
-        (([1, 2], [1, 2]), {"width": 0}, "width is 0; it must lie between 0 and 2"),
+        (([1, 2], [1, 2]), {"level": 95}, "level must lie between 0 and 1, such as 0.95; got 95"),
+        (([1, 2], [1, 2]), {"replicates": 3}, "replicates must be an integer from 100 up"),
+        (([1, 2], [1, 2]), {"width": 0}, "width must lie between 0 and 2, such as 0.1; got 0"),
         (([1, 2], [1, 3]), {"categories": [1, 2]}, "judge is not among the categories in 1 row"),
         (([1, 2], [1, 2]), {"swapped": {"bot": [1, 2]}}, "verdicts of 'bot', which is no judge"),
         (([1, 2], [1, 2]), {"swapped": [1, 2]}, "swapped= takes verdicts by the name"),
@@ -605,7 +605,7 @@ def test_bad_input_is_told_in_one_sentence(args, options, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"width": 0}, "width is 0"),
+        ({"width": 0}, "width must lie between 0 and 2, such as 0.1; got 0"),
         ({"width": 0.1, "of": "alpha"}, "of='alpha' is not known"),
         ({"width": 0.1, "kappa": 1.5}, "kappa is 1.5; it must lie between 0 and 1"),
         ({"width": 0.1, "kappa": 1.0}, "kappa is 1; raters who never differ"),

@@ -9,8 +9,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-import numpy as np
-
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing.baseline import Baseline, Paradox, baseline, paradox
 from scorewise.agreeing.disagreement import (
@@ -24,6 +22,7 @@ from scorewise.agreeing.disagreement import (
     specific_agreement,
 )
 from scorewise.agreeing.reading import read_ratings
+from scorewise.checks import check
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.rows import one_of
@@ -305,15 +304,16 @@ def agree(
     >>> a.cohen_kappa
     0.286 [0.054, 0.501]
     """
-    if isinstance(level, bool | str) or not 0 < level < 1:
-        raise BadInput(f"level={level!r} is not between 0 and 1; 0.95 is usual")
-    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise BadInput(f"top={top!r} is no number of rows; pass 0 or more")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
+    check(level=level, seed=seed, top=top)
     one_of("interval", interval, get_args(Interval))
     settings = Settings(weights, interval, float(level), int(seed), top)
     raters = [raters] if isinstance(raters, str) else raters
+    if rating is not None and raters and rater is None:  # the one column of who rated
+        if len(raters) > 1:
+            raise BadInput(
+                f"raters= names {len(raters)} columns; with rating=, name the one column of who rated"
+            )
+        rater, raters = next(iter(raters)), ()
     if other is not None:
         ratings = {"first": ratings, "second": other}
     if isinstance(ratings, Ratings):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.curves.thresholds import Curve
 from scorewise.errors import BadInput
 from scorewise.tallies import ClassTally, Tally
@@ -25,8 +26,7 @@ class RiskCoverage(Curve):
 
     def at(self, coverage: float) -> float:
         """The risk at a coverage; within ties, what keeping some of them at random gives on average."""
-        if not isinstance(coverage, int | float | np.number) or not 0 < coverage <= 1:
-            raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
+        check(coverage=coverage)
         if not len(self.x):
             raise BadInput("there are no rows, and so no risk")
         kept = np.concatenate(([0.0], self.x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -10,12 +11,12 @@ import numpy as np
 from msgspec import Meta
 
 from scorewise.arrays import Bools
+from scorewise.checks import at_least, check
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_weights import agreements
-from scorewise.inference.scales import z
 from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
     Accuracy,
@@ -41,7 +42,6 @@ from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, read_judges
 from scorewise.judging.sample_size import (
     Of,
-    check_width,
     needed_for_difference,
     needed_for_error,
     needed_for_share,
@@ -70,11 +70,8 @@ class Settings:
     def __post_init__(self) -> None:
         one_of("no_answer", self.no_answer, get_args(NoAnswer))
         one_of("interval", self.interval, get_args(Interval))
-        z(self.level)
-        _whole("seed", self.seed, 0)
-        _whole("replicates", self.replicates, 100)
-        if self.width is not None:
-            check_width(self.width)
+        check(level=self.level, seed=self.seed, width=self.width)
+        at_least(100, 2000, replicates=self.replicates)
 
     @property
     def draws(self) -> dict[str, Any]:
@@ -85,11 +82,6 @@ class Settings:
             "replicates": self.replicates,
             "seed": self.seed,
         }
-
-
-def _whole(name: str, given: Any, least: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")
 
 
 # A judge asked twice, with the two answers in exchanged positions.
@@ -228,7 +220,7 @@ class Judgement(Shown):
 
         Of a difference, for each pair of judges; of a kappa that is not defined there is no number.
         """
-        check_width(width)
+        check(width=width)
         one_of("of", of, get_args(Of))
         level = self.settings.level
         if of == "difference":
@@ -278,8 +270,8 @@ def judge(
     second: Any = None,
     /,
     *,
-    humans: Any = None,
-    judges: Any = None,
+    humans: Any | Sequence[str] = None,
+    judges: Any | Sequence[str] = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
     weights: Any = None,
@@ -319,6 +311,10 @@ def judge(
         scale=scale, no_answer=no_answer, interval=interval, level=level, seed=seed,
         replicates=replicates, width=width,
     )  # fmt: skip
+    if second is None and isinstance(source, str | os.PathLike):
+        for name, columns in (("humans", humans), ("judges", judges)):
+            if columns is None:
+                raise BadInput(f"no {name}= was given; name at least one column")
     said = read_judges(
         source, second, humans=humans, judges=judges, swapped=swapped, weight=weight, scale=scale,
         categories=categories, swap=swap, ignore=ignore, encoding=encoding,

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import check, is_integer, is_number
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.scales import z
@@ -45,7 +46,7 @@ def items_needed(
     >>> items_needed(0.1, "share", share=0.8), items_needed(0.1, "difference", discordant=0.3)
     (245, 466)
     """
-    check_width(width)
+    check(width=width)
     one_of("of", of, get_args(Of))
     if of == "kappa":
         return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
@@ -60,13 +61,6 @@ def items_needed(
     _between("discordant", discordant, 0, 1)
     _between("difference", difference, -discordant, discordant)
     return needed_for_difference(width, difference, discordant, level)
-
-
-def check_width(width: Any) -> None:
-    """Refuse a width that no interval has."""
-    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
-    if not number or not 0 < width < 2:
-        raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
 
 
 def needed_for_error(width: float, error: float, level: float) -> int:
@@ -119,12 +113,8 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
         raise BadInput(
             "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
         )
-    if (
-        isinstance(raters, bool)
-        or not isinstance(raters, int | np.integer)
-        or not 2 <= raters <= 10**6
-    ):
-        raise BadInput(f"raters is {raters}; it must be a whole number, 2 or more")
+    if not is_integer(raters, 2, 10**6):
+        raise BadInput(f"raters must be an integer from 2 up, such as 2; got {raters}")
     p = _margins(prevalence)
     chance = p[:, None] * p[None, :]
     table = (1 - kappa) * chance + kappa * np.diag(p)
@@ -167,6 +157,5 @@ def _margins(prevalence: Any) -> Floats:
 
 
 def _between(name: str, given: Any, low: float, high: float) -> None:
-    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not number or not low <= given <= high:
-        raise BadInput(f"{name} is {given}; it must lie between {low:g} and {high:g}")
+    if not is_number(given) or not low <= given <= high:
+        raise BadInput(f"{name} must lie between {low:g} and {high:g}; got {given}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scorewise.recalibrating.files import apply, calibrate, map_file
 from scorewise.recalibrating.recalibrator import Recalibrator
 
-__all__ = ["Recalibrator"]
+__all__ = ["Recalibrator", "apply", "calibrate", "map_file"]
