@@ -113,7 +113,7 @@ def test_what_was_guessed_is_a_warning_and_a_note(columns):
     few = {"sick": columns["sick"], "p": columns["p"]}
     for verb in (sw.smroc, sw.inspect, sw.Recalibrator("platt").fit):
         with pytest.warns(UserWarning, match="label: column 'sick'"):
-            found = verb(few)
+            found = verb(few, score="p")
         assert any("label: column 'sick'" in note for note in found.notes)
 
 
