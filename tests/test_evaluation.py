@@ -115,7 +115,7 @@ def test_settings_reach_the_measures():
         ({"level": 95}, "level must lie between 0 and 1, such as 0.95; got 95"),
         ({"threshold": math.nan}, "threshold must be a finite number, such as 0.5; got nan"),
         ({"threshold": math.inf}, "finite"),
-        ({"clip": 0.5}, "clip=0.5"),
+        ({"clip": 0.5}, "clip must lie between 0 and 0.5"),
         ({"clip": -1.0}, "between 0 and 0.5"),
         ({"kind": "rank"}, "kind='rank' is not known"),
         ({"missing": "guess"}, "missing='guess' is not known"),

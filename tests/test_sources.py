@@ -110,11 +110,11 @@ def test_a_map_is_applied_to_files(columns):
 
 
 def test_what_was_guessed_is_a_warning_and_a_note(columns):
-    few = {"sick": columns["sick"], "p": columns["p"]}
+    few = {"label": columns["sick"], "p": columns["p"]}
     for verb in (sw.smroc, sw.inspect, sw.Recalibrator("platt").fit):
-        with pytest.warns(UserWarning, match="label: column 'sick'"):
+        with pytest.warns(UserWarning, match="label: column 'label'"):
             found = verb(few, score="p")
-        assert any("label: column 'sick'" in note for note in found.notes)
+        assert any("label: column 'label'" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
             "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
         )
     if not is_integer(raters, 2, 10**6):
-        raise BadInput(f"raters must be an integer from 2 up, such as 2; got {raters}")
+        raise BadInput(f"raters must be an integer from 2 to 1,000,000; got {raters}")
     p = _margins(prevalence)
     chance = p[:, None] * p[None, :]
     table = (1 - kappa) * chance + kappa * np.diag(p)
