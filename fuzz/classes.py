@@ -13,7 +13,7 @@ from fuzz import exact
 from fuzz.exact import Cells, decimal_ratio
 from fuzz.measured import UNDEFINED, Rows, answer, compare, laws, weights
 from scorewise import ClassTally, measures
-from scorewise.inference.class_resampling import ClassSample
+from scorewise.inference.class_resampling import ClassSample, pairs_of_rows
 from scorewise.registry import CLASS_MEASURES
 
 assert measures
@@ -274,6 +274,8 @@ def canonical_ce(t, norm=1, smoothed="labels", bandwidth=None):
 
 def skce(t, distance="total variation", width=None):
     y, p, share = t.sample()
+    if len(y) > pairs_of_rows(t.k):  # of which the measure takes a sample
+        return None
     if alone(share):
         return UNDEFINED if (share**2).sum() > 1 - 1e-13 else None
     far = np.abs(p[:, None] - p).sum(2) / 2

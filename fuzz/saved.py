@@ -12,8 +12,7 @@ import polars as pl
 from fuzz import classes, two
 from fuzz.case import rust_apart
 from scorewise import BadInput, ClassTally, Recalibrator, Tally
-from scorewise.recalibrating.classes.methods import CLASS_METHODS
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating import CLASS_METHODS, METHODS
 
 NUMBERS = (0, 1, -1, 0.5, 1e308, -1e-300, 2**53 + 1, 10**30, None, True, "x", [], {}, "NaN")
 

@@ -16,9 +16,7 @@ import polars as pl
 
 from scorewise import Recalibrator
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap
-from scorewise.recalibrating.mapping import Map
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating import CLASS_METHODS, METHODS, ClassMap, Map
 from scorewise.tallies.losses import softmax
 from studies import _tools
 from studies._tools import absent, options, table, write
@@ -201,7 +199,8 @@ def compared_classes(s: Scores, seed: int) -> Compared:
 
 def class_map(auto: Recalibrator, name: str, kind: str, strength: float) -> ClassMap:
     """Another map of the rows that `auto` was fitted to."""
-    return ClassMap.fit(name, auto.rows_, auto.classes_, kind, CLIP, strength)
+    known = {"classes": auto.classes_, "kind": kind, "clip": CLIP}
+    return ClassMap.fit(name, auto.rows_, strength, **known)
 
 
 def line(name: str, rows: int, runs: list[Compared], methods: Iterable[str]) -> list[str]:

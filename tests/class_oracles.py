@@ -4,12 +4,15 @@ Each oracle takes labels (0 to K - 1), probabilities and weights. A new measure 
 line in CLASS_ORACLES.
 """
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
+from scipy import optimize, stats
 from scipy.spatial.distance import cosine
-from scipy.special import digamma
+from scipy.special import digamma, log_softmax, logsumexp
 from sklearn import metrics as sk
+
+import oracles
 
 
 def decided(function, **options):
@@ -116,6 +119,89 @@ def generalised(y, p, w):
     return (1 - area) * a * (1 - a) + (1 - a) ** 2 / 2
 
 
+def confident(name):
+    """The oracle of two classes, of the confidence against being right."""
+
+    def oracle(y, p, w):
+        return oracles.ORACLES[name](p.argmax(1) == y, np.minimum(p.max(1), 1.0), w, 0.5)
+
+    return oracle
+
+
+def each_class_in_bins(y, p, w):
+    found = [oracles.ORACLES["ece"](y == k, p[:, k], w, 0.5) for k in range(p.shape[1])]
+    return np.mean(found)
+
+
+def one_by_one(y, p, w):
+    """Rows and their shares of weight; equal rows are as many as their weights are worth (Kish)."""
+    w = np.ones(len(y)) if w is None else w
+    joined = {}
+    for label, row, weight in zip(y, p, w, strict=True):
+        mass, squares = joined.get((label, *row), (0.0, 0.0))
+        joined[label, *row] = mass + weight, squares + weight**2
+    rows = []
+    for key, (mass, squares) in joined.items():
+        times = max(round(mass**2 / squares), 1)
+        rows += [(*key, mass / times)] * times
+    table = np.array(rows)
+    return table[:, 0].astype(int), table[:, 1:-1], table[:, -1] / table[:, -1].sum()
+
+
+def dirichlet_error(y, p, w):
+    """Dirichlet kernels on the other rows, at the bandwidth that makes rows likeliest."""
+    y, p, w = one_by_one(y, p, w)
+    n, happened = len(y), own(y, p)
+
+    def log_kernels(h):
+        found = np.array([stats.dirichlet.logpdf(p.T, q / h + 1) for q in p]).T + np.log(w)
+        np.fill_diagonal(found, -np.inf)
+        return found
+
+    widths = [*np.logspace(-5, -1, 15), *np.linspace(0.2, 1, 5)]
+    kernels = max(map(log_kernels, widths), key=lambda log: w @ logsumexp(log, axis=1))
+    far = 0.0
+    for i in range(n):
+        share = np.exp(kernels[i] - logsumexp(kernels[i]))
+        far += w[i] * np.abs(share @ happened - p[i]).sum()
+    return far
+
+
+def pairs_alike(y, p, w):
+    """Over all pairs of rows: how alike their errors are, times how near their probabilities."""
+    y, p, w = one_by_one(y, p, w)
+    pairs = list(combinations(range(len(y)), 2))
+    far = [np.abs(p[i] - p[j]).sum() / 2 for i, j in pairs]
+    width, gap = max(np.median(far), 0.05), own(y, p) - p
+    weight = [w[i] * w[j] for i, j in pairs]
+    alike = [np.exp(-d / width) * gap[i] @ gap[j] for (i, j), d in zip(pairs, far, strict=True)]
+    return np.average(alike, weights=weight)
+
+
+def tempered(y, p, w):
+    """What each row saves by the temperature that is best for all others."""
+    y, p, w = one_by_one(y, p, w)
+    log, row = np.log(p), np.arange(len(y))
+
+    def loss(b):
+        return -log_softmax(b * log, axis=1)[row, y]
+
+    saved = loss(1.0)
+    for i in row:
+        rest = np.where(row == i, 0.0, w)
+        fit = optimize.minimize_scalar(
+            lambda x, rest=rest: rest @ loss(np.exp(x)), bounds=(-np.log(32), np.log(32)),
+            method="bounded", options={"xatol": 1e-9},
+        )  # fmt: skip
+        saved[i] -= loss(np.exp(fit.x))[i]
+    return w @ saved
+
+
+def every_row_a_fold(y, p, w):
+    """Then it does not matter in which order rows are dealt to folds."""
+    return {"folds": len(one_by_one(y, p, w)[0])}
+
+
 CLASS_ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -137,4 +223,16 @@ CLASS_ORACLES = {
     "brier": brier,
     "spherical": angles,
     "rps": cuts,
+    "classwise_ece": each_class_in_bins,
+    "ece": confident("ece"),
+    "max_ce": confident("max_ce"),
+    "ce_l2_debiased": confident("ce_l2_debiased"),
+    "smece": confident("smece"),
+    "ece_sweep": confident("ece_sweep"),
+    "canonical_ce": dirichlet_error,
+    "skce": pairs_alike,
+    "calibration_gain": tempered,
 }  # fmt: skip
+OPTIONS = {"calibration_gain": every_row_a_fold}
+# where the oracle (a sum over a grid) or the measure (temperatures by a table) is not exact
+WITHIN = {"smece": 1e-4, "calibration_gain": 1e-3}

@@ -9,7 +9,7 @@ import pytest
 
 from rater_cases import rater_case
 from scorewise import BadInput, Ratings
-from scorewise.agreeing.agreement import BANDS, band, banded, chances
+from scorewise.agreeing.interpretation import BANDS, band, banded, chances
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_exact import exact
 

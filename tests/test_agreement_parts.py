@@ -11,7 +11,6 @@ from statsmodels.stats.proportion import proportion_confint
 from agreement_cases import distance, scales, tables
 from scorewise import BadInput, Ratings, measures
 from scorewise.agreeing.disagreement import differing, disputed, pairs, specific_agreement
-from scorewise.columns.numbers import Place
 from scorewise.columns.ratings import rating_rows, table_ratings
 from scorewise.inference.shares import share_over_items
 
@@ -148,10 +147,11 @@ def test_disputed_items_are_loops(scale):
         assert [item.disagreement for item in found] == pytest.approx([gaps[i] for i in expected])
 
 
-def test_disputed_items_are_named():
-    columns = {"a": ["x", "y", None], "b": ["y", "y", "x"], "c": ["y", "y", "y"]}
-    place = Place(files=(("one.csv", 2), ("two.csv", 1)))
-    rows = rating_rows(raters=columns, items=["p", "q", "s"], place=place)
+def test_disputed_items_are_named(tmp_path):
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("id,a,b,c\np,x,y,y\nq,y,y,y\n")
+    two.write_text("id,a,b,c\ns,,x,y\n")
+    rows = rating_rows([str(one), str(two)], raters=["a", "b", "c"], item="id")
     first, second = disputed(rows, Ratings.of_rows(rows))
     assert (first.row, first.file, first.id, first.said) == (1, "two.csv", "s", (None, "x", "y"))
     assert (second.row, second.file, second.id) == (1, "one.csv", "p")

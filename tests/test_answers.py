@@ -14,8 +14,14 @@ from sklearn import metrics as sk
 
 import scorewise as sw
 from scorewise import BadInput, Tally
-from scorewise.answering.means import Sample, overconfidence, selective_accuracy, soft_brier
-from scorewise.answering.measures import ALL, SHOWN
+from scorewise.answering.measures import (
+    ALL,
+    SHOWN,
+    Sample,
+    overconfidence,
+    selective_accuracy,
+    soft_brier,
+)
 from scorewise.show.document import schema as document_schema
 
 TALLIED = ["ece", "smece", "brier", "mcb", "dsc", "unc", "auroc", "aurc", "log_loss", "augrc"]
@@ -203,7 +209,7 @@ def test_neighbouring_thresholds_are_computed_once(monkeypatch):
     q, c = soft()
     a, calls = judged(q, c), []
     real = ALL["ece"]
-    counting = replace(real, function=lambda s, o: calls.append(o.tau) or real.function(s, o))
+    counting = replace(real, function=lambda t, **o: calls.append(t) or real.function(t, **o))
     monkeypatch.setitem(ALL, "ece", counting)
     a.curve("ece")
     assert len(calls) == len({(q > tau).sum() for tau in np.arange(20) / 20}) < 20

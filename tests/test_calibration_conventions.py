@@ -79,6 +79,19 @@ def test_smooth_error_of_relplot(seed):
         assert found == pytest.approx(relplot.smECE(p, y), abs=1e-12)
 
 
+def test_relplot_counts_rows_at_the_ends_half():
+    """All gaps have one sign, so that smoothing cannot change their total of 0.06."""
+    y = np.repeat([1, 0, 1, 0], [860, 40, 40, 60])
+    for top, theirs in ((1.0, 40 / 550), (0.99, 0.06)):
+        p = np.repeat([top, 0.6], [900, 100])
+        t = Tally.of(y, p, positive=1, kind="probability")
+        gap = p.mean() - y.mean()
+        assert smece(t).value == pytest.approx(gap, abs=1e-6)
+        same = pytest.approx(smece(t, convention="relplot").value, abs=1e-12)
+        assert relplot.smECE(p, y) == same
+        assert relplot.smECE(p, y) == pytest.approx(theirs - (0.06 - gap), abs=2e-3)
+
+
 def test_upper_edges():
     """The example that the metric jordyvl/ece of the Hugging Face hub gives, in its 32 bits."""
     p = np.array([[0.6, 0.2, 0.2], [0, 0.95, 0.05], [0.7, 0.1, 0.2]], np.float32)
@@ -111,6 +124,25 @@ def test_torchmetrics(seed, precision):
             found = of(y, p, bins, "torchmetrics", norm)
             # the root of a sum near 0 keeps half its digits
             assert found == pytest.approx(float(expected), abs=near if norm != 2 else near**0.5)
+
+
+@pytest.mark.parametrize("seed", range(0, CASES // 4, 10))
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_torchmetrics_of_several_classes(seed, precision):
+    """There the confidence is rounded to 32 bits, whatever the scores were."""
+    for k in range(seed, seed + 10):
+        y, top, bins = drawn(k)
+        top = np.maximum(top, 0.4)
+        p = np.column_stack((top, 0.75 * (1 - top), 0.25 * (1 - top))).astype(precision)
+        y = np.where(y == 1, p.argmax(1), 2)
+        for norm, name in ((1.0, "l1"), (2.0, "l2"), (np.inf, "max")):
+            expected = torchmetrics.multiclass_calibration_error(
+                torch.tensor(p), torch.tensor(y), 3, n_bins=bins, norm=name
+            )
+            t = ClassTally.of(y, p, classes=range(3), weight=[2.0] * len(y) if k % 2 else None)
+            found = ece(t, bins=bins, norm=norm, convention="torchmetrics").value
+            # the root of a sum near 0 keeps half its digits
+            assert found == pytest.approx(float(expected), abs=2e-6 if norm != 2 else 2e-3)
 
 
 @pytest.mark.parametrize("bins", range(1, 120))

@@ -152,6 +152,14 @@ def test_any_table_gives_the_same(form):
     plain = sw.evaluate(NAMES[y], draw()[1], classes=NAMES)
     # what draws at random draws by the bits of the scores, which logits round otherwise
     names = [m for m in plain if form != "logits" or CLASS_MEASURES[m].group != "calibration"]
+    if form in (
+        "mapping",
+        "pandas",
+        "polars",
+        "lazy polars",
+        "pyarrow",
+    ):  # which do not say that classes are ordered
+        names.remove("rps")
     same(sw.evaluate(NAMES[y], scores, **options), plain, names)
 
 
@@ -172,7 +180,7 @@ def test_tally_merged_or_of_a_frame_gives_the_same():
     columns = {c: f"p_{c}" for c in NAMES}
     for classes in ("p_*", columns, ",".join(f"{c}={f}" for c, f in columns.items())):
         t = sw.class_tally(frame, label="y", classes=classes)
-        same(sw.evaluate(t), plain)
+        same(sw.evaluate(t), plain, [m for m in plain if m != "rps" or classes != "p_*"])
         assert t.top.origin.label == "y"
     named = frame.rename({f: c for c, f in columns.items()})
     same(sw.evaluate(sw.class_tally(named, label="y", classes=list(NAMES))), plain)
@@ -369,7 +377,7 @@ def test_confusion_is_printed_whole_when_small():
     y, p = draw()
     e = sw.evaluate(NAMES[y], p, classes=NAMES)
     lines = repr(e).splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("true \\ decided"))
+    at = next(i for i, line in enumerate(lines) if line.startswith("true \\ predicted"))
     assert lines[at].split()[3:] == list(NAMES)
     for k, line in enumerate(lines[at + 1 : at + 4]):
         assert line.split() == [NAMES[k], *map(str, e.confusion.weight[k])]

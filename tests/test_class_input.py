@@ -141,7 +141,7 @@ def test_long_names_differ_where_they_are_cut():
     text = str(sw.evaluate([names[k % 12] for k in range(60)], p, classes=names))
     assert names[7] in text.partition("Each class")[0]  # among the confusions, where there is room
     for name in names:
-        assert f"…{name[-5:]}" in text.partition("Each class")[2]
+        assert f"…{name[-4:]}" in text.partition("Each class")[2]
     assert max(map(len, text.splitlines())) <= 80
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix
 
+import scorewise as sw
 import scorewise.measures as sm
 from class_cases import Case, cases, drawn, shards
 from scorewise import BadInput, ClassTally, Tally
@@ -120,6 +121,47 @@ def test_count_equals_repetition(data):
     count = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), int)
     counted = Case(case.y, case.p, None, count).tally
     assert_same(counted, case.rows(np.repeat(np.arange(n), count)).tally)
+
+
+WORDS = ["high", "low", "mid"] * 4
+SORTED = np.random.default_rng(0).dirichlet([1, 1, 1], 12)
+
+
+@pytest.mark.parametrize(
+    ("make", "ordered"),
+    [
+        (lambda: ClassTally.of(WORDS, SORTED), False),
+        (lambda: ClassTally.of(WORDS, dict(zip(("low", "mid", "high"), SORTED.T, strict=True))), False),
+        (lambda: ClassTally.of(WORDS, SORTED, classes=["low", "mid", "high"]), True),
+        (lambda: ClassTally.of([0, 1, 2] * 4, SORTED), True),
+        (lambda: ClassTally.of([1, 5, 10] * 4, SORTED), True),
+        (lambda: ClassTally.of(["no", "yes"] * 6, SORTED[:, :2] / SORTED[:, :2].sum(1)[:, None]), True),
+        (lambda: of_columns("p_*"), False),
+        (lambda: of_columns("low=p_low,mid=p_mid,high=p_high"), True),
+        (lambda: of_columns({"low": "p_low", "mid": "p_mid", "high": "p_high"}), True),
+        (lambda: sw.class_tally({"y": [3, 4, 5], "p3": [1, 0, 0], "p4": [0, 1, 0], "p5": [0, 0, 1]},
+                                label="y", classes="p*"), True),
+    ],
+)  # fmt: skip
+def test_ranked_scores_need_classes_whose_order_is_known(make, ordered, tmp_path):
+    """Numbers have one, and so have classes that are listed; sorted words do not."""
+    t = make()
+    t.save(tmp_path / "t.parquet")
+    for tally in (t, t + t, ClassTally.load(tmp_path / "t.parquet")):
+        e = sw.evaluate(tally).rps
+        assert e.defined == ordered
+        if not ordered:
+            assert e.why == (
+                "the classes have no known order; list them in classes= from the lowest to the "
+                "highest"
+            )
+
+
+def of_columns(classes):
+    columns = {
+        f"p_{name}": column for name, column in zip(("high", "low", "mid"), SORTED.T, strict=True)
+    }
+    return sw.class_tally({"y": WORDS, **columns}, label="y", classes=classes)
 
 
 def test_merging_refuses_other_classes_and_other_kinds():

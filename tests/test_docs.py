@@ -7,8 +7,14 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+import scorewise as sw
+import scorewise.measures
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
+
+assert scorewise.measures
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -73,6 +79,32 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_table_of_measures_is_that_of_the_register() -> None:
     page = (ROOT / "docs" / "measures.md").read_text()
     assert make.with_table(page) == page
+
+
+DRAWN = {"smauc": {"midpoint": "median"}}
+
+
+def _draws(m: Measure, statistic: object, **options: object) -> bool:
+    """Whether interval or p-value change with the seed."""
+    one, other = (m(statistic, seed=seed, **options) for seed in (0, 1))
+    return repr([one.low, one.high, one.p]) != repr([other.low, other.high, other.p])
+
+
+def test_the_page_of_intervals_says_which_measures_draw_at_random() -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.random(80), rng.dirichlet([1, 1, 1], 40)
+    tally = sw.Tally.of(rng.random(80) < p**1.3, p)
+    several = sw.ClassTally.of([rng.choice(3, p=row) for row in q], q, classes=range(3))
+    ratings = sw.Ratings.of({who: rng.choice(["a", "b", "c"], 30) for who in ("ann", "bob")})
+    drawn = [
+        {n for n, m in MEASURES.items() if "seed" in m.options and _draws(m, tally, **DRAWN.get(n, {}))},
+        {n for n, m in CLASS_MEASURES.items() if "seed" in m.options and _draws(m, several)},
+        {n for n, m in RATER_MEASURES.items()
+         if "seed" in m.options and _draws(m, ratings, interval="bootstrap", replicates=99)},
+    ]  # fmt: skip
+    page = (ROOT / "docs" / "intervals.md").read_text()
+    said = page.partition("## Chance, and the seed")[2].partition("\n## ")[0].split("\n- ")[1:]
+    assert [set(re.findall(r"`(\w+)`", part)) for part in said] == drawn
 
 
 def test_every_picture_is_made() -> None:

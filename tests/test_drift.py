@@ -14,11 +14,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import scorewise as sw
 from drift_cases import draw, tally
 from scorewise.curves.thresholds import Curve, distance
-from scorewise.drifting import measures as curves
-from scorewise.drifting import measures as outcomes
-from scorewise.drifting import measures as scores
+from scorewise.drifting import measures
 from scorewise.drifting import split as thinning
-from scorewise.drifting.changes import STATISTICS
 from scorewise.drifting.split import pool, split
 from scorewise.tallies.smroc import cell_climbs, midpoint
 from strategies import cases
@@ -65,7 +62,7 @@ def test_psi_by_hand(seed, digits):
     x = split(
         *(tally(s, n, shift=k, digits=digits) for s, n, k in ((seed, 70, 0), (seed + 9, 50, 0.5)))
     )
-    assert float(scores.psi(x)) == pytest.approx(psi_by_hand(p, q), abs=1e-12)
+    assert float(measures.psi(x)) == pytest.approx(psi_by_hand(p, q), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -88,15 +85,15 @@ def test_smroc_is_made_of_climbs_and_runs(seed, rule):
     a, b = tally(seed, 40, digits=1), tally(seed + 9, 30, shift=0.4, digits=1)
     x = split(a, b, midpoint=rule)
     points = []
-    for t, m in zip((a, b), scores.midpoints(x), strict=True):
+    for t, m in zip((a, b), x.midpoints, strict=True):
         assert float(m) == pytest.approx(midpoint(t, rule).value, abs=1e-12)
         climb, run = (part[::-1] / part.sum() for part in cell_climbs(t, float(m)))
         points.append([np.append(0, part.cumsum()) for part in (run, climb)])
     areas = [np.trapezoid(climb, run) for run, climb in points]
-    assert float(curves.smauc_change(x)) == pytest.approx(areas[1] - areas[0], abs=1e-12)
+    assert float(measures.smauc_change(x)) == pytest.approx(areas[1] - areas[0], abs=1e-12)
     grid = (np.arange(200_000) + 0.5) / 200_000
     first, second = (np.interp(grid, *pair) for pair in points)
-    between = float(curves.smroc_distance(x))
+    between = float(measures.smroc_distance(x))
     assert between == pytest.approx(np.abs(first - second).mean(), abs=2e-5)
 
 
@@ -142,34 +139,34 @@ def test_prevalence_without_labels_finds_a_prior_shift():
 
 def test_prevalence_at_its_ends():
     p, one = np.array([0.2, 0.8]), np.array([1.0, 1.0])
-    assert outcomes.likeliest_share(p, np.array([1.0, 0.0]), np.array(0.5)) == pytest.approx(0.0)
-    assert outcomes.likeliest_share(p, np.array([0.0, 1.0]), np.array(0.5)) == pytest.approx(1.0)
-    assert outcomes.likeliest_share(p, one, np.array(0.5)) == pytest.approx(0.5)
+    assert measures.likeliest_share(p, np.array([1.0, 0.0]), np.array(0.5)) == pytest.approx(0.0)
+    assert measures.likeliest_share(p, np.array([0.0, 1.0]), np.array(0.5)) == pytest.approx(1.0)
+    assert measures.likeliest_share(p, one, np.array(0.5)) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_calibration_by_hand(seed):
     a, b = tally(seed, 300), tally(seed + 9, 200, noise=0.2)
-    x = outcomes.strata(split(a, b))
+    x = measures.strata(split(a, b))
     assert len(x.score) == 25
     gaps, weights = [], []
     for k in range(len(x.score)):
-        n, m = x.reference.all[k], x.current.all[k]
+        (n, m), (p, q) = x.rows[:, k], x.weight[:, 1, k]
         if n and m:
-            gaps.append(x.current.pos[k] / m - x.reference.pos[k] / n)
+            gaps.append(q / m - p / n)
             weights.append(n * m / (n + m))
         else:
             gaps.append(0.0)
             weights.append(0.0)
     mean = np.average(gaps, weights=weights)
-    assert float(outcomes.calibration_shift(x)) == pytest.approx(mean, abs=1e-12)
+    assert float(measures.calibration_shift(x)) == pytest.approx(mean, abs=1e-12)
     line = np.polyfit(x.unit, gaps, 1, w=np.sqrt(weights))
-    assert float(outcomes.calibration_slope(x)) == pytest.approx(line[0], abs=1e-9)
+    assert float(measures.calibration_slope(x)) == pytest.approx(line[0], abs=1e-9)
     bins = [[k for k in range(25) if 4 * k // 25 == b] for b in range(4)]
     sizes = [sum(weights[k] for k in ks) for ks in bins]
     means = [np.average([gaps[k] for k in ks], weights=[weights[k] for k in ks]) for ks in bins]
     root = math.sqrt(np.average(np.square(means), weights=sizes))
-    assert float(outcomes.calibration_distance(x)) == pytest.approx(root, abs=1e-12)
+    assert float(measures.calibration_distance(x)) == pytest.approx(root, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -185,7 +182,7 @@ def test_class_distance_by_scipy(seed):
     assert found((y, p), (v, q))["class_distance"].value == pytest.approx(expected, abs=1e-12)
 
 
-SIGNED = [s.name for s in STATISTICS if s.signed]
+SIGNED = [s.name for s in measures.STATISTICS if s.signed]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

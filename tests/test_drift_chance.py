@@ -6,8 +6,8 @@ from scipy.stats import kstest, permutation_test, rankdata
 
 import scorewise as sw
 from drift_cases import draw, tally
-from scorewise.drifting import chance
-from scorewise.drifting import measures as outcomes
+from scorewise.drifting.changes import dealt
+from scorewise.drifting.measures import strata
 from scorewise.drifting.split import split
 
 
@@ -135,18 +135,15 @@ def test_classes_are_judged_whatever_their_shares():
 def test_dealing_out_keeps_the_rows(held, n):
     x = split(tally(1, n, digits=2), tally(2, n, digits=2, prevalence=0.4))
     if held == "score":
-        x = outcomes.strata(x)
-    drawn = chance.dealt(x, held, 5, np.random.default_rng(0))
-    for side in (0, 1):
-        assert (
-            drawn.reference[side] + drawn.current[side] == x.reference[side] + x.current[side]
-        ).all()
-        assert (drawn.reference[side] >= 0).all()
-    assert (drawn.reference.all.sum(-1) == n).all()
+        x = strata(x)
+    drawn = dealt(x, held, 5, np.random.default_rng(0))
+    assert (drawn.weight.sum(0) == x.weight.sum(0)[:, None]).all()
+    assert (drawn.weight >= 0).all()
+    assert (drawn.rows[0].sum(-1) == n).all()
     if held == "class":
-        assert (drawn.reference.pos.sum(-1) == x.reference.pos.sum()).all()
+        assert (drawn.weight[0, 1].sum(-1) == x.weight[0, 1].sum()).all()
     if held == "score":
-        assert (drawn.reference.all == x.reference.all).all()
+        assert (drawn.rows[0] == x.rows[0]).all()
 
 
 def test_draws_depend_on_the_seed_alone():

@@ -206,6 +206,16 @@ def test_several_scores_of_the_same_rows():
             assert found[name] == (e.value if e.defined else None)
 
 
+def test_a_reason_that_measures_share_is_told_once():
+    y, s = [0, 1, 1, 0, 1], [-2.0, 1.5, 3.0, 0.1, -0.4]
+    for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
+        assert " ".join(shown.split()).count("are no probabilities; pass kind") == 1
+        assert "Brier score" in shown.partition("Without a value")[2]
+    apart = str(sw.compare(y, {"a": s, "b": [3 * x for x in s]}))
+    assert "'a': scores from -2" in apart
+    assert "'b': scores from -6" in apart
+
+
 def test_nothing_left_to_judge_is_refused():
     with pytest.raises(sw.BadInput, match="no rows are left to judge; 2 were dropped as missing"):
         sw.evaluate({"y": [None, 1], "p": [0.5, None]}, missing="drop")
@@ -465,14 +475,22 @@ def test_every_other_name_of_the_field_means_a_measure(name):
         assert near(other, [name]) == name
 
 
+def test_functions_of_measures_can_be_pickled():
+    for name in ("auroc", "krippendorff_alpha"):
+        assert pickle.loads(pickle.dumps(getattr(sw.measures, name))) is getattr(sw.measures, name)
+
+
 def test_unknown_options_are_refused():
     t = sw.Tally.of(Y, P)
     for m in MEASURES.values():
         statistic = t.confusion(0.5) if m.group == "decisions" else t
-        with pytest.raises(TypeError, match="levle"):
+        wrong = f"{m.name} has no option levle; did you mean level\\?"
+        with pytest.raises(TypeError, match=wrong):
             m(statistic, levle=0.5)
         with pytest.raises(TypeError, match="levle"):
             getattr(sw.measures, m.name)(statistic, levle=0.5)
+        with pytest.raises(TypeError, match=f"{m.name} has no option qqq; it has .*level"):
+            m(statistic, qqq=1)
     with pytest.raises(TypeError, match="clip"):
         MEASURES["auroc"](t, clip=0.1)
     assert MEASURES["auroc"].under({"clip": 0.1, "level": 0.9}, t) == sw.measures.auroc(

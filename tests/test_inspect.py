@@ -170,7 +170,8 @@ def test_sets_add_up():
 def test_rows_keep_their_numbers_when_others_are_dropped():
     y = [1, None, *Y]
     p = [float("nan"), 0.5, *P]
-    found = sw.inspect(y, p, missing="drop", ids=list("xyabcdef"))
+    with pytest.warns(UserWarning, match="2 rows left out: 1 without label, 1 without score"):
+        found = sw.inspect(y, p, missing="drop", ids=list("xyabcdef"))
     assert (found.suspicious[0].row, found.suspicious[0].id) == (4, "c")
     assert np.isnan(found.suspicion[:2]).all()
     assert found.suspicion[2:].tolist() == sw.inspect(Y, P).suspicion.tolist()

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from scorewise.errors import plain
 from scorewise.show.markdown import code, escape, markdown
-from view_documents import NASTY, awkward, document, hostile, undefine
+from view_documents import NASTY, awkward, differ, document, hostile, undefine
 
 
 def tokens(text):
@@ -63,8 +63,8 @@ def test_missing_values_have_their_reason_and_hints_follow():
     assert text.index("**Hints**") > text.index("| Brier score |")
 
 
-def test_better_value_is_bold_and_baseline_is_shared():
-    text = markdown(document(2))
+def test_a_winner_is_bold_and_the_baseline_is_shared():
+    text = markdown(differ(document(2), "auroc", (0.001, 0.05)))
     assert "| AUROC | **0.859** [0.823, 0.894] | 0.832 [0.798, 0.874] | 0.500 |" in text
 
 

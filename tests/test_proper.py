@@ -207,6 +207,19 @@ def test_joining_many_scores_hardly_moves_spiegelhalter():
     assert m.spiegelhalter(Tally.of(y, p)).value == pytest.approx(expected, rel=1e-7)
 
 
+def test_hosmer_lemeshow_says_how_its_p_value_was_made():
+    """Labels are drawn where a group expects fewer than five rows of a class."""
+    y, p = bold(2000, 3, 1.0, 0.0)
+    rare = np.where(p < np.quantile(p, 0.3), p / 1000, p)
+    assert m.hosmer_lemeshow(Tally.of(y, p)).method == "chi-squared"
+    assert m.hosmer_lemeshow(Tally.of(y, rare)).method == "1,000 draws of labels"
+    told = "p-values of Hosmer-Lemeshow are not comparable: "
+    told += "'a' by chi-squared, 'b' by 1,000 draws of labels"
+    assert told in sw.compare(y, {"a": p, "b": rare}).to_dict()["hints"]
+    alike = sw.compare(y, {"a": p, "b": p**1.1}).to_dict()["hints"]
+    assert not any("not comparable" in hint for hint in alike)
+
+
 def test_hosmer_lemeshow_is_chi_squared_with_as_many_degrees_as_groups():
     found = [m.hosmer_lemeshow(Tally.of(*bold(500, s, 1.0, 0.0))) for s in range(200)]
     assert {e.expected for e in found} == {10.0}
@@ -246,16 +259,15 @@ def test_near_repeats_its_target_as_what_is_expected():
         assert x(t).expected == x.target == x.best
 
 
-def test_tables_star_the_model_nearest_to_the_target():
+def test_tables_star_only_what_is_compared_in_pairs():
     y, p = bold(2000)
     x = np.log(p / (1 - p))
     models = {name: 1 / (1 + np.exp(-k * x)) for name, k in (("bold", 1), ("right", 0.5))}
-    found = sw.compare(y, {**models, "timid": 1 / (1 + np.exp(-0.2 * x))})
+    found = sw.compare(y, {**models, "noise": 1 / (1 + np.exp(-np.roll(x, 1)))})
     lines = terminal.text(found.document(), 200).splitlines()
-    slope, unc = (next(x for x in lines if x.startswith(t)) for t in (" Slope", " Uncertainty"))
-    assert slope.count("*") == 1
-    assert f"{found['right'].calibration_slope.value:.3f} *" in slope
-    assert "*" not in unc
+    compared = {d.title for d in found.document().differences}
+    starred = {line.split("  ")[0].strip() for line in lines if "* " in line}
+    assert starred == {"smAUC"} < compared  # two models rank the rows alike, and have one AUROC
 
 
 def test_a_target_goes_with_near_only():

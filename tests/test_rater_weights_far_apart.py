@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import scorewise as sw
+import scorewise.measures
 from scorewise import Ratings
 from scorewise.registry import RATER_MEASURES
 
+assert scorewise.measures  # which fill the register
 SEEDS = range(12)
 
 

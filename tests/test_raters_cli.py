@@ -40,6 +40,26 @@ def test_a_no_at_60_and_a_yes_at_52_do_agree(films, capsys):
     assert closer["apparent"] == []
 
 
+def test_rows_are_those_of_their_file_where_others_were_dropped(films, capsys):
+    (films / "more.csv").write_text(FILMS.replace("Alpha,no,0.60", "Alpha,,0.60"))
+    found = document(capsys, "more.csv", "--id", "film", "--missing", "drop")["agreement"]
+    assert [(r["file"], r["row"], r["id"]) for r in found["real"]] == [
+        ("films.csv", 3, "Gamma"),
+        ("more.csv", 3, "Gamma"),
+    ]
+
+
+def test_a_reason_that_raters_share_is_told_once(tmp_path, monkeypatch, capsys):
+    lines = ["a,a_sure,b,b_sure,c,c_sure", *("yes,0.9,yes,0.8,no,0.1" for _ in range(3))]
+    (tmp_path / "films.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    named = [x for r in "abc" for x in ("--decision", r, "--score", f"{r}_sure")]
+    assert run(["raters", "films.csv", *named]) == 0
+    printed = capsys.readouterr().out
+    assert "'a', 'b': no negatives" in printed
+    assert printed.count("no negatives") == 1
+
+
 def test_labels_give_curves_against_the_truth(films, capsys):
     assert document(capsys, "--label", "good")["data"]["truth"]
     assert not document(capsys)["data"]["truth"]

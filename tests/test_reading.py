@@ -201,3 +201,63 @@ def test_a_column_of_counts_that_is_something_else_too_is_told(name, capsys):
     assert said == (
         "scorewise: column 'no' is given as counts and as weight; name a different column for each\n"
     )
+
+
+def test_ids_are_no_confidence(capsys):
+    said = {"gold": ["a", "b", "c"], "prediction": ["a", "c", "c"]}
+    for name in ("question", "doc_id"):
+        path = _csv({name: [0, 1, 0], **said})
+        assert refused(capsys, "answers", path) == (
+            f"scorewise: the confidence column is not named and no name suggests it; pass --confidence "
+            f"with one of the columns '{name}', 'gold', 'prediction'\n"
+        )
+    with pytest.warns() as notes:
+        assert sw.answers(pl.DataFrame({"sure": [0.9, 0.4, 0.8], **said})).accuracy.value == 2 / 3
+    assert str(notes[-1].message) == "confidence: column 'sure' (not named; the only column left)"
+
+
+@pytest.mark.parametrize("counts", ["yes,nope", "n_*", "item", "yes=item,no=nope"])
+def test_wrong_columns_of_counts_are_not_a_damaged_file(counts, capsys):
+    path = _csv({"item": [1, 2, 3], "yes": [2, 3, 1], "no": [1, 0, 2]})
+    said = refused(capsys, "agree", path, "--counts", counts)
+    assert "damaged" not in said
+    assert "column" in said or "--counts" in said
+
+
+# what is taken together
+
+
+def test_models_one_below_the_other_are_told(capsys):
+    long = {"model": ["svm"] * 4 + ["nn"] * 4, "fold": [0, 1] * 4, "label": Y * 2, "score": P * 2}
+    note = (
+        "column 'model' has 2 values (nn, svm), whose rows are taken together as one model; to judge "
+        "each, keep its rows alone, or give each a column of scores"
+    )
+    assert f"note: {note}\n" in told(capsys, "evaluate", _csv(long))
+    with pytest.warns() as notes:
+        assert len(sw.tally(pl.DataFrame(long)).score) == 4
+    assert note in [str(n.message) for n in notes]
+    one = _csv({**long, "model": ["svm"] * 8}, "one.csv")
+    assert "model" not in told(capsys, "evaluate", one)
+    # what nobody asked for may hold anything
+    odd = pl.DataFrame({"model": [[1], [2, 3]], "label": [0, 1], "score": [0.2, 0.9]})
+    odd.write_parquet("odd.parquet")
+    assert "model" not in told(capsys, "evaluate", "odd.parquet")
+
+
+def test_several_files_are_told_to_be_parts(capsys):
+    files = [_csv({"y": Y, "p": P}, name) for name in ("last.csv", "this.csv")]
+    first = told(capsys, "evaluate", *files).splitlines()[0]
+    assert first == (
+        "note: 2 files are read as parts of one data set (last.csv, this.csv); to compare models, give "
+        "each a column of scores (--score twice; compare in Python), and samples with drift"
+    )
+    wide = [_csv({"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}, n) for n in files]
+    assert "parts of one data set" in told(capsys, "evaluate", *wide, "--classes", "p_*")
+    assert "parts of" not in told(capsys, "evaluate", _csv({"y": Y, "p": P}))
+
+
+def test_decisions_in_place_of_probabilities_are_hinted_at():
+    hint = "'score': all scores are 0 or 1, as decisions are, and none lies between"
+    hints = [sw.evaluate(Y, p).to_dict()["hints"] for p in ([1, 0, 0, 0], [1, 0.2, 0, 0], P)]
+    assert [any(h.startswith(hint) for h in each) for each in hints] == [True, False, False]

@@ -17,7 +17,7 @@ import scorewise as sw
 from recalibration_cases import draw
 from saved_tallies import flipped
 from scorewise.errors import BadInput
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating import METHODS
 from scorewise.show.document import schema as document_schema
 
 NEW = np.linspace(0, 1, 101)

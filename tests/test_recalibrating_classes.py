@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses
 from scorewise.errors import BadInput
-from scorewise.recalibrating.classes import choosing as crossfit
-from scorewise.recalibrating.classes.methods import CLASS_METHODS
+from scorewise.recalibrating import CLASS_METHODS, choosing
 from scorewise.show.document import schema as document_schema
 from scorewise.writing import seal
 
@@ -80,7 +79,7 @@ def test_order_of_rows_does_not_matter(order):
 
 
 def test_many_rows_are_compared_on_some_and_fitted_to_all(monkeypatch):
-    monkeypatch.setattr(crossfit, "MOST", 500)
+    monkeypatch.setattr(choosing, "MOST", 500)
     r = sw.Recalibrator().fit(*draw_classes(6, 2000, 3, 0.5))
     assert r.choice_.compared == 500
     assert r.map_.rows == 2000

@@ -7,8 +7,9 @@ from scipy.optimize import minimize, minimize_scalar
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses, softmax
 from scorewise.columns.classes import take_classes
-from scorewise.recalibrating.classes import maps as newton
-from scorewise.recalibrating.classes.maps import Linear, Parts, Table, likeliest
+from scorewise.recalibrating import multinomial
+from scorewise.recalibrating.maps import Table
+from scorewise.recalibrating.multinomial import Linear, Parts, likeliest
 
 CASES = [(1, 400, 3, 0.5, 0.3), (2, 900, 4, 1.7, -0.2), (3, 150, 2, 0.7, 0.0)]
 
@@ -62,7 +63,7 @@ def objective(t, parts):
 )
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "conjugate"])
 def test_the_fit_is_the_least_that_scipy_finds(case, parts, dense, monkeypatch):
-    monkeypatch.setattr(newton, "_DENSE", 1100 if dense else 0)
+    monkeypatch.setattr(multinomial, "_DENSE", 1100 if dense else 0)
     t = table(*case)
     model = Linear(parts, t.x, t.seen, t.row)
     theta, found = likeliest(model, t.y, t.w)

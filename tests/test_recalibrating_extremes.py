@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import scorewise as sw
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating import METHODS
 
 RNG = np.random.default_rng(0)
 P = RNG.random(600)

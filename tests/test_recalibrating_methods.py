@@ -12,7 +12,7 @@ from recalibration_cases import draw, expit, sandwich_df
 from scorewise import Recalibrator, Tally
 from scorewise.errors import BadInput
 from scorewise.measures import calibration_intercept, calibration_slope
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating import METHODS
 
 CASES = [draw(1, 400, 0.6, -0.5), draw(2, 3000, 1.7, 0.4, digits=2), draw(3, 200, 0.3)]
 NEW = np.linspace(0.0, 1.0, 301)

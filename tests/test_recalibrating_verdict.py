@@ -6,16 +6,7 @@ from scipy import stats
 
 from recalibration_cases import draw
 from scorewise import Tally
-from scorewise.recalibrating.cells import Scale
-from scorewise.recalibrating.choosing import (
-    before,
-    deal,
-    evidence,
-    losses,
-    out_of_fold,
-    paired,
-    verdict,
-)
+from scorewise.recalibrating.choosing import CellFolds, evidence, paired, verdict
 
 ONES = np.ones(200)
 FOLD = np.arange(200) % 5
@@ -47,10 +38,9 @@ def test_calibrated_scores_hardly_ever_have_evidence_against_them():
     strong = []
     for seed in range(200):
         p, y = draw(seed, 80, spread=3.0)
-        t = Tally.of(y, p)
-        dealt = deal(t, Scale.of(t, 1e-7), 5, 0)
-        gap = losses(before(dealt, t.kind), 1e-7) - losses(out_of_fold("platt", dealt), 1e-7)
-        strong.append(evidence(gap, dealt.rows, dealt.squares, dealt.fold) >= np.log(10))
+        rows = CellFolds(Tally.of(y, p), 5, 0, 1e-7)
+        before, after = (rows.losses(rows.unseen(name)[1]) for name in ("identity", "platt"))
+        strong.append(evidence(before - after, rows.w, rows.w2, rows.fold) >= np.log(10))
     assert np.mean(strong) <= 0.1
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import scorewise.measures as m
 from saved_tallies import edit, flipped
 from scorewise import BadInput, Confusion, Tally, tally
+from scorewise.tallies import sorting
 from scorewise.tallies.coarse import cell_of, probability_edges
 from strategies import cases, shards
 
@@ -74,6 +75,19 @@ def test_cells_are_those_of_unique(scores, weighted):
     assert t.neg.dtype == (np.float64 if weighted else np.int64)
     wide = np.float32 if s.dtype in (np.float32, np.float16) else np.float64
     assert t.score.dtype == wide
+
+
+@pytest.mark.parametrize("digits", [16, 4])
+def test_the_number_of_threads_changes_nothing(monkeypatch, digits):
+    y, s = normal(0, 1_200_000)
+    s = (1 / (1 + np.exp(-s))).round(digits)
+    found = []
+    for threads in (1, 2, 4):
+        monkeypatch.setattr(sorting, "_threads", lambda threads=threads: threads)
+        t = Tally.of(y, s)
+        measures = m.auroc, m.ks, m.average_precision, m.pr_trapezoid, m.log_loss, m.smauc, m.smece
+        found.append(([getattr(t, c).tobytes() for c in COLUMNS], [f(t) for f in measures]))
+    assert found[0] == found[1] == found[2]
 
 
 def test_rows_of_no_weight_leave_no_cell():

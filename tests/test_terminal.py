@@ -1,7 +1,9 @@
 """The table in the terminal: it fits, it is the agreed picture, and user text stays text."""
 
 import io
+import math
 import os
+import re
 import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
@@ -13,22 +15,13 @@ from rich.console import Console
 
 import scorewise as sw
 from scorewise.errors import plain
-from scorewise.evaluation.document import EvaluationDocument
-from scorewise.evaluation.document import best as best_of
-from scorewise.show.document import from_dict
+from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.show.markdown import markdown
 from scorewise.show.page import Column, Page, Section, Table
-from scorewise.show.picture import svg
-from scorewise.show.terminal import print_document, text
-from view_documents import NASTY, awkward, document, find, hostile, undefine
+from scorewise.show.terminal import print_document, svg, text
+from view_documents import NASTY, awkward, differ, document, find, hostile, undefine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-
-
-def best(doc, name):
-    """Which model has the best value of a measure."""
-    models = from_dict(EvaluationDocument, doc).models
-    return best_of([next(m for m in model.measures if m.name == name) for model in models])
 
 
 def printed(doc, width=80, **options):
@@ -133,25 +126,67 @@ def test_confusion_columns_stand_in_place():
     assert head.index("well") + 4 == ill.index("91") + 2
 
 
-@pytest.mark.parametrize(("name", "winner"), [("auroc", 0), ("sensitivity", 1), ("brier", 0)])
-def test_better_value_is_marked(name, winner):
-    doc = document(2)
-    assert best(doc, name) == winner
+def starred(doc, name):
+    """The models that have a star on a measure, in the order of the table."""
     title = find(doc, name)["title"]
-    row = next(line for line in printed(doc).splitlines() if line.startswith(f" {title} "))
-    values = [f"{find(doc, name, i)['value']:.3f}" for i in (0, 1)]
-    assert f"{values[winner]}*" in row
-    assert f"{values[1 - winner]} " in row
+    lines = [line for line in printed(doc, 200).splitlines() if line.startswith(f" {title} ")]
+    values = [f"{find(doc, name, i)['value']:.3f}" for i in range(len(doc["models"]))]
+    return [i for i, value in enumerate(values) if any(f"{value}*" in line for line in lines)]
 
 
-def test_no_mark_for_equals_nor_where_a_value_is_missing():
-    doc = document(2)
-    find(doc, "auroc", 1)["value"] = find(doc, "auroc", 0)["value"]
-    assert best(doc, "auroc") is None
+@pytest.mark.parametrize(
+    ("name", "ends", "winner"),
+    [
+        ("auroc", (0.01, 0.05), [0]),
+        ("auroc", (-0.05, -0.01), [1]),
+        ("auroc", (-0.01, 0.05), []),
+        ("auroc", (0.0, 0.05), []),
+        ("brier", (-0.05, -0.01), [0]),
+        ("brier", (0.01, 0.05), [1]),
+    ],
+)
+def test_a_star_marks_a_model_whose_paired_difference_is_clear(name, ends, winner):
+    doc = differ(document(2), name, ends)
+    assert starred(doc, name) == winner
+    assert ("*: better than every other model" in printed(doc)) == bool(winner)
+    assert ("Bold: better than every other model" in markdown(doc)) == bool(winner)
+
+
+def test_a_winner_of_several_beats_each_of_them():
     doc = document(3)
-    undefine(doc, "dor", "infinite: no false positives", model=2)
-    assert best(doc, "dor") is None
-    assert best(document(1), "auroc") is None
+    for i in range(3):
+        find(doc, "auroc", i)["value"] = 0.9 - i / 100
+    clear, unclear = (0.01, 0.05), (-0.01, 0.05)
+    assert starred(differ(doc, "auroc", clear, clear, unclear), "auroc") == [0]
+    assert starred(differ(doc, "auroc", clear, unclear, clear), "auroc") == []
+    doc["differences"][0].update(value=None, low=None, high=None, why="no positives")
+    assert starred(doc, "auroc") == []
+
+
+def test_no_star_where_no_difference_is_computed():
+    text = printed(document(2), 200)
+    assert "*" not in text
+    assert "**0" not in markdown(document(2))
+    assert starred(differ(document(2), "auroc", (0.01, 0.05)), "brier") == []
+
+
+def test_noise_has_no_star():
+    """Two columns of random numbers: one has the better point value, and no mark."""
+    rng = np.random.default_rng(0)
+    y, noise = rng.random(400) < 0.4, rng.random((2, 400))
+    found = sw.compare(y, {"one": noise[0], "two": noise[1]})
+    assert "*" not in found.render("text")
+    assert "**0" not in found.to_markdown()
+
+
+def test_a_clearly_better_model_has_its_star():
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.4
+    good = 1 / (1 + np.exp(-3 * (2 * y - 1) - rng.normal(size=400)))
+    found = sw.compare(y, {"noise": rng.random(400), "good": good})
+    rows = [line for line in found.render("text").splitlines() if line.startswith(" AUROC ")]
+    (row,) = (line for line in rows if "*" in line)
+    assert re.search(rf"{found['good'].auroc.value:.3f} *\* \[", row)
 
 
 def test_data_without_rows_or_names():
@@ -172,16 +207,6 @@ def test_picture_is_an_image_that_asks_for_nothing():
     assert "http" not in addresses
     assert "AUROC" in picture
     assert len(picture) < 60_000
-
-
-def test_a_loss_without_value_does_not_hide_the_best():
-    doc = document(3)
-    for i, value in enumerate((0.3, 0.2)):
-        find(doc, "log_loss", i)["value"] = value
-    undefine(doc, "log_loss", "a certain prediction was wrong", 2)
-    assert best(doc, "log_loss") == 1
-    undefine(doc, "lr_plus", "infinite: no false positives", 2)
-    assert best(doc, "lr_plus") is None
 
 
 # columns without room
@@ -205,7 +230,7 @@ def test_skill_and_p_values_are_there_at_any_width(rows, width):
     assert max(map(cell_len, lines)) <= width
     assert "Skill" in text
     assert f"{round(100 * e.skill('auroc'))}%" in text
-    assert "p = 0.003" in text
+    assert "p ≤ 0.004" in text
     assert "No room for Method: a wider terminal or the JSON has it." in " ".join(text.split())
     assert "Method" not in lines[[line[:7] for line in lines].index("Measure")]
 
@@ -246,3 +271,68 @@ def test_long_names_are_cut_in_the_terminal_alone_and_stay_apart():
     folded = " ".join(text(page, 64).split())
     assert "…" not in folded
     assert ", 1, a" in folded
+
+
+# p-values at the floor of resampling
+
+
+def test_a_p_value_that_no_replicate_reached_is_an_upper_limit():
+    """Every p-value by resampling of badly calibrated scores is the least that can be shown."""
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.5
+    e = sw.evaluate(y, np.where(y, 0.7, 0.1) + rng.uniform(0, 0.2, 2000))
+    lines = e.render("text").splitlines()
+    resampled = [name for name in e if e[name].p in (1 / 301, 1 / 501, 1 / 1001)]
+    assert {"ece", "smece", "mcb", "ce_variational"} <= {*resampled}
+    for name in resampled:
+        title = MEASURES[name].title
+        (row,) = (line for line in lines if line.startswith(f" {title} "))
+        assert f"p ≤ {math.ceil(1000 * e[name].p) / 1000:.3f}" in row
+    assert f"p ≤ {e.ece.p:.3f}" in e.to_markdown()
+    assert "p = 0.001" not in e.render("text")
+
+
+def test_a_p_value_that_replicates_reached_is_one():
+    rng = np.random.default_rng(1)
+    p = rng.random(500)
+    e = sw.evaluate(rng.random(500) < p, p)
+    assert "p ≤" not in e.render("text")
+    assert f"p = {e.ece.p:.3f}" in e.render("text")
+
+
+def test_p_values_of_classes_have_the_floor_of_their_draws():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    p = np.full((300, 3), 0.02)
+    p[np.arange(300), (y + (rng.random(300) < 0.6)) % 3] = 0.96
+    e = sw.evaluate(y, p)
+    assert "draws of labels" in e.skce.method
+    (row,) = (
+        line
+        for line in e.render("text").splitlines()
+        if line.startswith(f" {CLASS_MEASURES['skce'].title} ")
+    )
+    assert e.skce.p == 1 / (1 + int(e.skce.method.split()[0]))
+    assert f"p ≤ {math.ceil(1000 * e.skce.p) / 1000:.3f}" in row
+
+
+def test_drift_and_agreement_have_the_floor_of_their_replicates():
+    rng = np.random.default_rng(0)
+    y = rng.random(600) < 0.4
+    s = np.clip(0.3 + 0.3 * y + rng.normal(0, 0.1, 600), 0, 1)
+    found = sw.drift((y[:300], s[:300]), (y[300:], s[300:] / 2), replicates=599)
+    assert found["ks"].p == 1 / 600
+    row = next(line for line in found.render("text").splitlines() if " ≤0.002 " in line)
+    assert f"≤{math.ceil(1000 * found['ks'].p_adjusted) / 1000:.3f}" in row
+    assert "p ≤ " in repr(found["ks"])
+    assert "(p ≤ " in found.verdict
+    same = rng.integers(0, 3, 100)
+    agreed = sw.agree({"ann": same, "bob": same})
+    assert "≤0.001" in agreed.render("text")
+
+
+def test_answers_have_the_floor_of_their_replicates():
+    rng = np.random.default_rng(0)
+    quality = (rng.random(500) < 0.2).astype(float)
+    found = sw.answers(confidence=rng.uniform(0.8, 1, 500), quality=quality)
+    assert "≤0.001" in found.render("text")

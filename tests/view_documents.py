@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,20 @@ def find(doc: dict[str, Any], name: str, model: int = 0) -> dict[str, Any]:
 
 def undefine(doc: dict[str, Any], name: str, why: str, model: int = 0) -> None:
     find(doc, name, model).update(value=None, low=None, high=None, method="", why=why, skill=None)
+
+
+def differ(doc: dict[str, Any], name: str, *ends: tuple[float, float]) -> dict[str, Any]:
+    """Give the document paired differences of a measure, one interval for each pair of models."""
+    pairs = combinations([model["name"] for model in doc["models"]], 2)
+    doc["differences"] = [
+        {
+            "measure": name, "title": find(doc, name)["title"], "first": first, "second": second,
+            "value": (low + high) / 2, "low": low, "high": high, "level": 0.95, "method": "paired",
+            "why": "", "p": 0.5, "p_adjusted": 0.5, "caution": "",
+        }
+        for (first, second), (low, high) in zip(pairs, ends, strict=True)
+    ]  # fmt: skip
+    return doc
 
 
 def awkward(models: int = 1) -> dict[str, Any]:

@@ -52,7 +52,13 @@ class Measure:
         return (e.value - e.baseline) / way if way else math.nan
 
     def __call__(self, statistic: Any, **options: Any) -> Estimate:
-        """The estimate; options that the function does not have are refused."""
+        """The estimate; options that the function does not have are refused, with the nearest one."""
+        for name in options:
+            if name not in self.options:
+                known = sorted(self.options)
+                close = get_close_matches(name, known, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}"
+                raise TypeError(f"{self.name} has no option {name}; {hint}")
         return self.function(statistic, **options)
 
     def under(self, settings: Mapping[str, Any], statistic: Any) -> Estimate:

@@ -17,7 +17,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.agreement_parts import Compared, apart, compared, too_many
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.inference.shares import share_over_items
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.document import Count, EstimateField, Share, says
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
@@ -134,7 +134,7 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
         kept = np.concatenate((kept, block), axis=1)
         cell, share, both = kept
         kept = kept[:, np.lexsort((cell, -both, -share))[:most]]
-    made = [_pair(r, *divmod(int(cell), many), weights, level) for cell in kept[0]]
+    made = [_pair(r, *divmod(int(cell), many), found, weights, level) for cell in kept[0]]
     return Pairs(rows=made, number=number)
 
 
@@ -152,21 +152,18 @@ def _shares(c: Compared, d: Disagreement) -> Floats:
     return np.stack([pair[used], (apart[used] / both[used]).round(12), both[used]])
 
 
-def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -> Pair:
+def _pair(
+    r: Ratings, first: int, second: int, d: Disagreement, weights: Weights, level: float
+) -> Pair:
     two = r.only([first, second])
-    d = disagreement(r, weights)
-    assert r.raters is not None
-    assert not isinstance(d, str)
-    both = two.rated == 2
+    names, both = two.raters or (), two.rated == 2
     a, b = two.codes[both].T
-    agreement = share_over_items(
-        1 - d.between(a, b), np.ones(len(a)), two.weight[both], two.weight2[both], level=level
-    )
+    w, w2 = two.weight[both], two.weight2[both]
     return Pair(
-        first=r.raters[first],
-        second=r.raters[second],
-        items=amount(two.weight[both].sum()),
-        agreement=agreement,
+        first=names[0],
+        second=names[1],
+        items=amount(w.sum()),
+        agreement=share_over_items(1 - d.between(a, b), np.ones(len(a)), w, w2, level=level),
         kappa=cohen_kappa(two, weights=weights, level=level),
         table=two.pair(0, 1).weight.tolist() if len(r.categories) <= WIDE else None,
     )
@@ -179,7 +176,10 @@ def _pair(r: Ratings, first: int, second: int, weights: Weights, level: float) -
 class DisputedItem:
     """An item on which raters differ."""
 
-    row: Annotated[Count, says("Its row: from 1 after the header in files, from 0 in arrays.")]
+    row: Annotated[
+        Count,
+        says("Its row, or the first of them: from 1 after the header in files, from 0 in arrays."),
+    ]
     file: Annotated[str | None, says("The file it is in, if any.")]
     id: Annotated[str | None, says("Its name, if it has one.")]
     disagreement: Annotated[Share, says("Mean disagreement of two of its ratings.")]
@@ -219,8 +219,15 @@ def disputed(
     if len(worst) > top:
         least = np.partition(found[worst], len(worst) - top)[len(worst) - top]
         worst = worst[found[worst] >= least]
-    worst = worst[np.lexsort((worst, -found[worst]))][:top]
-    return [_item(rows, i, float(found[i])) for i in worst.tolist()]
+    items = []
+    for at in worst[np.lexsort((worst, -found[worst]))][:top].tolist():
+        file, number = rows.place.number(at if rows.first is None else int(rows.first[at]))
+        said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
+        name = None if rows.items is None else rows.items[at]
+        items.append(
+            DisputedItem(row=number, file=file, id=name, disagreement=float(found[at]), said=said)
+        )
+    return items
 
 
 def _apart(rows: RatingRows, d: Disagreement) -> Floats:
@@ -237,13 +244,6 @@ def _apart(rows: RatingRows, d: Disagreement) -> Floats:
             found[amount == 0] = 0.0
     # so that rounding does not decide between equals
     return found.round(12)
-
-
-def _item(rows: RatingRows, at: int, disagreement: float) -> DisputedItem:
-    file, number = rows.place.number(at)
-    said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
-    name = None if rows.items is None else rows.items[at]
-    return DisputedItem(row=number, file=file, id=name, disagreement=disagreement, said=said)
 
 
 def _codes(rows: RatingRows, at: int) -> list[int]:
@@ -300,27 +300,17 @@ def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> li
         its = order[first : first + many]
         here, items = place[its], ratings.item[its]
         w, w2 = r.weight[items], r.weight2[items]
-        others, majority = _with_others(close[here], judged[here], right[here], w, w2, level=level)
-        made.append(
-            RaterAgreement(rater=name, items=amount(w.sum()), others=others, majority=majority)
-        )
+        others = majority = Estimate.undefined("no item that they rated has another rating", level)
+        if (shared := close[here] > -0.5).any():  # -1 where there is no other, and rounding
+            others = share_over_items(np.maximum(close[here], 0.0), shared, w, w2, level=level)
+            why = "the others have no majority on any item that they rated"
+            majority = Estimate.undefined(why, level)
+            if judged[here].any():
+                majority = share_over_items(right[here], judged[here], w, w2, level=level)
+        row = RaterAgreement(rater=name, items=amount(w.sum()), others=others, majority=majority)
+        made.append(row)
     # rounded, so that rounding does not decide between equals
     return sorted(made, key=lambda row: (not row.others.defined, round(row.others.value, 12)))
-
-
-def _with_others(
-    close: Floats, judged: Any, right: Any, w: Any, w2: Any, *, level: float
-) -> tuple[Estimate, Estimate]:
-    """Agreement of one rater with the others, and with their majority."""
-    compared = close > -0.5  # -1 where there is no other, and rounding
-    if not compared.any():
-        alone = Estimate.undefined("no item that they rated has another rating", level)
-        return alone, alone
-    others = share_over_items(np.maximum(close, 0.0), compared, w, w2, level=level)
-    if not judged.any():
-        why = "the others have no majority on any item that they rated"
-        return others, Estimate.undefined(why, level)
-    return others, share_over_items(right, judged, w, w2, level=level)
 
 
 def _majority(said: Counted) -> tuple[Any, Any]:

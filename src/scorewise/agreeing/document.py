@@ -1,65 +1,87 @@
-"""What `agree` writes: coefficients in words, what drives them apart, and where raters differ."""
+"""What `agree` writes and shows: coefficients in words, what drives them apart, where raters differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
 
-from scorewise.agreeing.baseline import COMMON
+from scorewise.agreeing.agreement import Agreement, Settings
 from scorewise.agreeing.disagreement import (
     Amount,
     CategoryAgreement,
     DisputedItem,
+    Pair,
     Pairs,
     RaterAgreement,
     amount,
 )
-from scorewise.agreeing.page import agree_page
+from scorewise.agreeing.interpretation import COMMON, Baseline, ParadoxRecord
 from scorewise.columns.rating_codes import RatingList, spelled_alike
-from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.inference.agreement_limits import Interval
-from scorewise.inference.agreement_weights import named as weights_named
+from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.document import (
     COMMAND,
     Count,
     Document,
     Hints,
-    Level,
     MeasureRow,
-    Number,
     Share,
-    Word,
-    cautions,
     record_of,
     says,
+    with_cautions,
 )
-from scorewise.show.page import Page, counted, named, quoted
-
-if TYPE_CHECKING:
-    from scorewise.agreeing.agreement import Agreement
+from scorewise.show.page import (
+    Column,
+    Format,
+    Page,
+    Section,
+    count,
+    counted,
+    hints,
+    interval,
+    is_least,
+    named,
+    p_value,
+    percent,
+    quoted,
+    section,
+    undefined,
+    written,
+)
 
 FEW = 20  # items below which intervals are rough
 MOST = 1000  # categories that are listed
 LEAST = 5  # items on which raters agree on a rarer category
 LIKE_COLUMNS = 10  # times as many raters as items
 WEIGHTED = {"gwet_ac": "Gwet's AC2", "percent_agreement": "Weighted agreement"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
-    """The settings that the numbers depend on."""
-
-    scale: Annotated[Scale, says("What kind of categories there are.")]
-    weights: Annotated[str, says("How near misses count; own: by a matrix.")]
-    interval: Annotated[Interval, says("How intervals were made.")]
-    level: Annotated[Level, says("Confidence level of the intervals.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
-    top: Annotated[Count, says("Items listed at most.")]
+ENOUGH = 5  # common items of a pair that is worth showing
+CATEGORIES, RATERS, PAIRS = 30, 20, 15  # rows of a table at most
+BANDS = (
+    "In words: up to 0 none, to 0.2 slight, 0.4 fair, 0.6 moderate, 0.8 substantial, 1 almost "
+    "perfect; in brackets roughly how probable it is, by the standard error, that the true value "
+    "lies there."
+)
+INDEPENDENT = "p: the chance of a value as far from 0, on either side, if raters were independent"
+MARGINS = (
+    "; of Stuart-Maxwell, if both used all categories alike; of Bowker, if they disagreed in both "
+    "directions alike"
+)
+TWO_ALIKE = "Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's."
+SIDE_BY_SIDE = {
+    "percent_agreement": "Agreement",
+    "cohen_kappa": "Kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac": "AC1",
+    "brennan_prediger": "PABAK",
+    "kappa_max": "Maximum kappa",
+    "prevalence_index": "Prevalence",
+    "bias_index": "Bias",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,52 +125,15 @@ class AgreementRow(MeasureRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoefficientRecord:
-    """A coefficient without weights."""
-
-    name: Annotated[Word, says("Name, as in the Python library.")]
-    title: Annotated[Word, says("Name, as shown.")]
-    value: Annotated[Number, says("The value; null when undefined.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParadoxRecord:
-    """Coefficients without weights side by side, and what drives them apart."""
-
-    measures: Annotated[list[CoefficientRecord], says("The coefficients.")]
-    commonest: Annotated[str | None, says("The category said most often.")]
-    share: Annotated[Share, says("Its share of all ratings.")]
-    shift: Annotated[Amount | None, says("Share of one rater's ratings that would have to move.")]
-    prevalence: Annotated[bool, says("Whether the commonest category drives kappa down.")]
-    bias: Annotated[bool, says("Whether two raters use the categories differently often.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BaselineRecord:
-    """The error of two raters beside that of guessing; null where not known."""
-
-    error: Annotated[Number, says("Mean disagreement of two raters.")]
-    by_margins: Annotated[Number, says("The same of raters who guess by the margins.")]
-    by_permutation: Annotated[Number, says("The same, as the mean over random tables.")]
-    spread: Annotated[Number, says("Standard deviation over random tables.")]
-    p: Annotated[Share | None, says("Share of random tables that agree as much.")]
-    kappa: Annotated[Number, says("1 - error / by_margins.")]
-    kappa_permuted: Annotated[Number, says("1 - error / by_permutation.")]
-    draws: Annotated[Count, says("Random tables drawn.")]
-    why: Annotated[str, says("Why something is not known; empty where all is.")]
-
-
-@dataclass(frozen=True, kw_only=True)
 class AgreeDocument(Document):
     """Raters of the same items, and how far they agree."""
 
     command: Annotated[Literal["agree"], says(COMMAND)] = "agree"
-    settings: SettingsRecord
+    settings: Settings
     data: DataRecord
     measures: Annotated[list[AgreementRow], Meta(min_length=1), says("Every measure of agreement.")]
     paradox: ParadoxRecord
-    baseline: BaselineRecord
+    baseline: Baseline
     categories: Annotated[
         list[CategoryAgreement], says("Agreement on each category; none beyond 1,000.")
     ]
@@ -159,53 +144,57 @@ class AgreeDocument(Document):
 
     def page(self) -> Page:
         """Coefficients in words, beside each other and beside guessing, and where raters differ."""
-        return agree_page(self)
+        lacking = [(m.why, plain(m.title)) for m in self.measures]
+        if self.data.raters is not None:  # else the measures say so
+            lacking.append((self.pairs.why, "Each two raters"))
+        parts = (_measures, _side_by_side, _baseline, _categories, _raters, _pairs, _disputed)
+        sections = [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
+        return Page(self.command, [*sections, *undefined(lacking), *hints(self.hints)])
 
 
 def agree_document(a: Agreement) -> AgreeDocument:
     """The document of an agreement."""
-    r, s = a.ratings, a.settings
-    side_by_side = [
-        CoefficientRecord(name=n, title=RATER_MEASURES[n].title, value=e.value, why=e.why)
-        for n, e in a.paradox.estimates.items()
-    ]
-    made = AgreeDocument(
-        settings=record_of(SettingsRecord, s, scale=r.scale, weights=weights_named(r, s.weights)),
-        data=_data(a),
-        measures=measure_rows(a),
-        paradox=record_of(ParadoxRecord, a.paradox, measures=side_by_side),
-        baseline=record_of(BaselineRecord, a.baseline),
-        categories=a.categories if len(r.categories) <= MOST else [],
-        pairs=a.pairs,
-        raters=a.raters,
-        disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
-        hints=list(_hints(a)),
+    return with_cautions(
+        AgreeDocument(
+            settings=a.settings,
+            data=_data(a),
+            measures=measure_rows(a),
+            paradox=record_of(ParadoxRecord, a.paradox),
+            baseline=a.baseline,
+            categories=a.categories if len(a.ratings.categories) <= MOST else [],
+            pairs=a.pairs,
+            raters=a.raters,
+            disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
+            hints=list(_hints(a)),
+        )
     )
-    return replace(made, hints=[*made.hints, *cautions(made)])
 
 
 def measure_rows(a: Agreement) -> list[AgreementRow]:
     """Every measure, and the word for it."""
-    weighted = weights_named(a.ratings, a.settings.weights) != "identity"
+    titles = WEIGHTED if a.settings.weights != "identity" else {}
     rows = []
-    for name in a:
-        row, band = vars(MeasureRow.of(RATER_MEASURES[name], a[name])), a.bands.get(name)
-        if weighted and name in WEIGHTED:
-            row = {**row, "title": WEIGHTED[name]}
-        word, chances = (None, None) if band is None else band
-        rows.append(AgreementRow(**row, band=word, chances=chances))
+    for name, e in a.items():
+        row = vars(MeasureRow.of(RATER_MEASURES[name], e))
+        word, chances = a.bands.get(name, (None, None))
+        title = titles.get(name, row["title"])
+        rows.append(AgreementRow(**{**row, "title": title}, band=word, chances=chances))
     return rows
 
 
 def _data(a: Agreement) -> DataRecord:
-    r = a.ratings
+    r, unrated = a.ratings, 0
+    if a.rows is not None:
+        given = a.rows.given
+        there = given.item if isinstance(given, RatingList) else np.flatnonzero((given >= 0).any(1))
+        unrated = len(a.rows) - len(np.unique(there))
     ratings = float((r.weight * r.rated).sum())
     said = np.bincount(r.counted.code, r.weight[r.counted.at] * r.counted.times, len(r.categories))
     raters = None if r.raters is None else list(r.raters)
     return DataRecord(
         sources=list(a.sources),
         items=amount(r.items),
-        unrated=0 if a.rows is None else _unrated(a.rows),
+        unrated=unrated,
         single=amount(r.weight[r.rated == 1].sum()),
         ratings=amount(ratings),
         missing=None if raters is None else amount(max(r.items * len(raters) - ratings, 0.0)),
@@ -220,26 +209,18 @@ def _data(a: Agreement) -> DataRecord:
     )
 
 
-def _unrated(rows: RatingRows) -> int:
-    """How many items have no rating."""
-    if isinstance(rows.given, RatingList):
-        return len(rows) - len(np.unique(rows.given.item))
-    return int(np.count_nonzero((rows.given < 0).all(1)))
-
-
 def _hints(a: Agreement) -> Iterator[str]:
     """What a reader should be told in words."""
-    r = a.ratings
+    r, raters = a.ratings, a.ratings.raters or ()
     yield from a.rows.notes if a.rows is not None else ()
     yield from a.paradox.sentences
-    if r.raters is not None:
-        order, start, length = r.by_rater
-        for name, first, many in zip(r.raters, start.tolist(), length.tolist(), strict=True):
-            said = r.listed.code[order[first : first + many]]
-            if many and (said == said[0]).all() and len(r.categories) > 1:
-                yield f"{quoted(name)} says {quoted(r.categories[said[0]])} of every item that they rated"
-            if not many:
-                yield f"{quoted(name)} rated nothing"
+    order, start, length = r.by_rater
+    for name, first, many in zip(raters, start.tolist(), length.tolist(), strict=False):
+        said = r.listed.code[order[first : first + many]]
+        if many and (said == said[0]).all() and len(r.categories) > 1:
+            yield f"{quoted(name)} says {quoted(r.categories[said[0]])} of every item that they rated"
+        if not many:
+            yield f"{quoted(name)} rated nothing"
     never = np.setdiff1d(np.arange(len(r.categories)), r.counted.code)
     if len(never):
         yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
@@ -252,9 +233,9 @@ def _hints(a: Agreement) -> Iterator[str]:
     for one, other in spelled_alike(r.categories)[:3]:
         yield f"{quoted(one)} and {quoted(other)} count as two categories; are they one?"
     yield from _rare(a)
-    if r.raters is not None and len(r.raters) > LIKE_COLUMNS * max(r.items, 1):
+    if len(raters) > LIKE_COLUMNS * max(r.items, 1):
         yield (
-            f"{len(r.raters):,} raters of {counted(round(r.items), 'item')}: if these are two columns of "
+            f"{len(raters):,} raters of {counted(round(r.items), 'item')}: if these are two columns of "
             f"ratings, pass them by name"
         )
     if 1 < r.effective < FEW:
@@ -264,12 +245,11 @@ def _hints(a: Agreement) -> Iterator[str]:
 def _rare(a: Agreement) -> Iterator[str]:
     """Kappa and alpha lean on the categories that are not the commonest."""
     share, common, r = a.paradox.share, a.paradox.commonest, a.ratings
-    if common is None or share < COMMON or len(r.categories) > MOST:
+    if common is None or share < COMMON or len(r.categories) > MOST or r.weighted:
         return
     k = r.categories.index(common)
     again = np.unique(r.counted.at[(r.counted.code != k) & (r.counted.times >= 2)])
-    both = float(r.weight[again].sum())
-    if both < LEAST and not r.weighted:
+    if (both := float(r.weight[again].sum())) < LEAST:
         yield (
             f"on {counted(round(both), 'item')} only raters agree on another category than "
             f"{quoted(common)}: too few for the intervals and words of kappa and alpha to be relied on"
@@ -281,3 +261,174 @@ def _numbers(words: tuple[str, ...]) -> bool:
         return all(np.isfinite(float(w)) for w in words)
     except ValueError:
         return False
+
+
+# The page.
+
+
+def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
+    data, s = doc.data, doc.settings
+    facts = [("Data", named([quoted(x) for x in data.sources]))] if data.sources else []
+    items = [count(data.items)]
+    items += [f"{count(data.unrated)} more without a rating"] if data.unrated else []
+    items += [f"{count(data.single)} with one rating only"] if data.single else []
+    facts.append(("Items", "; ".join(items)))
+    gaps = f", {count(data.missing)} missing" if data.missing else ""
+    if data.raters is None:
+        who = f"not known; up to {data.most} of an item"
+    else:
+        who = f"{len(data.raters)}: {named([quoted(r) for r in data.raters], 6)}"
+    facts.append(("Raters", f"{who}; {count(data.ratings)} ratings{gaps}"))
+    total = data.ratings
+    shares = [
+        f"{quoted(c.name)} {written(c.ratings / total if total else None, 'percent')}"
+        for c in data.categories
+    ]
+    facts.append(("Categories", f"{data.distinct:,}, {s.scale}: {named(shares, 8)}"))
+    if s.weights != "identity":
+        how = "the matrix given" if s.weights == "own" else f"{s.weights} weights"
+        metric = f"; alpha has its own {s.scale} metric, not to be compared with them"
+        facts.append(("Near misses", f"count in part, by {how}{metric}"))
+    if data.weighted:
+        facts.append(("Weights", "items are weighted"))
+    return facts
+
+
+def _level(doc: AgreeDocument) -> dict[str, Format]:
+    """The column of intervals, or of the reason why there is none."""
+    return {f"{percent(doc.settings.level)} interval": "text"}
+
+
+def _measures(doc: AgreeDocument) -> list[Section]:
+    """The measures that have a value, each with its band."""
+    two = doc.data.raters is not None and len(doc.data.raters) == 2
+    same = ("fleiss_kappa", "conger_kappa", "light_kappa") if two else ()
+    known = [m for m in doc.measures if not m.why and m.name not in same]
+    rows = [(m.title, m, interval(m), "" if m.p is None else m.p, _in_words(m)) for m in known]
+    tested = {m.name for m in known if m.p is not None}
+    lines = [BANDS] if any(m.band for m in known) else []
+    if tested:
+        lines.append(INDEPENDENT + (MARGINS if tested & {"stuart_maxwell", "bowker"} else "") + ".")
+    lines += [TWO_ALIKE] if two else []
+    columns: dict[str, Format] = {"": "text", "Value": "value", **_level(doc)}
+    columns |= {"p": "p", "In words": "text"}
+    return section("Agreement", columns, rows, lines) or [Section("Agreement", lines=lines)]
+
+
+def _in_words(m: AgreementRow) -> str:
+    # to whole percent: it is rough
+    return f"{m.band} ({percent(round(m.chances[m.band], 2))})" if m.band and m.chances else ""
+
+
+def _side_by_side(doc: AgreeDocument) -> list[Section]:
+    """Coefficients without weights; the hints say what drives them apart."""
+    known = [m for m in doc.paradox.measures if not m.why]
+    many = len(doc.data.categories) > 2
+    names = SIDE_BY_SIDE | ({"brennan_prediger": "Brennan-Prediger"} if many else {})
+    rows = [[m.value for m in known]] if len(known) > 2 else []
+    columns = [Column(names[m.name]) for m in known]
+    return section("Side by side, without weights", columns, rows)
+
+
+def _baseline(doc: AgreeDocument) -> list[Section]:
+    """Kappa as the share of the error of guessing that is avoided."""
+    b = doc.baseline
+    if not b.by_margins or math.isnan(b.by_margins):
+        return []
+    rows: list[tuple[object, ...]] = [("by margins", b.error, b.by_margins, b.kappa, "")]
+    if b.draws:
+        spread = " ± ".join(written(x, "number") for x in (b.by_permutation, b.spread))
+        p = p_value(b.p, least=is_least(b.p, b.draws))
+        rows.append(("by permutation", b.error, spread, b.kappa_permuted, p))
+    ratio = "1 - error / its error"
+    columns: dict[str, Format] = {"Guessing": "text", "Error": "number", "Its error": "number"}
+    return section("Error beside guessing", columns | {ratio: "number", "p": "p"}, rows)
+
+
+def _categories(doc: AgreeDocument) -> list[Section]:
+    rows = [
+        (_short(c.category), c.share, c.agreement, interval(c.agreement) or c.agreement.why)
+        for c in doc.categories[:CATEGORIES]
+    ]
+    more = len(doc.categories) - len(rows)
+    lines = [f"{more:,} further categories are in the document"] if more else []
+    columns: dict[str, Format] = {"Category": "text", "Of all ratings": "percent"}
+    columns |= {"Another says it too": "value", **_level(doc)}
+    return section("Each category", columns, rows, lines)
+
+
+def _raters(doc: AgreeDocument) -> list[Section]:
+    """Who differs most; nothing to tell where there are two."""
+    if len(doc.raters) < 3:
+        return []
+    rows = [
+        (_short(r.rater), r.items, r.others, interval(r.others), r.majority)
+        for r in doc.raters[:RATERS]
+    ]
+    more = len(doc.raters) - len(rows)
+    lines = [f"{counted(more, 'further rater')} in the document"] if more else []
+    columns: dict[str, Format] = {"Rater": "text", "Items": "count", "Agrees with others": "value"}
+    columns |= {**_level(doc), "With their majority": "value"}
+    return section("Each rater, who differs most first", columns, rows, lines)
+
+
+def _pairs(doc: AgreeDocument) -> list[Section]:
+    pairs = doc.pairs.rows
+    enough = [p for p in pairs if p.items >= ENOUGH] or pairs
+    if len(pairs) < 2:
+        return _said_by_both("What both said", doc, enough)
+    rows = [
+        (_short(p.first), _short(p.second), p.items, p.agreement.value, p.kappa,
+         interval(p.kappa) or p.kappa.why)
+        for p in enough[:PAIRS]
+    ]  # fmt: skip
+    more = doc.pairs.number - len(rows)
+    few = f" or share fewer than {ENOUGH} items" if len(enough) < len(pairs) else ""
+    lines = [f"{counted(more, 'further pair')} who agree more{few}"] if more > 0 else []
+    columns: dict[str, Format] = {"First": "text", "Second": "text", "Items": "count"}
+    columns |= {"Agreement": "number", "Cohen's kappa": "value", **_level(doc)}
+    return [
+        *section("Each two raters", columns, rows, lines),
+        *_said_by_both("What the pair that agrees least said", doc, enough),
+    ]
+
+
+def _said_by_both(title: str, doc: AgreeDocument, pairs: Sequence[Pair]) -> list[Section]:
+    """What the first pair said, where the table is small."""
+    names = [_short(c.name, 10) for c in doc.data.categories]
+    if not pairs or pairs[0].table is None or len(names) > 8 or pairs[0].items < ENOUGH:
+        return []
+    corner = f"{_short(pairs[0].first, 12)} \\ {_short(pairs[0].second, 12)}"
+    columns = [Column(corner, "text"), *(Column(n, "count") for n in names)]
+    rows = [(n, *line) for n, line in zip(names, pairs[0].table, strict=True)]
+    return section(title, columns, rows)
+
+
+def _disputed(doc: AgreeDocument) -> list[Section]:
+    several = len({i.file for i in doc.disputed}) > 1
+    ids = any(i.id is not None for i in doc.disputed)
+    rows: list[tuple[object, ...]] = []
+    for i in doc.disputed:
+        place = (f"{plain(i.file)}: " if several else "") + str(i.row)
+        rows.append((_short(i.id or ""), place, i.disagreement, _said(doc, i))[0 if ids else 1 :])
+    columns: dict[str, Format] = {"Item": "text"} if ids else {}
+    columns |= {"Row": "number", "Disagreement": "number", "Ratings": "text"}
+    line = (
+        "Disagreement: share of pairs of ratings that differ (in part, where categories are ordered). "
+        f"Rows count from {1 if doc.data.sources else 0}."
+    )
+    return section("Items with most disagreement", columns, rows, [line])
+
+
+def _said(doc: AgreeDocument, item: DisputedItem) -> str:
+    """What each rater said, or how many said what where raters are many or not known."""
+    raters = doc.data.raters
+    if raters is not None and sum(word is not None for word in item.said) <= 4:
+        pairs = zip(raters, item.said, strict=True)
+        return ", ".join(f"{plain(r)} {quoted(word)}" for r, word in pairs if word is not None)
+    return ", ".join(f"{n} x {quoted(word)}" for word, n in item.counts.items())
+
+
+def _short(name: str, most: int = 24) -> str:
+    word = plain(name)
+    return word if len(word) <= most else word[: most - 1] + "…"

@@ -9,7 +9,9 @@ from typing import Any, get_args
 import numpy as np
 
 from scorewise.columns.files import is_files, open_frame
-from scorewise.columns.layouts import Form
+from scorewise.columns.labels import listed, text
+from scorewise.columns.layouts import Form, Layout, item_column, long_columns
+from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import of_torch
@@ -38,6 +40,7 @@ def read_ratings(
     """
     one_of("form", form, (None, *get_args(Form)))
     named = {k: v for k, v in columns.items() if v not in (None, ())}
+    amounts = {k: v for k, v in amounts.items() if v is not None}
     further = {("item" if k == "items" else k): v for k, v in amounts.items()}
     if form is None and not named and _square(ratings):
         found = read_ratings(
@@ -45,7 +48,9 @@ def read_ratings(
         )
         return replace(found, notes=(*found.notes, SQUARE))
     mapping = isinstance(ratings, Mapping)
-    if _files(ratings) or (_columns(ratings) and (named or not mapping)):
+    if _files(ratings) or (
+        _columns(ratings) and (named or not mapping or _as_frame(ratings, form))
+    ):
         chosen = {**further, **named}
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
             raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
@@ -62,6 +67,12 @@ def read_ratings(
         return _counts(ratings, scale, categories, further)
     by_rater = _by_name(ratings) if mapping else _by_number(ratings)
     return rating_rows(raters=by_rater, scale=scale, categories=categories, **further)
+
+
+def _as_frame(ratings: Mapping[Any, Any], form: Form | None) -> bool:
+    """Whether the columns of a dict are not all raters by their names."""
+    names = [str(name) for name in ratings]
+    return form is None and bool(item_column(names) or long_columns(names, Layout()))
 
 
 def _files(ratings: Any) -> bool:
@@ -136,10 +147,11 @@ def _table(
     ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
     _none_of(amounts, 'a table of two raters; form="items" reads items x raters')
+    names = None
     if isinstance(ratings, Mapping):
-        categories = list(ratings) if categories is None else categories
+        names = None, [text(name) for name in ratings]
         ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
-    return table_ratings(_array(ratings), scale=scale, categories=categories)
+    return table_ratings(_array(ratings), scale=scale, categories=categories, names=names)
 
 
 def _counts(
@@ -147,16 +159,22 @@ def _counts(
 ) -> RatingRows:
     _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings; leave it out")
     if isinstance(ratings, Mapping):
-        columns = list(_by_name(ratings).values())
-        words = list(ratings) if categories is None else list(categories)
+        named = {text(name): column for name, column in _by_name(ratings).items()}
+        words = list(named) if categories is None else given_categories(categories)
+        if sorted(words) != sorted(named):
+            raise BadInput(
+                f"categories= names {listed(words)}, and there are counts of {listed(list(named))}; list "
+                f"these in their order"
+            )
+        columns = [named[word] for word in words]
     else:
         columns = list(_array(ratings).T)
-        words = list(range(len(columns))) if categories is None else list(categories)
+        words = [str(w) for w in (range(len(columns)) if categories is None else categories)]
     if len(words) != len(columns):
         raise BadInput(
             f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
         )
-    by_word = {str(word): column for word, column in zip(words, columns, strict=True)}
+    by_word = dict(zip(words, columns, strict=True))
     return rating_rows(counts=by_word, scale=scale, **amounts)
 
 

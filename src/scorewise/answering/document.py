@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from scorewise.answering.means import thresholds
-from scorewise.answering.measures import ALL, SHOWN, WHY, Judged
+from scorewise.answering.judged import WHY, Judged
+from scorewise.answering.measures import ALL, SHOWN, thresholds
+from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.errors import BadInput
 from scorewise.show.document import (
     COMMAND,
@@ -31,13 +32,15 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    at_floor,
+    by_reason,
     count,
     counted,
     hints,
     interval,
     named,
+    p_value,
     percent,
-    value,
     written,
 )
 
@@ -48,7 +51,6 @@ MANY = 2000  # groups, some milliseconds each
 LONG, BRIEF = 80, 24  # letters of an answer in a document, and in a table
 FEW_VALUES, SURE, FEW_ANSWERS = 20, 0.5, 50  # of which hints speak
 TAU = "An answer is correct when its quality is above this."
-FROM_COLUMN = "null where quality is a column"
 
 RULES = {
     "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
@@ -135,25 +137,6 @@ class AnswersRecord:
 class MeasureRecord(Estimated, NamedMeasure):
     """One measure with its estimate."""
 
-    @classmethod
-    def of(cls, name: str, j: Judged) -> MeasureRecord:
-        """The record of a measure."""
-        m = ALL[name]
-        title = f"{m.title}, {j.settings.bins} bins" if name == "ece" else m.title
-        return record_of(cls, m, j[name], title=title)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorRecord:
-    """A wrong answer."""
-
-    file: Annotated[str | None, says("The file it is in; null when given as columns.")]
-    row: Annotated[Count, says("Row of that file, counting from 1; from 0 when given as columns.")]
-    confidence: Annotated[float, Meta(ge=0), says("The confidence in it.")]
-    quality: Annotated[float, Meta(ge=0), says("Its quality.")]
-    gold: Annotated[str | None, says(f"Gold answers, cut short; {FROM_COLUMN}.")]
-    predicted: Annotated[str | None, says(f"The answer, cut short; {FROM_COLUMN}.")]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TauRecord:
@@ -182,7 +165,7 @@ class ConfidenceRecord:
     highest: Annotated[Number, says("Highest value; null when there are none.")]
     measures: Annotated[list[MeasureRecord], Meta(min_length=1), says("The measures.")]
     confident_errors: Annotated[
-        list[ErrorRecord], says("Wrong answers said with most confidence, the surest first.")
+        list[ConfidentError], says("Wrong answers said with most confidence, the surest first.")
     ]
     over_tau: Annotated[
         list[TauRecord], says("Thresholds of quality; none where quality is 0 or 1.")
@@ -191,19 +174,25 @@ class ConfidenceRecord:
     @classmethod
     def of(cls, name: str, j: Judged, a: Answers) -> ConfidenceRecord:
         """The record of a confidence on all answers that have it."""
-        taus = thresholds(j.sample.quality)
+        taus, titles = (
+            thresholds(j.sample.quality),
+            {"ece": f"{ALL['ece'].title}, {j.settings.bins} bins"},
+        )
         lowest, highest = j.tally.ends
         return record_of(
             cls,
+            j,
             name=name,
-            answers=j.answers,
             missing=len(a.rows) - j.answers,
             distinct=len(j.tally.score),
             lowest=lowest,
             highest=highest,
-            measures=[MeasureRecord.of(measure, j) for measure in SHOWN],
+            measures=[
+                record_of(MeasureRecord, ALL[m], j[m], title=titles.get(m, ALL[m].title))
+                for m in SHOWN
+            ],
             confident_errors=[
-                record_of(ErrorRecord, e, gold=_short(e.gold), predicted=_short(e.predicted))
+                replace(e, gold=_short(e.gold), predicted=_short(e.predicted))
                 for e in a.confident_errors(confidence=name)
             ],
             over_tau=[
@@ -376,29 +365,27 @@ def _or_blank(x: float | None) -> Any:
     return "" if x is None else x
 
 
+def _p(m: Any) -> str:
+    return "" if m.p is None else p_value(m.p, least=at_floor(m))
+
+
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
-    from scorewise.show.layout import aligned
-
     same = () if c.over_tau else SAME
     known = [m for m in c.measures if not m.why and m.name not in same]
     columns = [
         Column("", "text"),
-        Column("Value"),
+        Column("Value", "value", point=True),
         Column(f"{percent(doc.settings.level)} interval", "text"),
         Column("Baseline"),
         Column("Expected"),
         Column("p", "p"),
     ]
     rows = [
-        (m.title, text, interval(m), *map(_or_blank, (m.baseline, m.expected, m.p)))
-        for m, text in zip(known, aligned([value(m) for m in known]), strict=True)
+        (m.title, m, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m)) for m in known
     ]
-    absent: dict[str, list[str]] = {}
-    for m in c.measures:
-        if m.why:
-            absent.setdefault(m.why, []).append(m.title)
-    lines = [f"Without a value: {', '.join(titles)} ({why})" for why, titles in absent.items()]
+    absent = ((m.why, m.title) for m in c.measures)
+    lines = by_reason(absent, "Without a value: {names} ({why})")
     lines += [EXPECTED] * (c is doc.confidences[-1])
     table = Table(columns, rows) if rows else None
     return Section(_title(doc, c, "All answers"), table=table, lines=lines)
@@ -409,15 +396,10 @@ def _over_tau(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
     if not c.over_tau:
         return []
     columns = [
-        Column("tau", "text"),
-        Column("Correct", "count"),
-        Column("Share"),
-        Column("ECE", "value"),
-        Column(percent(doc.settings.level), "interval"),
-        Column("Expected"),
-        Column("AUROC", "value"),
+        Column("tau", "text"), Column("Correct", "count"), Column("Share"), Column("ECE", "value"),
+        Column(percent(doc.settings.level), "interval"), Column("Expected"), Column("AUROC", "value"),
         Column("Brier", "value"),
-    ]
+    ]  # fmt: skip
     rows = []
     for _, run in groupby(c.over_tau, key=lambda at: at.correct):
         first, *rest = run
@@ -434,19 +416,15 @@ def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section
     if not errors:
         return []
     files = {e.file for e in errors}
-    texts = errors[0].gold is not None
-    columns = [
-        Column("Row"),
-        Column("Confidence"),
-        Column("Quality"),
-        *((Column("Gold", "text"), Column("Predicted", "text")) if texts else ()),
-    ]
+    texts = ("Gold", "Predicted") if errors[0].gold is not None else ()
+    numbers = map(Column, ("Row", "Confidence", "Quality"))
+    columns = [*numbers, *(Column(title, "text") for title in texts)]
     rows = [
         (
             count(e.row) + (f" of {e.file}" if len(files) > 1 else ""),
             e.confidence,
             e.quality,
-            *((_short(e.gold, BRIEF), _short(e.predicted, BRIEF)) if texts else ()),
+            *(_short(getattr(e, title.lower()), BRIEF) for title in texts),
         )
         for e in errors
     ]
@@ -471,14 +449,10 @@ def _groups(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
         rows += [_line(f"· {' / '.join(g.words[1:])}", g, narrow) for g in group]
     area = (Column("AUROC", "value"), Column("Interval", "interval"))
     columns = [
-        Column(" / ".join(by), "text"),
-        Column("n", "count"),
-        Column("Right", "percent"),
-        Column("Says", "percent"),
-        Column("ECE", "value"),
-        Column(percent(doc.settings.level), "interval"),
+        Column(" / ".join(by), "text"), Column("n", "count"), Column("Right", "percent"),
+        Column("Says", "percent"), Column("ECE", "value"), Column(percent(doc.settings.level), "interval"),
         *(area if narrow else (Column("Expected"), Column("AUROC"))),
-    ]
+    ]  # fmt: skip
     last = c.name == doc.groups[-1].confidence
     lines = [COLUMNS if narrow else f"{COLUMNS} {CALIBRATED}"] * last
     return [Section(_title(doc, c, "Groups"), table=Table(columns, rows), lines=lines)]

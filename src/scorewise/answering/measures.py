@@ -1,351 +1,253 @@
-"""Measures of the confidence in answers: of all answers, at any threshold of quality, and by group."""
+"""Measures of the confidence in answers that have it: those of any tally, and a few of answers alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.answering.means import (
-    Sample,
-    accuracy,
-    mean_confidence,
-    mean_quality,
-    overconfidence,
-    selective_accuracy,
-    soft_brier,
-    thresholds,
-)
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.errors import BadInput, plain
+from scorewise.curves.selective import risk_coverage
 from scorewise.estimate import Estimate
+from scorewise.inference.paired import mean_loss
+from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
+from scorewise.inference.shares import wilson, wilson_of
 from scorewise.registry import CLASS_MEASURES, MEASURES, Better, Group, Measure
 from scorewise.tallies import Tally
+from scorewise.tallies.losses import Moments
+
+FEW = 20  # distinct qualities, up to which each is a threshold of its own
+GRID = tuple(i / 20 for i in range(20))
+MARGIN = 0.05  # of coverage on both sides, where the last answers kept are judged
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a judgement of answers was asked for: an answer is correct when its quality is above `tau`."""
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The quality of answers, the confidence in them, and how much each matters.
 
-    tau: float = 0.5
-    bins: int = 15
-    level: float = 0.95
-    seed: int = 0
+    >>> s = Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None)
+    >>> s.tally(0.5)
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    """
 
-    def __post_init__(self) -> None:
-        check(**vars(self))
+    quality: Floats
+    confidence: Floats
+    weight: Floats | None
+    _tallies: dict[int, Tally] = field(default_factory=dict, repr=False)
 
+    @classmethod
+    def of(cls, rows: AnswerRows, name: str, at: NDArray[np.intp] | None = None) -> Sample:
+        """The answers that have this confidence, among all rows or some of them."""
+        confidence = rows.confidence[name] if at is None else rows.confidence[name][at]
+        known = np.flatnonzero(~np.isnan(confidence))
+        index = known if at is None else at[known]
+        weight = None if rows.weight is None else rows.weight[index]
+        if weight is not None and not weight.all():  # what has no weight says nothing
+            index, known, weight = index[weight > 0], known[weight > 0], weight[weight > 0]
+        return cls(rows.quality[index], confidence[known], weight)
 
-# The measures of answers: those of any confidence against correct or wrong, and a few of their own.
+    def __len__(self) -> int:
+        return len(self.quality)
 
+    def correct(self, tau: float) -> int:
+        """How many answers are above `tau`; of two thresholds with the same number, these are the same."""
+        return int(np.count_nonzero(self.quality > tau))
 
-@dataclass(frozen=True)
-class AnswerMeasure:
-    """A measure of answers: its traits, and its function of the answers and the settings."""
-
-    name: str
-    title: str
-    group: Group
-    better: Better
-    meaning: str
-    function: Callable[[Sample, Settings], Estimate]
-    needs_tau: bool = True
-
-
-WHY = {
-    "no rows": "no answers",
-    "no positives": "no answer is correct",
-    "no negatives": "every answer is correct",
-}
-
-
-def _own(
-    name: str,
-    title: str,
-    group: Group,
-    better: Better,
-    function: Callable[[Sample, Settings], Estimate],
-    of: Callable[..., Estimate],
-    needs_tau: bool = True,
-) -> AnswerMeasure:
-    meaning = (of.__doc__ or "").strip().partition("\n")[0]
-    return AnswerMeasure(name, title, group, better, meaning, function, needs_tau)
+    def tally(self, tau: float) -> Tally:
+        """The confidence against whether the answer is correct."""
+        key = self.correct(tau)
+        if key not in self._tallies:
+            self._tallies[key] = Tally.of(
+                self.quality > tau, self.confidence, weight=self.weight, positive=True,
+                kind="probability",
+            )  # fmt: skip
+        return self._tallies[key]
 
 
-def _of_tally(m: Measure) -> AnswerMeasure:
-    """A registered measure, of the tally of confidence against correct."""
+def thresholds(quality: Floats) -> tuple[float, ...]:
+    """The thresholds that tell something: each distinct quality below 1 if they are few, or a grid.
 
-    def judge(s: Sample, o: Settings) -> Estimate:
-        settings = {"level": o.level, "seed": o.seed, "bins": o.bins}
-        e = m.under(settings, s.tally(o.tau))
-        return replace(e, why=WHY[e.why]) if e.why in WHY else e
+    >>> thresholds(np.array([0.0, 1.0, 1.0])), len(thresholds(np.linspace(0, 1, 99)))
+    ((0.0,), 20)
+    """
+    found = np.unique(quality)
+    if len(found) > FEW:
+        return GRID
+    return tuple(sorted({0.0, *(q for q in found.tolist() if q < 1)}))
 
-    return AnswerMeasure(m.name, m.title, m.group, m.better, m.meaning, judge)
+
+# Measures of answers alone: of the tally of confidence against correct, or of quality itself.
 
 
-_OWN = [
-    _own(
-        "accuracy", "Accuracy", "decisions", "high",
-        lambda s, o: accuracy(s.tally(o.tau), o.level), accuracy,
-    ),
-    _own(
-        "mean_quality", "Mean quality", "decisions", "high",
-        lambda s, o: mean_quality(s, o.level), mean_quality, needs_tau=False,
-    ),
-    _own(
-        "mean_confidence", "Mean confidence", "scores", "neither",
-        lambda s, o: mean_confidence(s.tally(o.tau), o.level), mean_confidence, needs_tau=False,
-    ),
-    _own(
-        "overconfidence", "Overconfidence", "calibration", "near",
-        lambda s, o: overconfidence(s.tally(o.tau), o.level), overconfidence,
-    ),
-    _own(
-        "soft_brier", "Brier against quality", "probability", "low",
-        lambda s, o: soft_brier(s, o.level), soft_brier, needs_tau=False,
-    ),
-    _own(
-        "selective_accuracy", "Accuracy, surest 80%", "order", "high",
-        lambda s, o: selective_accuracy(s.tally(o.tau), level=o.level), selective_accuracy,
-    ),
-]  # fmt: skip
-_SELECTIVE = ("aurc", "excess_aurc", "augrc")
-
-ALL: dict[str, AnswerMeasure] = {
-    **{name: _of_tally(m) for name, m in MEASURES.items() if m.group != "decisions"},
-    **{name: _of_tally(CLASS_MEASURES[name]) for name in _SELECTIVE},
-    **{m.name: m for m in _OWN},
+NONE = "no answers"
+Function = TypeVar("Function", bound=Callable[..., Estimate])
+ALL: dict[str, Measure] = {
+    **{name: m for name, m in MEASURES.items() if m.group != "decisions"},
+    **{name: CLASS_MEASURES[name] for name in ("aurc", "excess_aurc", "augrc")},
 }
 SHOWN = (
     "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "brier", "mcb", "dsc",
     "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
 )  # fmt: skip
+OF_QUALITY = {"mean_quality", "soft_brier"}  # functions of a sample, the others of its tally
+WITHOUT_TAU = {*OF_QUALITY, "mean_confidence"}
 
 
-# One confidence judged on some answers, and how that depends on when an answer counts as correct.
+def of_answers(title: str, group: Group, better: Better) -> Callable[[Function], Function]:
+    """Record a function as a measure of answers, and return it unchanged."""
+
+    def record(function: Function) -> Function:
+        name, options = function.__name__, frozenset(inspect.signature(function).parameters)
+        ALL[name] = Measure(name, function, group, better, (0.0, 1.0), title, options)
+        return function
+
+    return record
 
 
-@dataclass(frozen=True, eq=False)
-class TauCurve:
-    """A measure at each threshold `tau` of quality, with pointwise intervals.
+@of_answers("Accuracy", "decisions", "high")
+def accuracy(t: Tally, level: float = 0.95) -> Estimate:
+    """Share of answers that are correct; Wilson interval.
 
-    Where it is undefined, as where all answers are correct, `value` is NaN and the estimate says why.
-    `exact` says that no answer turns wrong between two of the thresholds.
+    >>> accuracy(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]), 0.95)
+    0.750 [0.301, 0.954]
     """
-
-    measure: str
-    tau: Floats
-    estimates: tuple[Estimate, ...]
-    exact: bool
-
-    @property
-    def value(self) -> Floats:
-        """The values."""
-        return np.array([e.value for e in self.estimates])
-
-    @property
-    def low(self) -> Floats:
-        """The lower ends of the intervals."""
-        return np.array([e.low for e in self.estimates])
-
-    @property
-    def high(self) -> Floats:
-        """The upper ends of the intervals."""
-        return np.array([e.high for e in self.estimates])
-
-    def __repr__(self) -> str:
-        said = [f"  {t:<6.4g} {e}" for t, e in zip(self.tau, self.estimates, strict=True)]
-        return "\n".join([f"{self.measure} over tau", *said])
+    if not t.negatives and not t.positives:
+        return Estimate.undefined(NONE, level)
+    wrong2, right2 = t.squares
+    share = wilson(t.positives, t.negatives, right2, wrong2, level)
+    return Estimate(share.value, share.low, share.high, level, "Wilson")
 
 
-class Judged(Mapping[str, Estimate]):
-    """Each measure of a confidence as an attribute and by its name: `j.ece`, `j["ece"]`.
+@of_answers("Mean quality", "decisions", "high")
+def mean_quality(s: Sample, level: float = 0.95) -> Estimate:
+    """Mean quality of the answers, whatever tau; Wilson where it is 0 or 1, else Student, logit.
 
-    They are made when they are first asked for. Besides those listed, any measure of a tally in
-    `sw.measures` is there: the tally is that of the confidence against whether the answer is correct.
+    >>> mean_quality(Sample(np.array([0.0, 0.6, 1.0, 0.8]), np.full(4, 0.5), None), 0.95)
+    0.600 [0.079, 0.963]
     """
-
-    def __init__(
-        self,
-        sample: Sample,
-        settings: Settings,
-        _made: dict[tuple[str, int], Estimate] | None = None,
-    ) -> None:
-        self.sample, self.settings = sample, settings
-        self._made: dict[tuple[str, int], Estimate] = {} if _made is None else _made
-
-    @property
-    def answers(self) -> int:
-        """How many answers have this confidence."""
-        return len(self.sample)
-
-    @property
-    def tally(self) -> Tally:
-        """The confidence against whether the answer is correct."""
-        return self.sample.tally(self.settings.tau)
-
-    def at(self, tau: float) -> Judged:
-        """The same with another threshold of quality."""
-        return Judged(self.sample, replace(self.settings, tau=tau), self._made)
-
-    def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
-        """A measure at each of these thresholds; else at each distinct quality, or at 0, 0.05 to 0.95."""
-        if measure not in ALL:
-            raise BadInput(unknown(measure))
-        chosen = thresholds(self.sample.quality) if taus is None else tuple(taus)
-        if not chosen:
-            raise BadInput("taus is empty; give one threshold or more, such as 0.5")
-        found = tuple(self.at(tau)[measure] for tau in chosen)
-        inside = self.sample.quality[
-            (self.sample.quality > min(chosen)) & (self.sample.quality < 1)
-        ]
-        exact = bool(np.isin(inside, chosen).all())
-        return TauCurve(measure, np.array(chosen, np.float64), found, exact)
-
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in ALL:
-            raise KeyError(unknown(name))
-        m = ALL[name]
-        key = name, self.sample.correct(self.settings.tau) if m.needs_tau else -1
-        if key not in self._made:
-            self._made[key] = m.function(self.sample, self.settings)
-        return self._made[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(SHOWN)
-
-    def __len__(self) -> int:
-        return len(SHOWN)
-
-    def __getattr__(self, name: str) -> Estimate:
-        if name.startswith("_") or name not in ALL:
-            raise AttributeError(unknown(name))
-        return self[name]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *ALL]
-
-    def __repr__(self) -> str:
-        return f"<Judged: {self.answers:,} answers, ECE {self['ece']}>"
+    w = _weights(s)
+    if not w.any():
+        return Estimate.undefined(NONE, level)
+    if not ((s.quality > 0) & (s.quality < 1)).any():
+        return accuracy(s.tally(0.5), level)
+    value = float((w * s.quality).sum() / w.sum())
+    off = s.quality - value
+    rows = effective(float(w.sum()), float((w * w).sum()))
+    spread = pooled_spread((float((w * w * off * off).sum() / w.sum() ** 2), rows))
+    if not spread.says_something():
+        return Estimate(value, level=level, method="none: all are equal")
+    low, high = limits(value, spread, level, "logit")
+    return Estimate(value, low, high, level, "Student, logit scale")
 
 
-def unknown(name: str) -> str:
-    """What to say of a measure that is not there."""
-    return f"no measure of answers is named {name}; there are {', '.join(sorted(ALL))}"
+@of_answers("Mean confidence", "scores", "neither")
+def mean_confidence(t: Tally, level: float = 0.95) -> Estimate:
+    """Mean confidence in the answers; Student's interval, within [0, 1].
 
-
-# Answers of one group or of all, judged by each confidence.
-
-
-Key = tuple[str, ...]
-
-
-class Part(Mapping[str, Judged]):
-    """Some answers, judged by each confidence that any of them has: `part["stated"].ece`.
-
-    Where there is one confidence, `part.ece` and `part["ece"]` are its measures.
+    >>> mean_confidence(Tally.of([1, 1, 0], [0.95, 0.9, 0.3]), 0.95)
+    0.717 [0.000, 1.000]
     """
-
-    def __init__(
-        self, rows: AnswerRows, settings: Settings, at: NDArray[np.intp] | None = None
-    ) -> None:
-        self.rows, self.settings = rows, settings
-        made = {name: Judged(Sample.of(rows, name, at), settings) for name in rows.confidence}
-        self._judged = {name: j for name, j in made.items() if j.answers or at is None}
-
-    def __getitem__(self, name: str) -> Any:
-        if name in self._judged:
-            return self._judged[name]
-        if name in ALL:
-            return self._only(name)[name]
-        raise KeyError(
-            f"no confidence or measure is named {name}; confidences are {', '.join(self._judged)}"
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._judged)
-
-    def __len__(self) -> int:
-        return len(self._judged)
-
-    def __getattr__(self, name: str) -> Estimate:
-        if name.startswith("_") or name not in ALL:
-            raise AttributeError(unknown(name))
-        try:
-            return self._only(name)[name]
-        except BadInput as error:
-            raise AttributeError(str(error)) from None
-
-    def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
-        """A measure over the threshold of quality; see `Judged.curve`."""
-        return self._only(f"curve('{measure}')").curve(measure, taus)
-
-    def _only(self, wanted: str) -> Judged:
-        if len(self._judged) != 1:
-            names = ", ".join(self._judged)
-            first = next(iter(self._judged), "")
-            raise BadInput(
-                f"there are {len(self._judged)} confidences, {names}; choose one, as in "
-                f"['{first}'].{wanted}"
-            )
-        return next(iter(self._judged.values()))
-
-    def __repr__(self) -> str:
-        said = [
-            f"{plain(name)}: ECE {j['ece']} of {j.answers:,}" for name, j in self._judged.items()
-        ]
-        return f"<Part: {'; '.join(said)}>"
+    e = mean_score(t, level=level)
+    return replace(e, low=max(e.low, 0.0), high=min(e.high, 1.0)) if e.low < e.high else e
 
 
-class Groups(Mapping[Key, Part]):
-    """The answers of each group, by its words.
+@of_answers("Overconfidence", "calibration", "near")
+def overconfidence(t: Tally, level: float = 0.95) -> Estimate:
+    """Mean confidence less the share of correct answers; above 0 is overconfident.
 
-    `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` of two.
+    The interval puts together Student's for the mean confidence and Wilson's for the share, with the
+    correlation of the two on the same answers (MOVER; Zou 2007).
+
+    >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]), 0.95)
+    0.100 [-0.038, 0.418]
     """
-
-    def __init__(self, rows: AnswerRows, settings: Settings) -> None:
-        self._rows, self._settings = rows, settings
-        self.columns = tuple(rows.groups)
-        self._where = grouped(rows.groups)
-        self._made: dict[Key, Part] = {}
-
-    def __getitem__(self, key: str | Key) -> Part:
-        words = (key,) if isinstance(key, str) else tuple(key)
-        if words not in self._where:
-            known = [" / ".join(k) for k in list(self._where)[:3]]
-            raise KeyError(f"no group is {' / '.join(words)}; there are {', '.join(known)}, ...")
-        if words not in self._made:
-            self._made[words] = Part(self._rows, self._settings, self._where[words])
-        return self._made[words]
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._where)
-
-    def __len__(self) -> int:
-        return len(self._where)
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} groups by {plain(', '.join(self.columns)) or 'nothing'}>"
+    right = accuracy(t, level)
+    if not right.defined:
+        return right
+    said = mean_score(t, level=level)
+    value = said.value - right.value
+    alone = not math.isfinite(said.low)  # all say the same, or there is one answer
+    ends = (said.value, said.value) if alone else (said.low, said.high)
+    r = 0.0 if alone else _correlation(t)
+    low = value - _apart(said.value - ends[0], right.high - right.value, r)
+    high = value + _apart(ends[1] - said.value, right.value - right.low, r)
+    return Estimate(value, max(low, -1.0), min(high, 1.0), level, "MOVER, paired")
 
 
-def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:
-    """Which rows belong to each combination of words that occurs, in the order of the words.
+def _apart(a: float, b: float, r: float) -> float:
+    """The root of the variance of a difference, in the units of the two distances."""
+    return math.sqrt(max(a * a + b * b - 2 * r * a * b, 0.0))
 
-    >>> grouped({"a": np.array(["y", "x", "y"], object)})
-    {('x',): array([1]), ('y',): array([0, 2])}
+
+def _correlation(t: Tally) -> float:
+    """Of confidence and correctness, over the answers."""
+    w = (t.neg + t.pos).astype(np.float64)
+    total, right = float(w.sum()), t.positives / (t.negatives + t.positives)
+    x = t.score - float((w * t.score).sum()) / total
+    both = float((x * (t.pos - w * right)).sum()) / total
+    size = math.sqrt(float((w * x * x).sum()) / total * right * (1 - right))
+    return min(max(both / size, -1.0), 1.0) if size > 1e-12 else 0.0
+
+
+@of_answers("Brier against quality", "probability", "low")
+def soft_brier(s: Sample, level: float = 0.95) -> Estimate:
+    """Mean squared distance of the confidence from the quality; needs no tau.
+
+    The Brier score where quality is 0 or 1. Normal interval on the log scale, its variance added up within
+    and between the better and the worse half of the scale, because few bad answers may decide it. The
+    baseline is the best constant confidence, the mean quality.
+
+    >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None), 0.95)
+    0.037 [0.001, 0.948]
     """
-    if not columns:
-        return {}
-    cell = np.zeros(len(next(iter(columns.values()))), np.intp)
-    for column in columns.values():
-        words, code = np.unique(column, return_inverse=True)
-        cell = np.unique(cell * len(words) + code, return_inverse=True)[1]
-    order = np.argsort(cell, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(cell[order])) + 1)
-    return {tuple(str(c[part[0]]) for c in columns.values()): part for part in parts}
+    w = _weights(s)
+    if not w.any():
+        return Estimate.undefined(NONE, level)
+    loss = (s.confidence - s.quality) ** 2
+    mean = (w * s.quality).sum() / w.sum()
+    baseline = float((w * (s.quality - mean) ** 2).sum() / w.sum())
+    halves = [np.where(side, w, 0.0) for side in (s.quality <= 0.5, s.quality > 0.5)]
+    sums = [Moments.of(loss, half, half * half) for half in halves]
+    weights, squares = ([float((half**k).sum()) for half in halves] for k in (1, 2))
+    return mean_loss(sums, weights, squares, level, baseline, 1.0)
+
+
+def _weights(s: Sample) -> Floats:
+    return np.ones(len(s)) if s.weight is None else s.weight
+
+
+@of_answers("Accuracy, surest 80%", "order", "high")
+def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) -> Estimate:
+    """Share of correct answers among the surest ones, four in five unless `coverage` says another share.
+
+    Of answers with equal confidence the share that fits is kept. Wilson interval of as many answers as
+    would be as uncertain; where the cut lies is uncertain too, which matters by how far the answers next
+    to it differ from those kept. The baseline is confidence without meaning: the share of all answers.
+
+    >>> selective_accuracy(Tally.of([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5]))
+    0.750 [0.229, 0.968]
+    """
+    check(coverage=coverage)
+    total = t.negatives + t.positives
+    if not total:
+        return Estimate.undefined(NONE, level)
+    kept = np.concatenate(([0.0], (t.neg + t.pos)[::-1].cumsum() / total))
+    right = np.concatenate(([0.0], t.pos[::-1].cumsum() / total))
+    value = min(max(1 - risk_coverage(t).at(coverage), 0.0), 1.0)
+    ends = np.array([max(coverage - MARGIN, 0.0), min(coverage + MARGIN, 1.0)])
+    near = float(np.diff(np.interp(ends, kept, right))[0] / np.diff(ends)[0])
+    rows = effective(total, sum(t.squares)) * coverage
+    inside = value * (1 - value)
+    # of the sum over the kept of (correct - near), each answer being kept by chance
+    variance = inside + (value - near) ** 2 * (1 - coverage)
+    n = rows * (inside / variance if inside > 0 else 1.0)
+    baseline = t.positives / total
+    return Estimate(*wilson_of(value, n, level), level, "Wilson, cut uncertain", "", 0.0, baseline)

@@ -1,39 +1,47 @@
-"""Answers judged: all of them, and group by group."""
+"""Answers judged as a whole and group by group, and those that are wrong but sure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from scorewise.answering.measures import SHOWN, Groups, Part, Settings
+from scorewise.answering.judged import Groups, Part, Settings
+from scorewise.answering.measures import SHOWN
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
-from scorewise.show.document import Estimated, record_of
+from scorewise.show.document import Count, Estimated, record_of, says
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
     from scorewise.answering.document import AnswersDocument
 
+FROM_COLUMN = "null where quality is a column"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class ConfidentError:
     """A wrong answer: where it is, how sure it was said, how good it is, and the texts if there are any."""
 
-    file: str | None
-    row: int
-    place: str
-    confidence: float
-    quality: float
-    gold: str | None
-    predicted: str | None
+    file: Annotated[str | None, says("The file it is in; null when given as columns.")]
+    row: Annotated[Count, says("Row of that file, counting from 1; from 0 when given as columns.")]
+    confidence: Annotated[float, Meta(ge=0), says("The confidence in it.")]
+    quality: Annotated[float, Meta(ge=0), says("Its quality.")]
+    gold: Annotated[str | None, says(f"Gold answers, cut short; {FROM_COLUMN}.")]
+    predicted: Annotated[str | None, says(f"The answer, cut short; {FROM_COLUMN}.")]
+
+    @property
+    def place(self) -> str:
+        """Its row, and what that counts from."""
+        return f"row {self.row}" + (f" of {self.file}" if self.file else ", counting from 0")
 
 
 def confident_errors(
@@ -44,13 +52,16 @@ def confident_errors(
     sure = rows.confidence[name]
     wrong = np.flatnonzero((rows.quality <= tau) & ~np.isnan(sure))
     order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
-    return tuple(_error(rows, int(k), float(sure[k])) for k in wrong[order])
+    return tuple(_error(rows, k, float(sure[k])) for k in wrong[order].tolist())
 
 
 def _error(rows: AnswerRows, k: int, sure: float) -> ConfidentError:
     file, row = rows.place.number(k)
-    texts = [None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)]
-    return ConfidentError(file, row, rows.place.row(k), sure, float(rows.quality[k]), *texts)
+    gold, said = (None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted))
+    quality = float(rows.quality[k])
+    return ConfidentError(
+        file=file, row=row, confidence=sure, quality=quality, gold=gold, predicted=said
+    )
 
 
 def _text(answer: Any) -> str:
@@ -125,8 +136,7 @@ class Answers(Part, Shown):
         import polars as pl
 
         columns = list(self.rows.groups)
-        parts: list[tuple[tuple[str | None, ...], Part]] = [((None,) * len(columns), self)]
-        parts += list(self.groups.items())
+        parts = [((None,) * len(columns), self), *self.groups.items()]
         lines = [
             {
                 **dict(zip(columns, key, strict=True)),
@@ -142,9 +152,6 @@ class Answers(Part, Shown):
         return pl.DataFrame(lines, infer_schema_length=None)
 
     __repr__ = Shown.__repr__
-
-
-# One call for answers as columns, and for answers in files and frames.
 
 
 def answers(

@@ -102,8 +102,8 @@ class Command:
         options = {name: value for name, value in values.items() if name not in mine}
         with output.working(files):
             result = imported(self.verb)(*(values[name] for name in arguments), **options)
-        output.tell_notes(result)
         if not self.written:
+            output.tell_notes(result)
             output.tell_written(paths, result.rows)
             return
         with output.working(files):
@@ -113,6 +113,9 @@ class Command:
                 for name, path in paths.items()
                 if path is not None
             }
+        if "score" in values:
+            output.tell_parts(doc)
+        output.tell_notes(result)
         output.tell_positive(doc)
         output.deliver(doc, forms, made)
 

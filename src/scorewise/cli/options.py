@@ -69,7 +69,9 @@ OPTIONS = {
         'Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
         read=str,
     ),
-    "predicted": Option(COLUMN, "Column with decided classes; --score is the confidence in them."),
+    "predicted": Option(
+        COLUMN, "Column with predicted classes; --score is the confidence in them."
+    ),
     "confidence": Option(
         "RULE", "Of several classes: max, margin, entropy, energy or a column; else max."
     ),

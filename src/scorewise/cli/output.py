@@ -113,6 +113,17 @@ def tell_notes(result: Any) -> None:
         tell(f"note: {as_options(note)}")
 
 
+def tell_parts(doc: Any) -> None:
+    """Say that several files are read as one data set, and how to compare models or samples."""
+    sources = getattr(getattr(doc, "data", None), "sources", ())
+    if len(sources) > 1:
+        names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")
+        tell(
+            f"note: {len(sources):,} files are read as parts of one data set ({names}); to compare models, "
+            f"give each a column of scores (--score twice; compare in Python), and samples with drift"
+        )
+
+
 def tell_written(paths: Mapping[str, str | None], rows: int) -> None:
     """Tell how many rows were written where."""
     from scorewise.show.page import counted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from os import PathLike
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -31,6 +32,7 @@ class ClassRows:
 
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
     `columns` which column each class has in a source, and `notes` what was decided on the way.
+    `ordered` says whether the order of the classes means something: they are numbers, or were listed.
     """
 
     y: Ints
@@ -48,6 +50,7 @@ class ClassRows:
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     narrow: bool = False  # whether the scores came with 32 bits or fewer
+    ordered: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -112,7 +115,7 @@ def take_classes(
         "label": labels, "score": columns, "weight": weight, "count": count,
         "own confidence": None if confidence is None else {"confidence": confidence},
     }  # fmt: skip
-    return _class_rows(read(None, asked, missing=missing), known, kind)
+    return _class_rows(read(None, asked, missing=missing), known, kind, classes is not None)
 
 
 def class_rows(
@@ -155,11 +158,15 @@ def class_rows(
         "own confidence": confidence,
     }  # fmt: skip
     found = read(opened, asked, missing=missing)
-    return replace(_class_rows(found, named_classes(list(columns)), kind), columns=columns)
+    in_order = not isinstance(classes, str) or "=" in classes or "," in classes
+    known = named_classes(list(columns))
+    return replace(_class_rows(found, known, kind, in_order), columns=columns)
 
 
-def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind | None) -> ClassRows:
-    """The rows of columns of scores, whose classes are known or guessed from the labels."""
+def _class_rows(
+    found: Columns, known: tuple[str, ...] | None, kind: ClassKind | None, in_order: bool
+) -> ClassRows:
+    """The rows of columns of scores, whose classes are known, maybe in order, or guessed."""
     one_of("kind", kind, (None, *get_args(ClassKind)))
     label, name, place, scores = (
         found.one("label"),
@@ -199,7 +206,20 @@ def _class_rows(found: Columns, known: tuple[str, ...] | None, kind: ClassKind |
         rule=rule,
         notes=found.told(note),
         narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
+        ordered=in_order or numbered(known),
     )
+
+
+def numbered(classes: Iterable[str]) -> bool:
+    """Whether the names of the classes are increasing numbers.
+
+    >>> numbered(["1", "2", "10"]), numbered(["1", "10", "2"]), numbered(["low", "mid", "high"])
+    (True, False, False)
+    """
+    try:
+        return all(a < b for a, b in pairwise(map(float, classes)))
+    except ValueError:
+        return False
 
 
 def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
@@ -265,7 +285,10 @@ def is_wide(p: Any) -> bool:
     if isinstance(p, list | tuple):
         first: Any = p[0] if p else 0
         return isinstance(first, list | tuple) or np.ndim(first) > 0
-    return len(getattr(p, "shape", ())) > 1
+    try:
+        return len(getattr(p, "shape", ())) > 1
+    except Exception:  # whatever a container may raise, such as nested tensors of torch
+        return False
 
 
 def is_source(x: Any) -> bool:

@@ -21,12 +21,14 @@ from scorewise.errors import BadInput
 class Opened(NamedTuple):
     """The names of the columns, a function that reads some, and the names of the files.
 
-    The function takes the names of columns, and which of them are read as plain text.
+    The function takes the names of columns, and which of them are read as plain text. `index` is that of
+    a pandas frame, which may name its rows.
     """
 
     names: list[str]
     read: Callable[[list[str], Collection[str]], tuple[dict[str, Any], Place]]
     sources: tuple[str, ...] = ()
+    index: Any = None
 
 
 def open_source(source: Any, encoding: str | None = None) -> Opened:
@@ -41,7 +43,9 @@ def open_source(source: Any, encoding: str | None = None) -> Opened:
         listed = source if isinstance(source, list | tuple) else [source]
         return open_tables(open_files(listed, encoding))
     names, get = open_frame(source)
-    return Opened(names, lambda wanted, texts: (get(wanted), Place()))
+    pandas = sys.modules.get("pandas")
+    index = source.index if pandas and isinstance(source, pandas.DataFrame) else None
+    return Opened(names, lambda wanted, texts: (get(wanted), Place()), index=index)
 
 
 def open_tables(tables: Sequence[Table]) -> Opened:

@@ -333,6 +333,20 @@ def _given_labels(positive: str, others: list[str]) -> Labels:
     return Labels(positive, others[0] if others else f"not {positive}", "given")
 
 
+def distinct_words(column: Vector) -> list[str]:
+    """The values that occur in a column, in order, as texts.
+
+    >>> from scorewise.columns.vectors import vector
+    >>> distinct_words(vector(["svm", None, "nn", "svm"], "model"))
+    ['nn', 'svm']
+    """
+    gone = column.missing()
+    kept = column if gone is None else column.keep(~gone)
+    if isinstance(kept, Coded):
+        return sorted(text(kept.values[k]) for k in np.unique(kept.codes))
+    return [text(v) for v in np.unique(kept.values)]
+
+
 def listed(words: list[str]) -> str:
     """Up to eight words, and how many more there are."""
     if len(words) > 8:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scorewise.columns.classes import coded
-from scorewise.columns.labels import listed
-from scorewise.columns.roles import ROLES, check_columns, known, spread
+from scorewise.columns.labels import distinct_words, listed
+from scorewise.columns.roles import ROLES, check_columns, known, names_items, spread
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput
 
@@ -36,14 +35,16 @@ class Layout(NamedTuple):
 def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     """The layout with what was not named, and a note; refused where columns do not look like raters."""
     names = source.names
+    if layout.counts == "*":  # all columns but those that are named or suggest themselves
+        layout = layout._replace(counts=None, form="counts")
     layout = _one_layout(names, layout._replace(raters=spread(names, layout.raters)))
     if layout.raters or layout.rating or layout.counts is not None or layout.form == "table":
         return layout, ()
-    if layout.form is None and (long := _long_columns(names, layout)):
+    if layout.form is None and (long := long_columns(names, layout)):
         note = f"items, raters and ratings: columns {_quoted(long)} (not named)"
         return layout._replace(item=long[0], rater=long[1], rating=long[2]), (note,)
     free = [n for n in names if n not in (layout.weight, layout.count)]
-    item = layout.item or _item_column(free)
+    item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:
         raise BadInput(
@@ -51,11 +52,14 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
             f"or item=, rater= and rating="
         )
     also = f"; '{item}' names the items" if item else ""
-    if layout.form == "counts":
-        note = f"counts: columns {_quoted(rest)} (not named{also})"
-        return layout._replace(counts={n: n for n in rest}, item=item), (note,)
     columns = source.read(rest, ())[0]
     vectors = {n: vector(columns[n], n) for n in rest}
+    if layout.form == "counts":
+        _check_counts(vectors)
+        note = f"counts: columns {_quoted(rest)} (not named{also})"
+        return layout._replace(counts={n: n for n in rest}, item=item), (note,)
+    if layout.form is None:
+        _check_raters(vectors)
     _check_alike(vectors)
     if layout.form is None:
         _check_ratings(vectors)
@@ -88,7 +92,7 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
     return layout
 
 
-def _long_columns(names: Sequence[str], layout: Layout) -> list[str]:
+def long_columns(names: Sequence[str], layout: Layout) -> list[str]:
     """The columns of items, raters and ratings, where all three have names that say so."""
     roles = ("item", "rater", "rating")
     if not all(any(n.strip().lower() in ROLES[r].words for n in names) for r in roles):
@@ -99,16 +103,16 @@ def _long_columns(names: Sequence[str], layout: Layout) -> list[str]:
     return [name for name in found if name] if all(found) else []
 
 
-def _item_column(names: Sequence[str]) -> str | None:
+def item_column(names: Sequence[str]) -> str | None:
     """The column named item, or else the first that is named as items are."""
     words = ({"item"}, ROLES["item"].words)
     likely = [n for known in words for n in names if n.strip().lower() in known]
-    return next(iter([*likely, *(n for n in names if n.lower().endswith("_id"))]), None)
+    return next(iter([*likely, *filter(names_items, names)]), None)
 
 
 def _check_alike(columns: Mapping[str, Vector]) -> None:
     """Refuse a column that no two raters would fill: without a value that another one has."""
-    said = {name: _words(column) for name, column in columns.items()}
+    said = {name: set(distinct_words(column)) for name, column in columns.items()}
     times = Counter(word for words in said.values() for word in words)
     for name, words in said.items():
         if words and all(times[word] == 1 for word in words):
@@ -117,6 +121,55 @@ def _check_alike(columns: Mapping[str, Vector]) -> None:
                 f"is not plain who the raters are; name a column for each rater, or for one rating in each "
                 f"row item=, rater= and rating="
             )
+
+
+_AMOUNTS = {"count", "counts", "freq", "frequency", "n", "weight", "weights"}
+_NUMBERING = 10  # rows from which on 1, 2, 3 and so on are their numbers
+
+
+def _check_raters(columns: Mapping[str, Vector]) -> None:
+    """Refuse columns that by their names or values are those of items, or say how many there are."""
+    for name, column in columns.items():
+        word = name.strip().lower()
+        if word in _AMOUNTS:
+            is_ = "may say how many items a row stands for (count=) or how much it weighs (weight=)"
+        elif names_items(name) or _numbers_rows(column):
+            is_ = "may number or name the items (item=)"
+        else:
+            continue
+        raise BadInput(
+            f"column '{name}' {is_}, so it is not plain who the raters are; name it as that, or name a "
+            f"column for each rater"
+        )
+
+
+def _numbers_rows(column: Vector) -> bool:
+    """Whether a column counts the rows, from 0 or from 1."""
+    if not isinstance(column, Numbers) or len(column) < _NUMBERING or column.missing() is not None:
+        return False
+    values = column.values
+    return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
+
+
+def _check_counts(columns: Mapping[str, Vector]) -> None:
+    """Refuse a column that names or numbers items among counts of raters."""
+    whole = [c for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
+    text = [n for n, c in columns.items() if isinstance(c, Coded)]
+    odd = text or [n for n, c in columns.items() if _numbers_rows(c)]
+    if not odd and len(whole) == len(columns) > 2 and len(whole[0]) > 2:
+        table = np.stack([c.values.astype(np.float64) for c in whole], axis=1)
+        total = table.sum(1)
+        if (total != total[0]).any():
+            rest = total[:, None] - table
+            odd = [
+                n for n, r in zip(columns, rest.T, strict=True) if r[0] > 1 and (r == r[0]).all()
+            ]
+    if len(odd) == 1 or text:
+        others = _quoted([n for n in columns if n != odd[0]])
+        raise BadInput(
+            f"column '{odd[0]}' does not look like a count of raters beside the others ({others}); name it "
+            f"with item= if it names the items, or name the columns with counts="
+        )
 
 
 def _check_ratings(columns: Mapping[str, Vector]) -> None:
@@ -136,15 +189,6 @@ def _check_ratings(columns: Mapping[str, Vector]) -> None:
                 f'the numbers of each row add up to {total[0]:g}: counts (form="counts") or a column for '
                 f'each rater (form="items")?'
             )
-
-
-def _words(column: Vector) -> set[str]:
-    gone = column.missing()
-    kept = column if gone is None else column.keep(~gone)
-    if isinstance(kept, Coded):
-        used = np.unique(kept.codes)
-        kept = Coded(np.arange(len(used)), [kept.values[k] for k in used])
-    return set(coded(kept)[1])
 
 
 def _quoted(words: Sequence[str]) -> str:

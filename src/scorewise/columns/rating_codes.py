@@ -117,7 +117,7 @@ def coded_ratings(
     columns: Mapping[str, Vector], scale: str, categories: Sequence[Any] | None, place: Place
 ) -> CodedRatings:
     """One list of categories for all raters: as given, as declared, by size, or by name."""
-    given = None if categories is None else _given(categories)
+    given = None if categories is None else given_categories(categories)
     numeric = [c for c in columns.values() if isinstance(c, Numbers)]
     if len(numeric) == len(columns):
         codes, words = _of_numbers(numeric, list(columns), place)
@@ -129,7 +129,8 @@ def coded_ratings(
     return CodedRatings(codes, tuple(words), category_values(words, scale, declared), declared)
 
 
-def _given(categories: Sequence[Any]) -> list[str]:
+def given_categories(categories: Sequence[Any]) -> list[str]:
+    """The names of the categories, each once."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise BadInput(f"categories={categories!r} is no list; pass all categories in order")
     words = [text(c) for c in categories]

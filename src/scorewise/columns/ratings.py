@@ -21,6 +21,7 @@ from scorewise.columns.rating_codes import (
     Codes,
     RatingList,
     coded_ratings,
+    given_categories,
     ratings_list,
     ratings_table,
 )
@@ -39,7 +40,8 @@ class RatingRows:
     They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
     are the numbers of the categories, or their places where they are words. `raters` is None where it is
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
-    ratings were read, `guesses` which columns were not named and how their values were written.
+    ratings were read, `guesses` which columns were not named and how their values were written. Where an
+    item has several rows, `first` is the first of them, and `place` is that of rows.
     """
 
     given: Codes | RatingList
@@ -54,6 +56,7 @@ class RatingRows:
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
+    first: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.given.shape[0])
@@ -211,13 +214,17 @@ def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rat
         side = names[0]
     cells = [n for n in names if n != side]
     found = read(source, {"counts": cells})
-    if side is not None and _spelled(source, side) != cells:
-        raise BadInput(
-            f"the rows of the table are not {listed(cells)}, as its columns are; a table of two raters has "
-            f"both in the same order"
-        )
     columns = [column.values for column in found["counts"].values()]
-    return table_ratings(np.stack(columns, axis=1), scale=scale, categories=categories or cells)
+    rows = _row_names(source.index) if side is None else _spelled(source, side)
+    return table_ratings(
+        np.stack(columns, axis=1), scale=scale, categories=categories, names=(rows, cells)
+    )
+
+
+def _row_names(index: Any) -> list[str] | None:
+    """The names of the rows of a frame; None where they are only numbered."""
+    names = None if index is None else [text(name) for name in index]
+    return None if names == [str(k) for k in range(len(names or ()))] else names
 
 
 def _spelled(source: Any, name: str) -> list[str]:
@@ -226,15 +233,25 @@ def _spelled(source: Any, name: str) -> list[str]:
 
 def table_ratings(
     table: Any, *, scale: Scale = "nominal", categories: Sequence[Any] | None = None,
+    names: tuple[Sequence[str] | None, Sequence[str]] | None = None,
     raters: Sequence[str] = ("first", "second"), place: Place | None = None,
 ) -> RatingRows:  # fmt: skip
     """A square table of two raters: how many items the first put in each row, the second in each column.
 
+    `categories` are in the order of its rows and columns; where these have `names`, rows and columns are
+    brought into the order of `categories`.
+
     >>> table_ratings([[20, 5], [10, 15]]).count
     array([20,  5, 10, 15])
+    >>> table_ratings([[1, 2], [3, 4]], names=(["no", "yes"], ["yes", "no"])).count
+    array([3, 4, 1, 2])
     """
     place = place or Place()
     found = np.asarray(table)
+    if names is not None:
+        found, categories = _in_order(found, *names, categories)
+    elif categories is None:
+        _refuse_margins(found, None)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or len(found) < 2:
         raise BadInput(
             f"a table of two raters is square, with a row and a column for each category; this has "
@@ -277,6 +294,55 @@ def table_ratings(
     )  # fmt: skip
 
 
+def _in_order(
+    table: Any, rows: Sequence[str] | None, columns: Sequence[str], categories: Any
+) -> tuple[Any, list[str]]:
+    """The table with both its sides in the order of the categories, and these."""
+    rows, columns = list(columns if rows is None else rows), list(columns)
+    if categories is None or not {columns[-1], rows[-1]} <= {text(c) for c in categories}:
+        _refuse_margins(table, columns[-1])
+    if sorted(rows) != sorted(columns):
+        raise BadInput(
+            f"the rows of the table are not {listed(columns)}, as its columns are, but {listed(rows)}; a "
+            f"table of two raters has a row and a column for each category, with 0 where there is none"
+        )
+    words = columns if categories is None else given_categories(categories)
+    if sorted(words) != sorted(columns):
+        if columns != [str(k) for k in range(len(words))] or rows != columns:
+            raise BadInput(
+                f"categories= names {listed(words)}, and the table has {listed(columns)}; list these in "
+                f"their order, or rename the rows and columns"
+            )
+        return table, words
+    sides = [[side.index(word) for word in words] for side in (rows, columns)]
+    return table[np.ix_(*sides)], words
+
+
+_LARGE = 20  # items from which on sums are no accident
+_MARGINS = {"all", "total", "totals", "sum", "margin", "margins"}
+
+
+def _refuse_margins(table: Any, last: str | None) -> None:
+    """Refuse a table whose last row and column are the sums of the others."""
+    if (
+        table.ndim != 2
+        or len(table) != table.shape[1]
+        or len(table) < 3
+        or table.dtype.kind not in "iuf"
+    ):
+        return
+    sides = (table, table.T)
+    sums = all((side[-1] == side[:-1].sum(0)).all() for side in sides)
+    # a few small numbers may add up by chance
+    large = table[-1, -1] >= _LARGE and all((side[-1] > 0).all() for side in sides)
+    if sums and ((last or "").strip().lower() in _MARGINS or large):
+        named = f" ('{last}')" if last else ""
+        raise BadInput(
+            f"the last row and column of the table{named} are the sums of the others; leave them out, or "
+            f"pass categories= with all names if they are a category"
+        )
+
+
 # Ratings in long form, a row for each, brought to items x raters.
 
 
@@ -303,6 +369,7 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
         None if names is None else tuple(names), coded.declared, items, place=found.place,
         notes=notes,
         guesses=found.told(),
+        first=np.unique(at, return_index=True)[1],
     )  # fmt: skip
 
 

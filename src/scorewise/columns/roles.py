@@ -103,6 +103,10 @@ ROLES = {
 }
 
 
+# columns that say whose score a row has, where models stand one below the other
+MODELS = _words("model models classifier algorithm estimator llm")
+
+
 @dataclass
 class Choice:
     """The columns of each role by what each stands for, and those that a role may mean."""
@@ -181,7 +185,7 @@ def _likely(role: str, names: Sequence[str], taken: Mapping[str, str]) -> tuple[
     """The columns that suggest themselves for a role, and why."""
     free = [c for c in dict.fromkeys(names) if c not in taken]
     likely = [c for c in free if c.strip().lower() in ROLES[role].words]
-    if not likely and len(free) == 1 and taken:
+    if not likely and len(free) == 1 and taken and not names_items(free[0]):
         return free, "the only column left"
     return likely, "taken because of its name"
 
@@ -215,6 +219,16 @@ def known(role: str, names: Sequence[str]) -> str | None:
     likely = [n for n in dict.fromkeys(names) if n.strip().lower() in ROLES[role].words]
     named = [n for n in likely if n.strip().lower() == role]
     return only(role, named or likely, names) if likely else None
+
+
+def names_items(name: str) -> bool:
+    """Whether a column of that name tells rows apart.
+
+    >>> names_items("Question"), names_items("task_id"), names_items("p")
+    (True, True, False)
+    """
+    word = name.strip().lower()
+    return word in ROLES["item"].words or word.endswith("_id")
 
 
 def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:

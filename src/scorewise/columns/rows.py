@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.labels import distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
-from scorewise.columns.roles import ROLES, Choice, Form, choose, only
+from scorewise.columns.roles import MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
 from scorewise.columns.times import times
 from scorewise.columns.vectors import Vector, short, vector
 from scorewise.errors import BadInput, plain
+
+if TYPE_CHECKING:
+    from scorewise.columns.files import Opened
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 Values: TypeAlias = dict[str, dict[str, Any]]
@@ -125,6 +129,8 @@ def read(
                for n in named.values()]  # fmt: skip
     raw, at = opened.read(list(choice), as_text)
     settle(choice, raw, opened.names)
+    if "label" in choice.columns and "score" in choice.columns:
+        choice.notes += _several_models(opened, list(choice))
     # in the order asked, which is that of messages
     found = {
         role: {name: raw[name] for name in choice.columns[role].values()}
@@ -132,6 +138,24 @@ def read(
         if role in choice.columns
     }
     return _checked(found, missing, whole or {}, at, choice.notes, False)
+
+
+def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
+    """A note where rows of several models stand one below the other, as in long files."""
+    for name in opened.names:
+        if name.strip().lower() not in MODELS or name in used or opened.names.count(name) > 1:
+            continue
+        try:
+            column = vector(opened.read([name], ())[0][name], name)
+        except BadInput:  # a column that nobody asked for may hold anything
+            continue
+        words = distinct_words(column)
+        if len(words) > 1:
+            yield (
+                f"column '{name}' has {len(words):,} values ({listed(words)}), whose rows are taken "
+                f"together as one model; to judge each, keep its rows alone, or give each a column of "
+                f"scores"
+            )
 
 
 def settle(choice: Choice, raw: Mapping[str, Any], names: Sequence[str]) -> None:

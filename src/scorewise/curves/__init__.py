@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.curves.hull import calibrated, decompose, murphy
-from scorewise.curves.reliability import reliability
+from scorewise.curves.hull import calibrated, decompose, murphy, reliability
 from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 

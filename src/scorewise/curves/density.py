@@ -255,11 +255,28 @@ class Density:
 
         Probabilities, and logits as probabilities, are mirrored at 0 and 1; other scores have no edges.
 
+        Where the scores lie in [0, 1], rules give no bandwidth below 0.005, so that a class whose scores
+        are all equal has a density, too.
+
         >>> t = Tally.of([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8, 0.9])
         >>> round(Density.of(t, bandwidth="silverman").overlap, 3)
         0.508
         """
-        return class_densities(t, kernel=kernel, bandwidth=bandwidth, points=points)
+        shape = kernel_named(kernel)
+        check_options(bandwidth, points)
+        if why := t.why_not_ranked:
+            raise BadInput(f"no densities of two classes: {why}")
+        within = not why_not_unit(t) and t.kind != "score"
+        support: Support = (0.0, 1.0) if within else (-math.inf, math.inf)
+        least, s, made = NARROWEST if within else 0.0, unit(t.score, t.kind), []
+        totals = (t.negatives, t.positives)
+        sides = zip(("negatives", "positives"), (t.neg, t.pos), totals, t.squares, strict=True)
+        for word, w, total, squares in sides:
+            x, weight, rows = s[w > 0], w[w > 0], total**2 / squares
+            ends = float(x[0]), float(x[-1])
+            v = Values(x, weight, ends, rows, f"the score of the {word}")
+            made.append(estimated(v, shape, bandwidth, support, points, least=least))
+        return ClassDensities(*made)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> Any:
         """Draw it; `line` goes to matplotlib's `plot`."""
@@ -335,18 +352,8 @@ def estimated(
         high if math.isfinite(high) else v.ends[1] + room,
         points,
     )
-    return Density(
-        x,
-        sums.heights(x),
-        h,
-        kernel.name,
-        width.rule,
-        support,
-        v.rows,
-        width.cautions,
-        dropped,
-        sums,
-    )
+    how = (h, kernel.name, width.rule, support, v.rows, width.cautions, dropped)
+    return Density(x, sums.heights(x), *how, sums)
 
 
 class ClassDensities(NamedTuple):
@@ -360,38 +367,6 @@ class ClassDensities(NamedTuple):
         """The area that both have in common: 0 where the classes lie apart, 1 where they are alike."""
         x = np.union1d(self.neg.x, self.pos.x)
         return float(np.trapezoid(np.minimum(self.neg(x), self.pos(x)), x))
-
-
-def class_densities(
-    t: Tally, *, kernel: str = "gaussian", bandwidth: Rule | float = "isj", points: int = 1024
-) -> ClassDensities:
-    """The densities of both classes of a tally, whose cells are the values.
-
-    Where the scores lie in [0, 1], rules give no bandwidth below 0.005, so that a class whose scores are
-    all equal has a density, too.
-    """
-    shape = kernel_named(kernel)
-    check_options(bandwidth, points)
-    if why := t.why_not_ranked:
-        raise BadInput(f"no densities of two classes: {why}")
-    within = not why_not_unit(t) and t.kind != "score"
-    support: Support = (0.0, 1.0) if within else (-math.inf, math.inf)
-    least = NARROWEST if within else 0.0
-    names = "the score of the negatives", "the score of the positives"
-    columns = zip((t.neg, t.pos), (t.negatives, t.positives), t.squares, names, strict=True)
-    neg, pos = (
-        estimated(
-            _values(t, w, total**2 / squares, name), shape, bandwidth, support, points, least=least
-        )
-        for w, total, squares, name in columns
-    )
-    return ClassDensities(neg, pos)
-
-
-def _values(t: Tally, weight: Any, rows: float, name: str) -> Values:
-    held = weight > 0
-    s = unit(t.score, t.kind)[held]
-    return Values(s, weight[held], (float(s[0]), float(s[-1])), rows, name)
 
 
 __all__ = ["ClassDensities", "Density", "density"]

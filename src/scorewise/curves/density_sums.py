@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,14 +209,7 @@ def _left_out(c: Floats, rows: float, t: float) -> float:
     return square - 2 * (mean - itself / rows) * rows / (rows - 1)
 
 
-class Sums(Protocol):
-    """What a density is made of: its height at any points, and the area below them."""
-
-    def heights(self, x: Floats) -> Floats:
-        """The density at points inside the support."""
-
-    def areas(self, x: Floats) -> Floats:
-        """The share of the density below them."""
+# What a density is made of: its height at points inside the support, and the area below them.
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,24 +225,17 @@ class Direct:
 
     def heights(self, x: Floats) -> Floats:
         """The density at points inside the support."""
-        parts = []
-        for part in self._parts(x):
-            each = kernel_rows(part, self.s, self.width, self.seen, self.kernel)
-            parts.append((each * self.share).sum(1))
-        return np.concatenate(parts)
+        return self._summed(kernel_rows, x)
 
     def areas(self, x: Floats) -> Floats:
         """The share of the density below them."""
         low = max(self.low, float(self.s.min()) - 2 * self.kernel.reach * self.width)
-        parts = []
-        for part in self._parts(x):
-            each = kernel_areas(part, self.s, self.width, self.seen, self.kernel, low)
-            parts.append((each * self.share).sum(1))
-        areas: Floats = np.minimum(np.concatenate(parts), 1.0)
-        return areas
+        return np.minimum(self._summed(kernel_areas, x, low), 1.0)
 
-    def _parts(self, x: Floats) -> list[Floats]:
-        return np.array_split(x, max(1, math.ceil(len(x) * len(self.s) / _ROOM)))
+    def _summed(self, rows: Callable[..., Floats], x: Floats, *low: float) -> Floats:
+        parts = np.array_split(x, max(1, math.ceil(len(x) * len(self.s) / _ROOM)))
+        each = (rows(part, self.s, self.width, self.seen, self.kernel, *low) for part in parts)
+        return np.concatenate([(part * self.share).sum(1) for part in each])
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +258,9 @@ class Gridded:
         below = np.concatenate(([0.0], (self.y[1:] + self.y[:-1]).cumsum()))
         shares: Floats = below / below[-1]
         return shares
+
+
+Sums: TypeAlias = Direct | Gridded
 
 
 def smoothed(grid: Grid, width: float, kernel: Kernel, open_ends: tuple[bool, bool]) -> Gridded:

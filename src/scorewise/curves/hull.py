@@ -1,19 +1,20 @@
-"""The convex hull of the ROC curve, which is isotonic regression, and what a mean loss is made of."""
+"""The hull of the ROC curve is isotonic regression: the reliability curve, and what a loss is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
-from scorewise.inference.resampling import dealt, others
-from scorewise.inference.scales import effective
+from scorewise.inference.resampling import dealt, drawn_gaps, others
+from scorewise.inference.scales import effective, z
+from scorewise.inference.shares import rising_limits
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import certified
 from scorewise.tallies.losses import Loss, uncertainty
@@ -27,32 +28,35 @@ from scorewise.tallies.sorting import Numbers, add_runs, once, runs
 
 _PART = 1 << 16
 Score = Literal["brier", "log", "spherical"]
+Bands = Literal["consistency", "confidence"]
+CELLS, REPLICATES, STRETCHES = 512, 500, 256
 
 
 @once
-def pooled(t: Tally) -> NDArray[np.int64]:
+def pooled(t: Tally) -> Ints:
     """The first cell of each run of cells that the hull joins, from the lowest score up.
 
     Within a run the isotonic fit (pool adjacent violators) is constant: pos / (pos + neg), the slope of
-    the hull read as a posterior. Parts are pooled first and then their runs, which is the same and
-    keeps memory small.
+    the hull read as a posterior.
 
     >>> t = Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
     >>> pooled(t)
     array([0, 1, 3])
     """
-    starts = [
-        i + pool(t.neg[i : i + _PART], t.pos[i : i + _PART]) for i in range(0, len(t.score), _PART)
-    ]
-    if not starts:
-        return np.empty(0, np.int64)
-    start = np.concatenate(starts)
-    if len(starts) == 1:
-        return start
-    return start[pool(add_runs(t.neg, start), add_runs(t.pos, start))]
+    return pool(t.neg, t.pos)
 
 
-def calibrated(t: Tally) -> NDArray[np.float64]:
+def pool(neg: Numbers, pos: Numbers) -> Ints:
+    """The same for weights on cells; parts first and then their runs, which keeps memory small."""
+    if len(neg) <= _PART:
+        return pool_rows(neg[None], pos[None])[0] if len(neg) else np.empty(0, np.int64)
+    start = np.concatenate(
+        [i + pool(neg[i : i + _PART], pos[i : i + _PART]) for i in range(0, len(neg), _PART)]
+    )
+    return start[pool_rows(*(add_runs(w, start)[None] for w in (neg, pos)))[0]]
+
+
+def calibrated(t: Tally) -> Floats:
     """The calibrated score of each cell: the slope of the hull there, read as the share of positives.
 
     This is the isotonic regression of the labels on the scores.
@@ -60,18 +64,13 @@ def calibrated(t: Tally) -> NDArray[np.float64]:
     >>> calibrated(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
     array([0. , 0.5, 0.5, 1. ])
     """
-    start = pooled(t)
-    neg, pos = (add_runs(w, start) for w in (t.neg, t.pos))
-    return np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
+    return shares(t.neg, t.pos, pooled(t))
 
 
-def pool(neg: Numbers, pos: Numbers) -> NDArray[np.int64]:
-    """The same for arrays of weights that lie in memory."""
-    from scipy.optimize import isotonic_regression
-
-    weight = (neg + pos).astype(np.float64)
-    runs = isotonic_regression(pos / weight, weights=weight).blocks
-    return np.asarray(runs[:-1], np.int64)
+def shares(neg: Any, pos: Any, start: Ints) -> Floats:
+    """The share of positives of each run, for each of its cells."""
+    n, p = (add_runs(w, start) for w in (neg, pos))
+    return np.repeat(p / (n + p), np.diff(start, append=len(neg)))
 
 
 def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
@@ -80,19 +79,24 @@ def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
     >>> fitted_losses(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
     array([0.125])
     """
-    rows, cells = neg.shape
-    several = max(1, _PART // max(cells, 1))
-    parts = [_fitted(neg[i : i + several], pos[i : i + several], loss)
-             for i in range(0, rows, several)]  # fmt: skip
-    return np.concatenate(parts) if parts else np.empty(0)
+    made = np.empty(len(neg))
+    for some in _parts(neg):
+        start, row = pool_rows(neg[some], pos[some])
+        _, charge = _charged(neg[some].ravel(), pos[some].ravel(), start, loss)
+        made[some] = np.bincount(row, charge) / (neg[some] + pos[some]).sum(1)
+    return made
 
 
-def _fitted(neg: Floats, pos: Floats, loss: Loss) -> Floats:
-    start, row = pool_rows(neg, pos)
-    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
-    charge = (n + p) * uncertainty(p / (n + p), loss)
-    total: Floats = np.bincount(row, charge, len(neg)) / (neg + pos).sum(1)
-    return total
+def _parts(rows: Floats) -> list[slice]:
+    """A few rows at a time, so that memory stays small."""
+    several = max(1, _PART // max(rows.shape[1], 1))
+    return [slice(i, i + several) for i in range(0, len(rows), several)]
+
+
+def _charged(neg: Any, pos: Any, start: Ints, loss: Loss) -> tuple[Floats, Floats]:
+    """The weight of each run, and what the isotonic fit is charged there."""
+    n, p = (np.asarray(add_runs(w, start), np.float64) for w in (neg, pos))
+    return n + p, (n + p) * uncertainty(p / (n + p), loss)
 
 
 def fits(neg: Floats, pos: Floats) -> Floats:
@@ -101,22 +105,19 @@ def fits(neg: Floats, pos: Floats) -> Floats:
     >>> fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]))
     array([[0. , 0.5, 0.5, 1. ]])
     """
-    several = max(1, _PART // max(neg.shape[1], 1))
     made = np.empty(neg.shape)
-    for i in range(0, len(neg), several):
-        some = slice(i, i + several)
+    for some in _parts(neg):
         start, _ = pool_rows(neg[some], pos[some])
-        n, p = (add_runs(w[some].ravel(), start) for w in (neg, pos))
-        length = np.diff(start, append=neg[some].size)
-        made[some] = np.repeat(p / (n + p), length).reshape(neg[some].shape)
+        fit = shares(neg[some].ravel(), pos[some].ravel(), start)
+        made[some] = fit.reshape(made[some].shape)
     return made
 
 
-def pool_rows(neg: Floats, pos: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pool_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     """The first cells of the runs of all rows, counted through, and the row of each run."""
     from scipy.optimize import isotonic_regression
 
-    weight = neg + pos
+    weight = np.asarray(neg + pos, np.float64)
     # each row two higher than the last: no run crosses from one row to the next
     lifted = pos / weight + 2.0 * np.arange(len(neg))[:, None]
     runs = isotonic_regression(lifted.ravel(), weights=weight.ravel()).blocks
@@ -162,6 +163,115 @@ def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
     return made
 
 
+# The reliability curve: what happened, as a function of the probability that was given.
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Probabilities (x) with the isotonic share of positives (y) and the weight (mass) on each.
+
+    `low` and `high` are the band: around the diagonal, where curves of calibrated scores lie
+    ("consistency"), or around the curve, where the true one may lie ("confidence").
+    """
+
+    x: Floats
+    y: Floats
+    mass: Floats
+    low: Floats
+    high: Floats
+    bands: Bands
+    level: float
+    simultaneous: bool
+
+    @property
+    def outside(self) -> float:
+        """The share of rows at which the curve lies outside the band."""
+        out = (self.y < self.low - 1e-12) | (self.y > self.high + 1e-12)
+        return float(self.mass[out].sum() / self.mass.sum())
+
+
+def reliability(
+    t: Tally,
+    *,
+    level: float = 0.95,
+    bands: Bands = "consistency",
+    simultaneous: bool = False,
+    seed: int = 0,
+) -> Reliability:
+    """The isotonic regression of the labels on the probabilities, with a band.
+
+    Of all rising curves it is the likeliest (CORP; Dimitriadis, Gneiting and Jordan 2021): no bins have
+    to be chosen. Up to 65,536 distinct probabilities are a point each, more are joined on a fixed grid.
+    It holds at each probability by itself, or with simultaneous=True along the whole curve at once.
+
+    The consistency band is drawn by labels that calibrated scores would get, refitted on at most 512
+    joined cells. The confidence band is exact, and wide: the bootstrap fails for isotonic fits (see
+    `scorewise.inference.shares`).
+
+    >>> curve = reliability(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.9]))
+    >>> curve.x, curve.y
+    (array([0.1, 0.2, 0.3, 0.9]), array([0. , 0.5, 0.5, 1. ]))
+    """
+    one_of("bands", bands, get_args(Bands))
+    z(level)  # which refuses a level that means nothing
+    if why := why_not_probable(t):
+        raise BadInput(f"no reliability curve: {why}")
+    c = chances(t)
+    curve = fits((c.weight - c.pos)[None], c.pos[None])[0]
+    low, high = (_consistent if bands == "consistency" else _confident)(
+        c, level, simultaneous=simultaneous, seed=seed
+    )
+    if bands == "confidence":
+        low, high = np.minimum(low, curve), np.maximum(high, curve)
+    x = np.clip(c.p, 0.0, 1.0)
+    return Reliability(x, curve, c.weight, low, high, bands, level, simultaneous)
+
+
+def _consistent(
+    c: Chances, level: float, *, simultaneous: bool, seed: int
+) -> tuple[Floats, Floats]:
+    """Around the diagonal: refitted to labels that calibrated scores would get."""
+    few = c.joined(runs(c.weight, CELLS))
+    at, x = (np.clip(cells.p, 0.0, 1.0) for cells in (few, c))
+    gaps = drawn_gaps(few, REPLICATES, np.random.default_rng(seed))
+    pos = np.clip(gaps + few.sum, 0.0, few.weight)
+    off = fits(few.weight - pos, pos) - at
+    least = float(0.1 * np.sqrt(few.squares.sum()) / few.total)
+    down, up = whole_curve(off, level, least) if simultaneous else _pointwise(off, level)
+    low, high = (np.clip(x + np.interp(x, at, way), 0.0, 1.0) for way in (down, up))
+    return np.maximum.accumulate(low), np.maximum.accumulate(high)
+
+
+def _pointwise(off: Floats, level: float) -> tuple[Floats, Floats]:
+    low, high = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+
+def _confident(c: Chances, level: float, *, simultaneous: bool, seed: int) -> tuple[Floats, Floats]:
+    """Around the curve: what exact intervals of shares of neighbours leave for a rising curve."""
+    start = runs(c.weight, STRETCHES)
+    few = c.joined(start)
+    single = len(few) == len(c)
+    ends = rising_limits(few, level, simultaneous=simultaneous, single=single)
+    length = np.diff(start, append=len(c))
+    return np.repeat(ends[0], length), np.repeat(ends[1], length)
+
+
+def whole_curve(off: Floats, level: float, least: float) -> tuple[Floats, Floats]:
+    """How far below and above a curve such a share of all replicates of it stay (sup-t).
+
+    Each side is so many times its own spread, or the least: near the ends a curve can err to one side
+    only, and a side on which next to no replicate lies would else decide it all.
+    """
+    up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
+    up, down = np.maximum(up, least), np.maximum(down, least)
+    reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
+    return -reach * down, reach * up
+
+
+# The parts of a mean loss.
+
+
 class Parts(NamedTuple):
     """A mean loss, which is mcb - dsc + unc; `bound` is what coarsening leaves open of mcb and dsc."""
 
@@ -201,15 +311,13 @@ def charged(loss: Score, clip: float | None) -> Loss:
 
 def fitted_loss(t: Tally, loss: Score) -> tuple[float, float]:
     """The mean loss of the isotonic fit, and what coarsening leaves open of it."""
-    value, half = certified(t, lambda x: _fitted_loss(x, loss))
+
+    def mean(x: Tally) -> float:
+        mass, charge = _charged(x.neg, x.pos, pooled(x), loss)
+        return float(charge.sum() / mass.sum())
+
+    value, half = certified(t, mean)
     return value, abs(half)  # it falls as the ROC curve rises
-
-
-def _fitted_loss(t: Tally, loss: Score) -> float:
-    start = pooled(t)
-    neg, pos = (add_runs(w, start).astype(np.float64) for w in (t.neg, t.pos))
-    mass = neg + pos
-    return float((mass * uncertainty(pos / mass, loss)).sum() / mass.sum())
 
 
 def constant_loss(t: Tally, loss: Score) -> float:

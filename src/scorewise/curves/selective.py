@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.curves.thresholds import Curve
+from scorewise.curves.thresholds import Curve, lowest, sums
 from scorewise.errors import BadInput
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.sorting import inner
@@ -29,9 +30,12 @@ class RiskCoverage(Curve):
         check(coverage=coverage)
         if not len(self.x):
             raise BadInput("there are no rows, and so no risk")
-        kept = np.concatenate(([0.0], self.x))
-        wrong = np.concatenate(([0.0], self.x * self.y))
-        return float(np.interp(coverage, kept, wrong) / coverage)
+        return float(self.risk(coverage))
+
+    def risk(self, coverage: Any) -> Any:
+        """The risk at coverages above 0: along ties, the counts run straight."""
+        kept, wrong = (np.concatenate(([0.0], x)) for x in (self.x, self.x * self.y))
+        return np.interp(coverage, kept, wrong) / coverage
 
 
 def risk_coverage(t: Tally | ClassTally) -> RiskCoverage:
@@ -45,10 +49,9 @@ def risk_coverage(t: Tally | ClassTally) -> RiskCoverage:
     """
     t = confident(t)
     wrong, kept = t.neg[::-1].cumsum(), (t.neg + t.pos)[::-1].cumsum()
-    least = t.score if t.coarse is None else t.coarse.low.min(0)
     with np.errstate(invalid="ignore"):
         share = kept / kept[-1:]
-    return RiskCoverage(share, wrong / kept, least[::-1].astype(np.float64))
+    return RiskCoverage(share, wrong / kept, lowest(t)[::-1].astype(np.float64))
 
 
 def confident(t: Tally | ClassTally) -> Tally:
@@ -109,16 +112,12 @@ def _walked(b: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Of each cell: weight wrong, weight, what is kept and what is wrong above, and a row's weight."""
     wrong, right = b.neg.astype(np.float64), b.pos.astype(np.float64)
     mass = wrong + right
-    missed = b.neg_above + _above(wrong)
-    kept = b.neg_above + b.pos_above + _above(mass)
+    # the sums of what comes after each
+    missed, kept = (sums(w[::-1])[-2::-1] for w in (wrong, mass))
+    missed, kept = b.neg_above + missed, b.neg_above + b.pos_above + kept
     # of unequal weights on one cell, that of as many equal rows as are worth as much
     unit = (b.neg2 + b.pos2) / mass
     return wrong, mass, kept, missed, unit
-
-
-def _above(w: Floats) -> Floats:
-    """The sum of what comes after each."""
-    return np.concatenate((w[::-1].cumsum()[::-1][1:], [0.0]))
 
 
 def harmonic(x: Floats, m: Floats) -> Floats:

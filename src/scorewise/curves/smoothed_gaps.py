@@ -27,17 +27,22 @@ _DENSITY = 1e-4  # what relplot adds to the density of rows
 def on_grid(c: Chances, points: int = POINTS) -> Floats:
     """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
     # the first and the last half cell reflect into the grid
-    place = np.clip(c.p * points - 0.5, 0.0, points - 1.0)
-    left = np.minimum(place.astype(np.int64), points - 2)
+    return _dealt(np.clip(c.p * points - 0.5, 0.0, points - 1.0), c.gap / c.total, points)
+
+
+def _dealt(place: Floats, amount: Floats, points: int) -> Floats:
+    """Amounts dealt linearly to the two points beside their places."""
+    left = np.clip(place.astype(np.int64), 0, points - 2)
     right = place - left
-    gap = c.gap / c.total
-    near, far = (np.bincount(left + k, gap * w, points) for k, w in ((0, 1 - right), (1, right)))
+    near, far = (np.bincount(left + k, amount * w, points) for k, w in ((0, 1 - right), (1, right)))
     dealt: Floats = np.add(near, far, dtype=np.float64)
     return dealt
 
 
-def sizes(gaps: Floats) -> Callable[[float], Floats]:
+def sizes(gaps: Floats) -> Callable[[Any], Floats]:
     """The total size of gaps on a grid (the last axis) after smoothing, as a function of the width.
+
+    That is a number, or one for each row of gaps.
 
     >>> gaps = np.array([[0.0, 0.2, -0.2, 0.0]])
     >>> size = sizes(gaps)
@@ -50,44 +55,48 @@ def sizes(gaps: Floats) -> Callable[[float], Floats]:
     waves = dct(gaps, axis=-1, norm="ortho")
     turns = (np.pi * np.arange(points)) ** 2 / 2
 
-    def size(width: float) -> Floats:
-        shrunk = waves * np.exp(-turns * width * width)
+    def size(width: Any) -> Floats:
+        each = np.asarray(width)[..., None]
+        shrunk = waves * np.exp(-turns * each * each)
         total: Floats = np.abs(idct(shrunk, axis=-1, norm="ortho", overwrite_x=True)).sum(-1)
         return total
 
     return size
 
 
-def fixed_width(size: Callable[[float], Any], within: float = 1e-14) -> float:
-    """The width at which the total size equals it; 0 where nothing is left of the gaps.
+def fixed_widths(gaps: Floats, within: float = 1e-14) -> Floats:
+    """For each row of gaps on a grid, the width at which the total size equals it; 0 where none is left.
 
-    >>> round(fixed_width(sizes(np.array([0.0, 0.2, -0.2, 0.0]))), 4)
-    0.199
+    >>> fixed_widths(np.array([[0.0, 0.2, -0.2, 0.0], [0.0, 0.0, 0.0, 0.0]])).round(4)
+    array([0.199, 0.   ])
     """
+    size, narrow = sizes(gaps), 1e-9
     # the size falls as the width grows: from that at the least width to that at the largest
-    low, high = 1e-9, 1.0
-    most, least = float(size(low)), float(size(high))
-    if most <= low:
-        return 0.0
-    low, high = max(low, least), min(high, most)
-    at_low, at_high = (float(size(s)) - s for s in (low, high))
-    if at_low <= 0 or at_high >= 0:
-        return low if at_low <= 0 else high
+    most, least = size(narrow), size(1.0)
+    low, high = np.maximum(narrow, least), np.minimum(1.0, most)
+    at_low, at_high = size(low) - low, size(high) - high
+    found: Floats = np.where(at_low <= 0, low, high)
+    found[most <= narrow] = 0.0
+    going = (most > narrow) & (at_low > 0) & (at_high < 0)
     for _ in range(60):
-        # the Illinois variant of false position
-        middle = low - at_low * (high - low) / (at_high - at_low)
-        at_middle = float(size(middle)) - middle
-        if abs(at_middle) < within or high - low < 10 * within:
+        if not going.any():
             break
-        if at_middle > 0:
-            low, at_low, at_high = middle, at_middle, at_high / 2
-        else:
-            high, at_high, at_low = middle, at_middle, at_low / 2
-    return middle
+        # the Illinois variant of false position
+        way = np.where(going, at_high - at_low, 1.0)
+        found = np.where(going, low - at_low * (high - low) / way, found)
+        at = size(found) - found
+        going &= (np.abs(at) >= within) & (high - low >= 10 * within)
+        up, down = going & (at > 0), going & (at <= 0)
+        at_low, at_high = (
+            np.where(up, at, np.where(down, at_low / 2, at_low)),
+            np.where(down, at, np.where(up, at_high / 2, at_high)),
+        )
+        low, high = np.where(up, found, low), np.where(down, found, high)
+    return found
 
 
-def fixed_widths(gaps: Floats) -> Floats:
-    """The same for each row of gaps on a grid, straight between nine widths."""
+def rough_widths(gaps: Floats) -> Floats:
+    """The same, straight between nine widths: for replicates."""
     size = sizes(gaps)
     low: Floats = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
     top = float(np.abs(gaps).sum(-1).max())
@@ -134,8 +143,8 @@ def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 def smooth_error(c: Chances) -> float:
     """The total size of the smoothed gaps at the last width above the fixed point, of ten halvings.
 
-    Unlike `smoothed_gaps`, the Gaussian ends at 0.5 from its middle, and the result may lie some
-    thousandths below the fixed point.
+    Unlike `smoothed_gaps`, the Gaussian ends at 0.5 from its middle, the result may lie some
+    thousandths below the fixed point, and what lies at 0 or 1 counts only half.
     """
     above, below = 1.0, 0.0
     if _size(c, above) > above:
@@ -164,11 +173,7 @@ def _smoothed(c: Chances, amount: Floats, kernel: Floats) -> Floats:
     from scipy.signal import fftconvolve
 
     points = len(kernel)
-    place = c.p * (points - 1)
-    left = np.clip(place.astype(np.int64), 0, points - 2)
-    right = place - left
-    values = np.bincount(left, amount * (1 - right), points)
-    values += np.bincount(left + 1, amount * right, points)
+    values = _dealt(c.p * (points - 1), amount, points)
     reflected = np.concatenate([values[:0:-1], values, values[-2::-1]])
     smoothed: Floats = fftconvolve(reflected, kernel, "valid")[points // 2 :][:points]
     return smoothed

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.curves.hull import pool
-from scorewise.curves.thresholds import Curve
+from scorewise.curves.thresholds import Curve, Roc, lowest, sums
 from scorewise.inference.smroc import by_chance
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
@@ -20,65 +18,12 @@ from scorewise.tallies.smroc import HAIR, cell_climbs, first_high
 from scorewise.tallies.sorting import add_runs, quantile_cells
 
 
-@dataclass(frozen=True, eq=False)
-class SmoothRoc(Curve):
-    """Share of all runs (x) against share of all climbs (y), from (0, 0) to (1, 1).
-
-    `climb` and `run` are those of the cells, from the highest score down; `height` and `width` are their
-    sums, the sides of the rectangle in which the curve runs before it is scaled to the unit square.
-    """
-
-    climb: Floats
-    run: Floats
-
-    @property
-    def height(self) -> float:
-        """All climbs together."""
-        return float(self.climb.sum())
-
-    @property
-    def width(self) -> float:
-        """All runs together."""
-        return float(self.run.sum())
-
-    @property
-    def area(self) -> float:
-        """Area by trapezoids; NaN where nothing climbs or nothing runs."""
-        return float(np.trapezoid(self.y, self.x))
-
-    def rectangle(self) -> Curve:
-        """The curve before scaling, from (0, 0) to (width, height)."""
-        return Curve(_sums(self.run), _sums(self.climb), self.threshold)
-
-    def hull(self) -> Curve:
-        """The least concave curve above."""
-        at = self._corners()
-        return Curve(self.x[at], self.y[at], self.threshold[at])
-
-    def slopes(self) -> Floats:
-        """For each cell, from the highest score down, climb / (climb + run) on its part of the hull.
-
-        This is the isotonic regression of the climbs of rows on their scores.
-        """
-        at = self._corners()
-        climb, run = (np.diff(_sums(w)[at]) for w in (self.climb, self.run))
-        return np.repeat(climb / (climb + run), np.diff(at))
-
-    def _corners(self) -> NDArray[np.int64]:
-        starts = pool(self.run[::-1], self.climb[::-1])
-        return np.sort(len(self.run) - np.append(starts, len(self.run)))
-
-
-def _sums(parts: Floats) -> Floats:
-    return np.concatenate(([0.0], parts.cumsum()))
-
-
-def chance_roc(t: Tally, midpoint: float) -> SmoothRoc:
+def chance_roc(t: Tally, midpoint: float) -> Roc:
     """The curve that the same scores would give if they were dealt out to the rows at random."""
     return smooth_roc(by_chance(t), midpoint)
 
 
-def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
+def smooth_roc(t: Tally, midpoint: float) -> Roc:
     """The score-weighted ROC curve of a tally whose scores have a place on [0, 1].
 
     >>> t = Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
@@ -87,11 +32,7 @@ def smooth_roc(t: Tally, midpoint: float) -> SmoothRoc:
     (array([0.   , 0.015, 0.108, 0.293, 0.444, 0.691, 1.   ]),
      array([0.   , 0.344, 0.598, 0.743, 0.928, 1.   , 1.   ]))
     """
-    climb, run = (w[::-1] for w in cell_climbs(t, midpoint))
-    at = unit(t.score, t.kind) if t.coarse is None else unit(t.coarse.low.min(0), t.kind)
-    x, y = _sums(run), _sums(climb)
-    with np.errstate(invalid="ignore"):
-        return SmoothRoc(x / x[-1], y / y[-1], np.concatenate(([np.inf], at[::-1])), climb, run)
+    return Roc.walk(*cell_climbs(t, midpoint), unit(lowest(t), t.kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,25 +99,19 @@ def sensitivity(t: Tally) -> Sensitivity:
     s, neg, pos = unit(t.score, t.kind), t.neg.astype(np.float64), t.pos.astype(np.float64)
     high_climb, high_run = pos * s + neg * (1 - s), pos * (1 - s) + neg * s
     low_climb, low_run = high_run, high_climb
-    above = _from_top(high_climb)
+    above, below = _from_top(high_climb), sums(low_run)
     upper = _from_top(high_run * (above[1:] + high_climb / 2))
-    below = _from_foot(low_run)
-    lower = _from_foot(low_climb * (below[:-1] + low_run / 2))
-    height = above + _from_foot(low_climb)
-    width = _from_top(high_run) + below
+    lower = sums(low_climb * (below[:-1] + low_run / 2))
+    height, width = above + sums(low_climb), _from_top(high_run) + below
     with np.errstate(divide="ignore", invalid="ignore"):
         area = np.minimum((upper + lower + above * below) / (height * width), 1.0)
     return Sensitivity(np.append(s, np.inf), area)
 
 
-def _from_foot(parts: Floats) -> Floats:
-    """Sums of what lies below each boundary of cells."""
-    return np.concatenate(([0.0], parts.cumsum()))
-
-
 def _from_top(parts: Floats) -> Floats:
     """Sums of what lies above each boundary of cells."""
-    return np.concatenate((parts[::-1].cumsum()[::-1], [0.0]))
+    found: Floats = sums(parts[::-1])[::-1]
+    return found
 
 
 class Part(NamedTuple):
@@ -207,18 +142,14 @@ class Sets:
     @property
     def by_label(self) -> tuple[float, float]:
         """Weight of positives and of negatives."""
-        return (
-            self.high_positive.weight + self.low_positive.weight,
-            self.high_negative.weight + self.low_negative.weight,
-        )
+        positives = self.high_positive.weight + self.low_positive.weight
+        return positives, self.high_negative.weight + self.low_negative.weight
 
     @property
     def by_score(self) -> tuple[float, float]:
         """Weight of high and of low scores."""
-        return (
-            self.high_positive.weight + self.high_negative.weight,
-            self.low_positive.weight + self.low_negative.weight,
-        )
+        high = self.high_positive.weight + self.high_negative.weight
+        return high, self.low_positive.weight + self.low_negative.weight
 
     @property
     def rotation(self) -> float:
@@ -249,17 +180,13 @@ def four_sets(t: Tally, midpoint: float) -> Sets:
     """
     s = unit(t.score, t.kind)
     i = first_high(s, midpoint)
-    sums = t.coarse.sum if t.coarse is not None else (t.neg * s, t.pos * s)
-    parts = [
-        _part(float(w[side].sum()), float(total[side].sum()))
-        for side in (slice(i, None), slice(None, i))
-        for w, total in ((t.pos, sums[1]), (t.neg, sums[0]))
-    ]
+    neg, pos = t.coarse.sum if t.coarse is not None else (t.neg * s, t.pos * s)
+    parts = []
+    for side in (slice(i, None), slice(None, i)):
+        for w, total in ((t.pos, pos), (t.neg, neg)):
+            weight = float(w[side].sum())
+            parts.append(Part(weight, float(total[side].sum()) / weight if weight else math.nan))
     return Sets(*parts)
-
-
-def _part(weight: float, total: float) -> Part:
-    return Part(weight, total / weight if weight else math.nan)
 
 
 def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Confusion]:
@@ -272,18 +199,15 @@ def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Conf
     [[[2, 0], [1, 2]], [[1, 0], [0, 0]]]
     """
     s = unit(t.score, t.kind)
-    high, decided = s >= midpoint - HAIR, t.score >= on_their_scale(t, threshold)
+    high, called = s >= midpoint - HAIR, t.score >= on_their_scale(t, threshold)
     names = t.origin.negative, t.origin.positive
     made = []
     for right in (True, False):
         kept = (high != right, high == right)  # of negatives and of positives
-        sides = [_counted(w, keep, decided) for w, keep in zip((t.neg, t.pos), kept, strict=True)]
-        squares = [
-            _counted(w, keep, decided) for w, keep in zip((t.neg2, t.pos2), kept, strict=True)
-        ]
-        made.append(Confusion(np.array(sides), np.array(squares), names))
+        weight, squares = (
+            np.array([[w[keep & (called == yes)].sum() for yes in (False, True)]
+                      for w, keep in zip(both, kept, strict=True)])
+            for both in ((t.neg, t.pos), (t.neg2, t.pos2))
+        )  # fmt: skip
+        made.append(Confusion(weight, squares, names))
     return made[0], made[1]
-
-
-def _counted(w: Any, keep: Any, decided: Any) -> list[Any]:
-    return [w[keep & ~decided].sum(), w[keep & decided].sum()]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
-from scorewise.curves.hull import pooled
+from scorewise.arrays import Floats, Ints
+from scorewise.curves.hull import pool, shares, whole_curve
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import effective, z
 from scorewise.inference.tables import Formula
@@ -59,28 +60,82 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Roc(Curve):
-    """False positive rate (x) against true positive rate (y), from (0, 0) to (1, 1)."""
+    """A curve that climbs and runs by what is on each cell, from the highest score down to (1, 1).
 
-    corner: NDArray[np.int64]
+    The ROC curve climbs by positives and runs by negatives, the score-weighted one by parts of both.
+    `climb` and `run` are those of the cells; `height` and `width` are their sums, the sides of the
+    rectangle in which the curve runs before it is scaled to the unit square.
+    """
+
+    climb: Numbers
+    run: Numbers
+
+    @staticmethod
+    def walk(climb: Numbers, run: Numbers, score: Any) -> Roc:
+        """The curve of climbs and runs of cells that are given from the lowest score up."""
+        up, along = sums(climb[::-1]), sums(run[::-1])
+        threshold = np.concatenate(([np.inf], score[::-1].astype(np.float64)))
+        with np.errstate(invalid="ignore"):
+            return Roc(along / along[-1], up / up[-1], threshold, climb[::-1], run[::-1])
+
+    @property
+    def height(self) -> float:
+        """All climbs together."""
+        return float(self.climb.sum())
+
+    @property
+    def width(self) -> float:
+        """All runs together."""
+        return float(self.run.sum())
 
     @property
     def area(self) -> float:
-        """Area by trapezoids."""
+        """Area by trapezoids; NaN where nothing climbs or nothing runs."""
         return float(np.trapezoid(self.y, self.x))
+
+    @property
+    def gap(self) -> float:
+        """The area between the curve and its hull: how far the scores are from calibration."""
+        hull = self.hull()
+        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.area)
+
+    def rectangle(self) -> Curve:
+        """The curve before scaling, from (0, 0) to (width, height)."""
+        return Curve(sums(self.run), sums(self.climb), self.threshold)
 
     def hull(self) -> Curve:
         """The least concave curve above: what mixing thresholds, or calibration, can reach."""
-        return Curve(self.x[self.corner], self.y[self.corner], self.threshold[self.corner])
+        # the runs count from the lowest score, the points from the highest
+        at = np.sort(len(self.run) - np.append(self._pooled, len(self.run)))
+        return Curve(self.x[at], self.y[at], self.threshold[at])
+
+    def slopes(self) -> Floats:
+        """For each cell, from the highest score down, climb / (climb + run) on its part of the hull.
+
+        This is the isotonic regression of labels, or of climbs of rows, on their scores.
+        """
+        return shares(self.run[::-1], self.climb[::-1], self._pooled)[::-1]
+
+    @cached_property
+    def _pooled(self) -> Ints:
+        return pool(self.run[::-1], self.climb[::-1])
+
+
+def sums(parts: Any) -> Any:
+    """What has been added up before each part, and all of them.
+
+    >>> sums(np.array([3, 1, 2]))
+    array([0, 3, 4, 6])
+    """
+    return np.concatenate((np.zeros(1, parts.dtype), parts.cumsum()))
 
 
 def thresholds(t: Tally) -> Thresholds:
     """The table of all thresholds."""
-    at = t.score if t.coarse is None else t.coarse.low.min(0)
-    above = np.concatenate(([np.inf], at[::-1].astype(np.float64)))
-    none = np.zeros(1, t.pos.dtype)
-    tp, fp = (np.concatenate((none, w[::-1].cumsum())) for w in (t.pos, t.neg))
+    above = np.concatenate(([np.inf], lowest(t)[::-1].astype(np.float64)))
+    tp, fp = (sums(w[::-1]) for w in (t.pos, t.neg))
     # what lies below is added up from below, so that it loses no digits to what lies above
-    fn, tn = (np.concatenate((none, w.cumsum()))[::-1] for w in (t.pos, t.neg))
+    fn, tn = (sums(w)[::-1] for w in (t.pos, t.neg))
     return Thresholds(above, tp, fp, fn, tn)
 
 
@@ -91,12 +146,12 @@ def roc(t: Tally) -> Roc:
     >>> curve.x, curve.y, curve.area
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), 0.875)
     """
-    table = thresholds(t)
-    # the runs count from the lowest score, the points from the highest
-    corner = np.sort(len(t.score) - np.append(pooled(t), len(t.score)))
-    with np.errstate(invalid="ignore"):
-        x, y = table.fp / table.fp[-1], table.tp / table.tp[-1]
-    return Roc(x, y, table.threshold, corner)
+    return Roc.walk(t.pos, t.neg, lowest(t))
+
+
+def lowest(t: Tally) -> Any:
+    """The score from which on a cell counts as positive: the lowest of its scores."""
+    return t.score if t.coarse is None else t.coarse.low.min(0)
 
 
 def precision_recall(t: Tally) -> Curve:
@@ -129,7 +184,7 @@ def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
     score = threshold = float(table.threshold[best])
     if (
         t.kind == "logit"
-    ):  # whose thresholds are probabilities, and never above the score that reaches them
+    ):  # whose thresholds are probabilities, none above the score that reaches it
         threshold = float(expit(np.array([score]))[0])
         while threshold > 0 and on_their_scale(t, threshold) > score:
             threshold = math.nextafter(threshold, 0.0)
@@ -218,7 +273,12 @@ def band(
     drawn = bootstrap_cells(_with_unseen(few), walks, replicates=replicates, seed=seed)
     centre = walks(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
     rows = effective(few.negatives + few.positives, sum(few.squares))
-    low, high = _limits(drawn - centre, y, level, 0.25 / rows if simultaneous else None)
+    off = drawn - centre
+    if simultaneous:
+        down, up = whole_curve(off, level, 0.25 / rows)
+    else:
+        down, up = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = y + down, y + up
     # the curve rises, and so may its band
     low = np.clip(np.maximum.accumulate(np.minimum(low, y)), 0.0, 1.0)
     high = np.clip(np.minimum.accumulate(np.maximum(high, y)[::-1])[::-1], 0.0, 1.0)
@@ -246,29 +306,8 @@ def smooth_steps(m: Midpoint) -> Steps:
 
 
 def _heights(x: Floats, climb: Floats, run: Floats) -> Floats:
-    up, along = (np.concatenate(([0.0], w[::-1].cumsum())) for w in (climb, run))
+    up, along = sums(climb[::-1]), sums(run[::-1])
     return np.asarray(np.interp(x, along / along[-1], up / up[-1]))
-
-
-def _limits(off: Floats, y: Floats, level: float, least: float | None) -> tuple[Floats, Floats]:
-    """Pointwise, or with the least spread that a curve of so many rows has, for the whole curve."""
-    if least is None:
-        ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return y + ends[0], y + ends[1]
-    down, up = whole_curve(off, level, least)
-    return y + down, y + up
-
-
-def whole_curve(off: Floats, level: float, least: float) -> tuple[Floats, Floats]:
-    """How far below and above a curve such a share of all replicates of it stay (sup-t).
-
-    Each side is so many times its own spread, or the least: near the ends a curve can err to one side
-    only, and a side on which next to no replicate lies would else decide it all.
-    """
-    up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
-    up, down = np.maximum(up, least), np.maximum(down, least)
-    reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
-    return -reach * down, reach * up
 
 
 def _with_unseen(t: Tally) -> Tally:

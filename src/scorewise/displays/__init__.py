@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from scorewise.displays.answers import AnswersDisplay
-from scorewise.displays.classes import ConfusionDisplay, RiskCoverageDisplay
+from scorewise.displays.answers import AnswersDisplay, ConfusionDisplay, RiskCoverageDisplay
 from scorewise.displays.models import ConfidenceDisplay, PosteriorDisplay
 from scorewise.displays.raters import AgreementDisplay, CoefficientsDisplay, PairsDisplay
 from scorewise.displays.reliability import RecalibrationDisplay, ReliabilityDisplay
-from scorewise.displays.roc import HullDisplay, RocDisplay
+from scorewise.displays.roc import (
+    HullDisplay,
+    MidpointDisplay,
+    RocDisplay,
+    SensitivityDisplay,
+    SmRocDisplay,
+)
 from scorewise.displays.samples import DensityDisplay, DriftDisplay
-from scorewise.displays.smroc import MidpointDisplay, SensitivityDisplay, SmRocDisplay
 
 __all__ = [
     "AgreementDisplay",

@@ -14,7 +14,7 @@ from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.tallies import Tally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.smroc import Rule
 
 # Okabe and Ito (2008): told apart by colour-blind readers
@@ -76,13 +76,19 @@ class Display:
 class PredictionDisplay(Display):
     """A picture of labels and scores: `from_predictions(y, s)` or `from_tally(t)` draws it."""
 
-    @classmethod
-    def from_predictions(cls, y: Any, s: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Draw labels `y` and scores `s`; the options are those of `Tally.of` and of `from_tally`."""
-        return cls.from_tally(Tally.of(y, s, **taken(Tally.of, options)), ax=ax, **options)
+    tally_type: type[Tally] | type[ClassTally] = Tally
 
     @classmethod
-    def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
+    def from_predictions(cls, y: Any, s: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw labels `y` and scores `s`, of each class where there are several.
+
+        The options are those of `Tally.of` (of several classes: `ClassTally.of`) and of `from_tally`.
+        """
+        of = cls.tally_type.of
+        return cls.from_tally(of(y, s, **taken(of, options)), ax=ax, **options)
+
+    @classmethod
+    def from_tally(cls, t: Any, *, ax: Any = None, **options: Any) -> Self:
         """Draw a tally; the options are those of the class, such as `name=`, and of `plot`."""
         return cls._plotted(t, ax=ax, **options)
 

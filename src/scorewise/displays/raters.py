@@ -18,12 +18,12 @@ from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
-from scorewise.displays.smroc import plain_curves
+from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_exact import BANDS
 from scorewise.inference.agreement_weights import Weights
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
 from scorewise.tallies import Ratings, Tally
 from scorewise.tallies.losses import unit

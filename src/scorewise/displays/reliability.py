@@ -8,15 +8,14 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from scorewise.columns.rows import one_of
-from scorewise.curves.hull import Parts, decompose
-from scorewise.curves.reliability import Bands, Reliability, reliability
+from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, CHANCE, GREY, UNIT, VERMILION
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, mass_index
 
 Axis = Literal["linear", "logit"]
 HISTOGRAM_BINS, BINS = 40, 15
@@ -124,10 +123,9 @@ class _BeforeAndAfter(canvas.Display):
     def _points(self, ax: Any, pair: Any, mass: Any, label: str, colour: str, mark: str) -> Any:
         order = np.argsort(pair[0], kind="stable")  # a map need not rise
         p, true, mass = pair[0][order], pair[1][order], mass[order]
-        group = ((mass.cumsum() - mass / 2) * (self.bins / mass.sum())).astype(int)
-        # ties stay together, in the bin of the first of them
+        # ties stay together, in the bin of their middle
         first = first_of_runs(p)
-        start = first[first_of_runs(group[first])]
+        start = first[first_of_runs(mass_index(add_runs(mass, first), self.bins))]
         total = add_runs(mass, start)
         x, y = add_runs(mass * p, start) / total, add_runs(true, start) / total
         return ax.plot(x, y, mark, ls="-", lw=1, ms=5, color=colour, label=label)[0]

@@ -10,7 +10,7 @@ import numpy as np
 from scorewise.curves.density import Density, density
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, VERMILION, AnyMidpoint
-from scorewise.displays.smroc import plain_curves
+from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.inference.scales import mean_score

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.drifting.api import drift
 from scorewise.drifting.changes import Change
-from scorewise.drifting.result import Drift, Window
+from scorewise.drifting.result import Drift, Window, drift
 
 __all__ = ["Change", "Drift", "Window", "drift"]

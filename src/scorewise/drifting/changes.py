@@ -1,29 +1,37 @@
-"""A measure of drift between two samples, with what chance alone would do."""
+"""The changes between two samples, each held against what chance alone would do.
+
+By chance, rows are dealt out anew to the samples. The rows of a cell are alike, so that it is enough to say
+how many of each cell go to the reference: a multivariate hypergeometric draw, the cost of which does not
+grow with the number of rows. With weights a cell gets a Poisson number of rows, as many and as heavy as
+give it the mean and the variance that its rows would give it in each sample.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.drifting import chance
-from scorewise.drifting import measures as curves
-from scorewise.drifting import measures as outcomes
-from scorewise.drifting import measures as scores
-from scorewise.drifting.chance import Held
-from scorewise.drifting.measures import strata
+from scorewise.drifting.measures import STATISTICS, Held, Need, Statistic, strata
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import Split, pool, split
 from scorewise.estimate import Estimate, number
+from scorewise.inference.resampling import resampled, share_beyond
 from scorewise.inference.shares import combine, wilson
+from scorewise.show.page import rounded_up
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import why_not_unit
+
+_MOST = 10**9  # rows that numpy deals out exactly
+_FEW = 40_000  # rows up to which it is faster to shuffle them
+_DRAWN = 999  # replicates for intervals, which need no more, however many tests there are
+_PART = 256  # replicates at a time
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Change:
 
     `by_chance` is the size that chance alone stays below as often as `level` says, when nothing has
     changed; `needed` is the size from which on a change is seen, given that many things are tested.
+    `least` says that no replicate was as large: the p-values are at most what they say.
     """
 
     statistic: Statistic
@@ -40,6 +49,7 @@ class Change:
     p_adjusted: float = math.nan
     by_chance: float = math.nan
     needed: float = math.nan
+    least: bool = False
 
     @property
     def value(self) -> float:
@@ -54,125 +64,9 @@ class Change:
     def __repr__(self) -> str:
         if math.isnan(self.p):
             return repr(self.estimate)
-        return f"{self.estimate}, p = {number(self.p)} ({number(self.p_adjusted)} adjusted)"
-
-
-# The measures of drift: what each needs, and what is held when rows are dealt out by chance.
-
-
-Need = Literal["labels", "classes", "unit", "probability", "moving midpoint", "no labels"]
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """A measure of drift.
-
-    `signed` changes have a direction, 0 when nothing has changed, and an interval; the others are
-    distances, which chance alone makes larger than 0. `otherwise` is why there may still be no value.
-    """
-
-    name: str
-    title: str
-    of: Callable[[Split], Floats]
-    needs: frozenset[Need] = frozenset()
-    held: Held = "nothing"
-    signed: bool = False
-    otherwise: str = ""
-
-    @property
-    def meaning(self) -> str:
-        """What the value says, in a sentence."""
-        return (self.of.__doc__ or "").split("\n")[0]
-
-
-def _needs(*words: Need) -> frozenset[Need]:
-    return frozenset(words)
-
-
-CERTAIN = "all scores of a sample are 0 or 1, and all right or all wrong"
-APART = "no score has rows of both samples near it"
-
-STATISTICS = (
-    Statistic(
-        "midpoint",
-        "Midpoint",
-        scores.midpoint_shift,
-        _needs("unit", "moving midpoint"),
-        signed=True,
-    ),
-    Statistic(
-        "smroc_distance",
-        "smROC distance",
-        curves.smroc_distance,
-        _needs("classes", "unit"),
-        otherwise=CERTAIN,
-    ),
-    Statistic(
-        "smauc",
-        "smAUC",
-        curves.smauc_change,
-        _needs("classes", "unit"),
-        signed=True,
-        otherwise=CERTAIN,
-    ),
-    Statistic("auroc", "AUROC", curves.auroc_change, _needs("classes"), signed=True),
-    Statistic(
-        "rotation",
-        "Rotation (degrees)",
-        curves.rotation_change,
-        _needs("labels", "unit"),
-        signed=True,
-    ),
-    Statistic(
-        "prevalence", "Prevalence", outcomes.prevalence_change, _needs("labels"), signed=True
-    ),
-    Statistic(
-        "estimated_prevalence",
-        "Prevalence (EM)",
-        outcomes.estimated_prevalence_change,
-        _needs("no labels", "unit", "probability"),
-        signed=True,
-        otherwise="all scores of the reference are 0, or all are 1",
-    ),
-    Statistic("psi", "PSI", scores.psi),
-    Statistic("ks", "KS distance", scores.ks),
-    Statistic("wasserstein", "Wasserstein", scores.wasserstein),
-    Statistic(
-        "class_distance", "KS within classes", outcomes.class_distance, _needs("classes"), "class"
-    ),
-    Statistic(
-        "calibration",
-        "Calibration",
-        outcomes.calibration_shift,
-        _needs("labels"),
-        "score",
-        True,
-        APART,
-    ),
-    Statistic(
-        "calibration_slope",
-        "Calibration slope",
-        outcomes.calibration_slope,
-        _needs("labels"),
-        "score",
-        True,
-        "all scores near which both samples have rows are the same",
-    ),
-    Statistic(
-        "calibration_distance",
-        "Reliability curves",
-        outcomes.calibration_distance,
-        _needs("labels"),
-        "score",
-        otherwise=APART,
-    ),
-)
-
-
-# From two samples to all changes between them.
-
-
-_DRAWN = 999
+        p, adjusted = (rounded_up(x) if self.least else x for x in (self.p, self.p_adjusted))
+        sign = "≤" if self.least else "="
+        return f"{self.estimate}, p {sign} {number(p)} ({number(adjusted)} adjusted)"
 
 
 @dataclass(frozen=True)
@@ -209,24 +103,23 @@ def changes(a: Sample, b: Sample, settings: Settings) -> dict[str, Change]:
     """
     both = a.labelled and b.labelled
     x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
-    why = {s.name: why_not(s, a, b, settings) for s in STATISTICS}
-    wanted = [s for s in STATISTICS if not why[s.name] and ("no labels" not in s.needs or not both)]
-    found = dict(_tested(x, wanted, settings))
+    asked = [s for s in STATISTICS if "no labels" not in s.needs or not both]
+    why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in STATISTICS}
+    found = dict(_tested(x, [s for s in asked if not why[s.name]], settings))
     if "prevalence" in found:
         found["prevalence"] = _newcombe(found["prevalence"], a.tally, b.tally, settings.level)
     return {
         s.name: found.get(s.name) or Change(s, Estimate.undefined(why[s.name], settings.level))
         for s in STATISTICS
-        if s in wanted or why[s.name]
+        if s in asked or why[s.name]
     }
 
 
-def why_not(s: Statistic, a: Sample, b: Sample, settings: Settings) -> str:
-    """Why a statistic has no value, or nothing."""
-    whys = [_why_not_of(s.needs, side, settings.midpoint) for side in (a, b)]
-    if any(whys):
-        return next(filter(None, whys))
-    fixed = "moving midpoint" in s.needs and not isinstance(settings.midpoint, str)
+def why_not(needs: frozenset[Need], a: Sample, b: Sample, midpoint: str | float) -> str:
+    """Why a statistic with these needs has no value, or nothing."""
+    if why := _why_not_of(needs, a, midpoint) or _why_not_of(needs, b, midpoint):
+        return why
+    fixed = "moving midpoint" in needs and not isinstance(midpoint, str)
     return "the midpoint is fixed" if fixed else ""
 
 
@@ -255,29 +148,32 @@ def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[t
         members = list(group)
         exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, settings.cells))
         rng = np.random.default_rng([settings.seed, which])
-        of = _all(members)
-        values, near = of(exact), of(_one(few))
-        nulls = chance.in_parts(partial(chance.dealt, few, held, rng=rng), of, settings.replicates)
+        values = _values(members, exact)
+        near = _values(members, few.having(few.weight[:, :, None]))  # as a single replicate
+        nulls = _in_parts(partial(dealt, few, held, rng=rng), members, settings.replicates)
         signed = [s for s in members if s.signed]
-        drawn: Mapping[str, Floats] = {}
-        if signed:
-            draw = partial(chance.again, few, rng=rng)
-            # intervals need no more, however many tests there are
-            drawn = chance.in_parts(draw, _all(signed), min(settings.replicates, _DRAWN))
+        replicates = min(settings.replicates, _DRAWN) if signed else 0
+        drawn = _in_parts(partial(resample, few, rng=rng), signed, replicates)
         for s in members:
             value, centre = float(values[s.name]), float(near[s.name][0])
-            spread = drawn.get(s.name)
-            yield s.name, _change(s, value, centre, nulls[s.name], spread, settings)
+            yield s.name, _change(s, value, centre, nulls[s.name], drawn.get(s.name), settings)
 
 
-def _all(members: list[Statistic]) -> Callable[[Split], dict[str, Any]]:
-    return lambda x: {s.name: s.of(x) for s in members}
+def _values(members: list[Statistic], x: Split) -> dict[str, Floats]:
+    return {s.name: s.of(x) for s in members}
 
 
-def _one(x: Split) -> Split:
-    """A single replicate: the samples themselves."""
-    reference, current = (type(w)(w.neg[None], w.pos[None]) for w in x.sides)
-    return x.having(reference, current)
+def _in_parts(
+    draw: Callable[[int], Split], members: list[Statistic], replicates: int
+) -> dict[str, Floats]:
+    """The statistics of many replicates, a few hundred at a time."""
+    sizes = [
+        len(part) for part in np.array_split(np.arange(replicates), -(-replicates // _PART) or 1)
+    ]
+    # a sample of few weighted rows may get none; then there is no value, which counts as large
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [_values(members, draw(size)) for size in sizes if size]
+    return {s.name: np.concatenate([part[s.name] for part in parts]) for s in members}
 
 
 def _change(
@@ -288,26 +184,38 @@ def _change(
     drawn: Floats | None,
     settings: Settings,
 ) -> Change:
+    """The change: `centre` is its value on pooled cells, `null` and `drawn` are replicates of that."""
     level = settings.level
     if not math.isfinite(value):
-        why = s.otherwise or "the scores are too large"
-        return Change(s, Estimate.undefined(why, level))
-    low = high = math.nan
-    method = ""
-    if drawn is not None:
-        known = drawn[np.isfinite(drawn)]
-        if len(known):
-            tails = (1 - level) / 2, (1 + level) / 2
-            # replicates are of pooled cells, and moved to where the value is
-            low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
-            low, high, method = min(low, value), max(high, value), "bootstrap of cells"
-            if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
-                low = high = value
-    p = chance.p_value(centre, null)
+        return Change(s, Estimate.undefined(s.otherwise, level))
+    estimate = Estimate(value, level=level)
+    if drawn is not None and len(known := drawn[np.isfinite(drawn)]):
+        tails = (1 - level) / 2, (1 + level) / 2
+        # replicates are of pooled cells, and moved to where the value is
+        low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
+        low, high = min(low, value), max(high, value)
+        if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
+            low = high = value
+        estimate = Estimate(value, low, high, level, "bootstrap of cells")
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
     strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
     by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
-    return Change(s, Estimate(value, low, high, level, method), p, p, by_chance, needed)
+    p = p_value(centre, sizes)
+    least = p * (1 + len(sizes)) < 1.5
+    return Change(s, estimate, p, p, by_chance, needed, least=least)
+
+
+def p_value(value: float, sizes: Floats) -> float:
+    """How often chance alone makes a change at least as large, the sample itself counted once.
+
+    (1 + number of replicates with |T*| >= |T|) / (1 + replicates). A replicate without a value counts as
+    large.
+
+    >>> p_value(-2.0, np.array([0.5, 1.0, 3.0]))
+    0.5
+    """
+    # a little less, because sums of the same numbers in another order are rounded otherwise
+    return share_beyond(sizes, abs(value) * (1 - 1e-9) - 1e-14)
 
 
 def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:
@@ -315,5 +223,83 @@ def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:
     pos, neg = (wilson(t.positives, t.negatives, *t.squares[::-1], level) for t in (b, a))
     rest = type(neg)(1 - neg.value, 1 - neg.high, 1 - neg.low)
     low, high = combine(lambda p, q: p + q - 1, pos, rest)
-    estimate = Estimate(change.value, low, high, level, "Newcombe")
-    return replace(change, estimate=estimate)
+    return replace(change, estimate=Estimate(change.value, low, high, level, "Newcombe"))
+
+
+def dealt(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Split:
+    """Replicates of the samples if only chance decided which row is in which.
+
+    `held="nothing"`: any row may be in either. "class": among rows of the same class, so that both
+    samples keep their prevalence. "score": among rows of the same cell, so that they keep their scores.
+    """
+    if x.squares is not None or x.mass.sum() >= _MOST:
+        return x.having(_dealt_weights(x, held, replicates, rng))
+    reference, whole = x.weight[0], x.weight[0] + x.weight[1]
+    if held == "nothing":
+        drawn = _deal(whole.ravel(), reference.sum(), replicates, rng)
+        taken = drawn.reshape(replicates, *whole.shape).swapaxes(0, 1)
+    elif held == "class":
+        sides = zip(whole, reference, strict=True)
+        taken = np.stack([_deal(w, part.sum(), replicates, rng) for w, part in sides])
+    else:
+        neg, pos, rows = (np.rint(w).astype(np.int64) for w in (*whole, x.rows[0]))
+        hit = rng.hypergeometric(pos, neg, rows, (replicates, len(pos))).astype(np.float64)
+        taken = np.stack((x.rows[0] - hit, hit))
+    return x.having(np.stack((taken, whole[:, None] - taken)))
+
+
+def _deal(whole: Floats, rows: float, replicates: int, rng: np.random.Generator) -> Floats:
+    counts = np.rint(whole).astype(np.int64)
+    method: Literal["count", "marginals"] = "count" if counts.sum() <= _FEW else "marginals"
+    drawn = rng.multivariate_hypergeometric(counts, round(rows), size=replicates, method=method)
+    return np.asarray(drawn, np.float64)
+
+
+def _dealt_weights(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Floats:
+    """The same for weighted rows: each cell of a sample gets its share of both samples, by chance."""
+    if held == "score":
+        samples = zip(x.rows, x.spread[:, 0] + x.spread[:, 1], strict=True)
+        return np.stack([_outcomes(x, w, w2, replicates, rng) for w, w2 in samples])
+    columns = x.weight, x.spread
+    axes = (-1,) if held == "class" else (1, -1)
+    shares = [w.sum(axes, keepdims=True) / w.sum((0, *axes), keepdims=True) for w in columns]
+    means, squares = ((w[0] + w[1]) * share for w, share in zip(columns, shares, strict=True))
+    drawn = [
+        _counted(mean, square, replicates, rng)
+        for mean, square in zip(*(w.reshape(4, -1) for w in (means, squares)), strict=True)
+    ]
+    return np.reshape(drawn, (2, 2, replicates, -1))
+
+
+def _counted(weight: Floats, squares: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Replicates of the weights of cells as counts of rows: a cell may get none, as when rows are dealt.
+
+    Poisson draws of the rows that the weights are worth, of the mean and variance that these have.
+    """
+    unit = np.divide(squares, weight, out=np.zeros_like(weight), where=weight > 0)
+    rows = np.divide(weight, unit, out=np.zeros_like(weight), where=unit > 0)
+    drawn = rng.poisson(rows, (replicates, len(rows))).astype(np.float64)
+    drawn *= unit
+    return drawn
+
+
+def _outcomes(
+    x: Split, weight: Floats, squares: Floats, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """One sample with its weight on each cell, and outcomes as in both samples together."""
+    hits = x.weight[0, 1] + x.weight[1, 1]
+    positive = np.divide(hits, x.mass, out=np.zeros_like(x.mass), where=x.mass > 0)
+    pos, neg = (
+        _counted(weight * part, squares * part, replicates, rng)
+        for part in (positive, 1 - positive)
+    )
+    total = pos + neg
+    hit = weight * np.divide(pos, total, out=np.zeros_like(pos), where=total > 0)
+    return np.stack((weight - hit, hit))
+
+
+def resample(x: Split, replicates: int, rng: np.random.Generator) -> Split:
+    """Replicates of both samples, each drawn anew from its own rows: the bootstrap of cells."""
+    columns = (w.reshape(4, -1) for w in (x.weight, x.spread))
+    drawn = [resampled(w, w2, replicates, rng) for w, w2 in zip(*columns, strict=True)]
+    return x.having(np.reshape(drawn, (2, 2, replicates, -1)))

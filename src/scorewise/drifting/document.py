@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
 from scorewise.curves.smroc import four_sets
-from scorewise.drifting.changes import Change
-from scorewise.drifting.result import Kind
+from scorewise.drifting.measures import Held
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
@@ -21,8 +20,10 @@ from scorewise.show.document import (
     Hints,
     Level,
     Number,
+    Record,
     Share,
     Word,
+    record_of,
     says,
 )
 from scorewise.show.page import (
@@ -30,10 +31,13 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    by_reason,
     count,
     counted,
     hints,
+    is_least,
     named,
+    p_value,
     percent,
     undefined,
 )
@@ -42,6 +46,7 @@ from scorewise.tallies.smroc import midpoint, why_not_unit
 if TYPE_CHECKING:
     from scorewise.drifting.result import Drift, Window
 
+Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 FEW = 50  # rows, below which a sample tells little
 
 
@@ -102,26 +107,13 @@ class ChangeRecord:
     level: Annotated[Level, says("Confidence level of the interval.")]
     method: Annotated[str, says("How the interval was made; empty when there is none.")]
     why: Annotated[str, says("Why there is no value; empty when there is one.")]
-    held: Annotated[
-        Literal["nothing", "class", "score"],
-        says("What rows have in common that are dealt out by chance."),
-    ]
+    held: Annotated[Held, says("What rows have in common that are dealt out by chance.")]
     by_chance: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         says("Size below which chance alone stays as often as `level` says."),
     ]
     p: Annotated[Share | None, says("P-value of no change.")]
     p_adjusted: Annotated[Share | None, says("The same, adjusted for the number of tests (Holm).")]
-
-    @classmethod
-    def of(cls, c: Change) -> ChangeRecord:
-        """The record of a change."""
-        parts = (c, c.statistic, c.estimate)
-        return cls(**{f.name: _first(f.name, parts) for f in fields(cls)})
-
-
-def _first(name: str, parts: Sequence[Any]) -> Any:
-    return next(getattr(part, name) for part in parts if hasattr(part, name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,69 +160,48 @@ class DriftDocument(Document):
 
 def drift_document(d: Drift) -> DriftDocument:
     """The document of the reference and all windows."""
-    s, cut = d.settings, d.time
-    until = None if cut is None else cut.reference_until
-    return DriftDocument(
-        settings=SettingsRecord(
-            level=s.level,
-            seed=s.seed,
-            replicates=s.replicates,
-            midpoint=s.midpoint if isinstance(s.midpoint, str) else "fixed",  # type: ignore[arg-type]
+    rule, cut = d.settings.midpoint, d.time
+    until = None if cut is None or cut.reference_until is None else str(cut.reference_until)
+    return record_of(
+        DriftDocument,
+        d,
+        settings=record_of(
+            SettingsRecord, d.settings, midpoint=rule if isinstance(rule, str) else "fixed"
         ),
-        time=None
-        if cut is None
-        else TimeRecord(
-            column=cut.time, every=cut.every, reference_until=None if until is None else str(until)
-        ),
+        time=cut and record_of(TimeRecord, cut, column=cut.time, reference_until=until),
         kind=d.reference.tally.kind,
-        verdict=d.verdict,
         drift=d.seen,
-        reference=SampleRecord(**_sample(d.reference, s.midpoint)),
-        windows=[_window(w, s.midpoint) for w in d.windows],
+        reference=_sample(SampleRecord, d.reference, rule),
+        windows=[_window(w, rule) for w in d.windows],
         hints=list(_hints(d)),
     )
 
 
 def _window(w: Window, rule: str | float) -> WindowRecord:
-    return WindowRecord(
-        **_sample(w.sample, rule),
-        drift=w.kind,
-        verdict=w.verdict,
-        evidence=w.evidence,
-        changes=[ChangeRecord.of(c) for c in w.values()],
-    )
+    changes = [record_of(ChangeRecord, c, c.statistic, c.estimate) for c in w.values()]
+    known = {"drift": w.kind, "verdict": w.verdict, "evidence": w.evidence, "changes": changes}
+    return _sample(WindowRecord, w.sample, rule, **known)
 
 
-def _sample(sample: Sample, rule: str | float) -> dict[str, Any]:
-    """The fields of a sample."""
+def _sample(kind: type[Record], sample: Sample, rule: str | float, **known: Any) -> Record:
+    """The record of a sample; what needs labels, or a place on [0, 1], is null without."""
     t, o = sample.tally, sample.tally.origin
     both = sample.labelled and not t.why_not_ranked
-    found: dict[str, Any] = dict.fromkeys(
-        ("prevalence", "midpoint", "auroc", "high", "low", "rotation")
-    )
+    names = ("positives", "positive", "prevalence", "midpoint", "auroc", "high", "low", "rotation")
+    known |= dict.fromkeys(names)
+    if sample.labelled:
+        known |= {"positives": o.positives, "positive": o.positive}
     if sample.labelled and len(t.score):
-        found["prevalence"] = t.positives / (t.positives + t.negatives)
+        known["prevalence"] = t.positives / (t.positives + t.negatives)
     if both:
-        found["auroc"] = area(t)
+        known["auroc"] = area(t)
     if len(t.score) and not why_not_unit(t) and (both or rule not in ("balanced", "median")):
         middle = midpoint(t, rule).value  # type: ignore[arg-type]
         sets = four_sets(t, middle)
         high, low = sets.by_score
-        found |= {"midpoint": middle, "high": high / (high + low), "low": low / (high + low)}
-        if sample.labelled:
-            found["rotation"] = sets.rotation
-    return {
-        "name": sample.name,
-        "sources": list(o.sources),
-        "labelled": sample.labelled,
-        "rows": o.rows,
-        "positives": o.positives if sample.labelled else None,
-        "positive": o.positive if sample.labelled else None,
-        "dropped": o.dropped,
-        "weight": o.weight,
-        "exact": t.coarse is None,
-        **found,
-    }
+        known |= {"midpoint": middle, "high": high / (high + low), "low": low / (high + low)}
+        known["rotation"] = sets.rotation if sample.labelled else None
+    return record_of(kind, sample, o, exact=t.coarse is None, **known)
 
 
 def _hints(d: Drift) -> Iterator[str]:
@@ -272,7 +243,10 @@ def _samples(*samples: SampleRecord) -> Section:
         ("Midpoint of the scores", *(s.midpoint for s in samples)),
         ("Balance by label", *(_balance(s.prevalence) for s in samples)),
         ("Balance by score", *(_balance(s.high) for s in samples)),
-        ("Rotation (degrees)", *(_degrees(s.rotation) for s in samples)),
+        (
+            "Rotation (degrees)",
+            *(None if s.rotation is None else f"{s.rotation:.2f}" for s in samples),
+        ),
         ("AUROC", *(s.auroc for s in samples)),
     ]
     return Section("Samples", table=Table(columns, rows))
@@ -281,10 +255,6 @@ def _samples(*samples: SampleRecord) -> Section:
 def _balance(share: float | None) -> str | None:
     """Positives to negatives, or high to low scores, in a hundred."""
     return None if share is None else f"{100 * share:.1f} : {100 * (1 - share):.1f}"
-
-
-def _degrees(x: float | None) -> str | None:
-    return None if x is None else f"{x:.2f}"
 
 
 def _changes(doc: DriftDocument) -> Section:
@@ -298,7 +268,11 @@ def _changes(doc: DriftDocument) -> Section:
         Column("p", "p"),
         Column("Holm", "p"),
     ]
-    rows = [(c.title, c, c, c.by_chance, c.p, c.p_adjusted) for c in known]
+    rows: list[tuple[object, ...]] = []
+    for c in known:
+        least = is_least(c.p, doc.settings.replicates)
+        both = (p_value(p, least=least) for p in (c.p, c.p_adjusted))
+        rows.append((c.title, c, c, c.by_chance, *both))
     meaning = (
         f"Chance: what {level} of {count(doc.settings.replicates)} random splits of the same rows stay "
         f"within. Holm: p adjusted for {len(known)} tests."
@@ -308,15 +282,8 @@ def _changes(doc: DriftDocument) -> Section:
 
 def _overview(doc: DriftDocument) -> Section:
     """One line for each window, the reference first."""
-    columns = [
-        Column("Window", "text"),
-        Column("Rows", "count"),
-        Column("Positive"),
-        Column("Midpoint"),
-        Column("AUROC"),
-        Column("KS"),
-        Column("Drift", "text"),
-    ]
+    numbers = map(Column, ("Positive", "Midpoint", "AUROC", "KS"))
+    columns = [Column("Window", "text"), Column("Rows", "count"), *numbers, Column("Drift", "text")]
     rows = [(*_line(doc.reference), "", "reference")]
     for w in doc.windows:
         ks: list[Any] = [c.value for c in w.changes if c.name == "ks"]
@@ -336,8 +303,5 @@ def _seen(windows: Sequence[WindowRecord]) -> list[Section]:
     """The evidence window by window, and once what each kind of drift means."""
     moved = [w for w in windows if w.evidence]
     facts = [(w.name, f"{w.drift}: {w.evidence}") for w in moved]
-    texts: dict[str, list[str]] = {}
-    for w in moved:
-        texts.setdefault(w.verdict.partition(" Strongest evidence:")[0], []).append(w.name)
-    lines = [f"{', '.join(names)}: {text}" for text, names in texts.items()]
+    lines = by_reason((w.verdict.partition(" Strongest evidence:")[0], w.name) for w in moved)
     return [Section("What was seen", facts=facts, lines=lines)] if facts else []

@@ -1,24 +1,31 @@
-"""What kind of drift was seen, in words that claim no more than was seen."""
+"""Drift between two samples or over time, and a verdict that claims no more than was seen."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from scorewise.drifting.changes import STATISTICS, Change, Settings, piloted
-from scorewise.drifting.samples import Sample, check_alike
-from scorewise.drifting.windows import Cut
+from scorewise.checks import at_least, check
+from scorewise.columns import Kind as KindOfScore
+from scorewise.columns import Missing
+from scorewise.drifting.changes import Change, Settings, piloted
+from scorewise.drifting.document import DriftDocument, Kind, drift_document
+from scorewise.drifting.measures import STATISTICS
+from scorewise.drifting.samples import Columns, Every, Sample, check_alike, is_source, read
+from scorewise.drifting.windows import Cut, read_windows
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import number
 from scorewise.inference.paired import holm
+from scorewise.show.page import rounded_up
 from scorewise.show.shown import Shown
+from scorewise.tallies import Tally
+from scorewise.tallies.smroc import midpoint as midpoint_of
 
-if TYPE_CHECKING:
-    from scorewise.drifting.document import DriftDocument
-
-Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
+Labels: TypeAlias = Literal["both", "reference", "none"]
+REPLICATES = 999
 
 SAID: dict[Kind, str] = {
     "prior": (
@@ -36,7 +43,7 @@ SAID: dict[Kind, str] = {
     "unclear": "The samples differ, but there are too few rows to tell how.",
     "untested": "Nothing could be tested.",
 }
-
+NOT_SEEN = ("none seen", "untested")
 
 # signs that a score means something else, that scores within classes or altogether have moved
 ANSWERS = ("calibration", "calibration_slope", "calibration_distance")
@@ -60,11 +67,9 @@ class Verdict(NamedTuple):
 def judge(changes: Mapping[str, Change], labelled: bool, blind: str = "") -> Verdict:
     """The verdict on changes whose p-values are adjusted; `blind` says why none could be small enough."""
     tested = [c for c in changes.values() if not math.isnan(c.p)]
-    if tested and blind:
-        return Verdict("untested", f"{SAID['untested'][:-1]}: {blind}.")
-    if not tested:
-        whys = dict.fromkeys(c.estimate.why for c in changes.values())
-        return Verdict("untested", f"{SAID['untested'][:-1]}: {next(iter(whys))}.")
+    if not tested or blind:
+        why = blind if tested else next(iter(changes.values())).estimate.why
+        return Verdict("untested", f"{SAID['untested'][:-1]}: {why}.")
     seen = {name: c for name, c in changes.items() if c.seen}
     if not seen:
         return Verdict("none seen", _none(changes, len(tested)))
@@ -96,9 +101,8 @@ def _kind(changes: Mapping[str, Change], labelled: bool) -> Kind:
 def _sign(changes: Mapping[str, Change], family: Sequence[str]) -> bool:
     """Whether one of a few changes is more than chance, adjusted for these few."""
     found = [changes[name] for name in family if name in changes]
-    return any(
-        q < 1 - c.estimate.level for q, c in zip(holm([c.p for c in found]), found, strict=True)
-    )
+    adjusted = zip(holm([c.p for c in found]), found, strict=True)
+    return any(p < 1 - c.estimate.level for p, c in adjusted)
 
 
 def _remark(kind: Kind, changes: Mapping[str, Change]) -> list[str]:
@@ -130,9 +134,10 @@ def _strongest(seen: list[Change]) -> str:
 
     c = min(seen, key=lambda c: (c.p_adjusted, -size(c)))
     value = _signed(c.value) if c.statistic.signed else number(c.value)
+    p = f"p ≤ {number(rounded_up(c.p_adjusted))}" if c.least else f"p = {number(c.p_adjusted)}"
     return (
         f"{c.statistic.title} {value}, where chance stays within "
-        f"{number(c.by_chance)} (p = {number(c.p_adjusted)} after Holm)."
+        f"{number(c.by_chance)} ({p} after Holm)."
     )
 
 
@@ -154,57 +159,31 @@ def _none(changes: Mapping[str, Change], tests: int) -> str:
         for name, words in _SIZES.items()
         if name in changes and 0 < changes[name].needed < math.inf
     ]
-    said = f"No sign of drift in {tests} tests; that does not prove that there is none."
-    if not sizes:
-        return said
-    return (
-        f"{said} With these rows, smaller changes than these would go unseen: {', '.join(sizes)}."
+    unseen = "With these rows, smaller changes than these would go unseen"
+    return f"No sign of drift in {tests} tests; that does not prove that there is none." + (
+        f" {unseen}: {', '.join(sizes)}." if sizes else ""
     )
 
 
 # Drift as users get it: for each window its changes and a verdict.
 
 
-class Window(Mapping[str, Change]):
-    """The changes of one sample against the reference, each by its name, and the verdict on them."""
+class Window(dict[str, Change]):
+    """The changes of one sample against the reference, each by its name, and the verdict on them.
+
+    `kind` is the kind of drift in a word or two, `verdict` says so in sentences, and `evidence` is the
+    strongest evidence, empty where no drift was seen.
+    """
 
     def __init__(
         self, sample: Sample, found: Mapping[str, Change], labelled: bool, blind: str = ""
     ) -> None:
-        self.sample = sample
-        self._changes = dict(found)
-        self._verdict = judge(found, labelled, blind)
+        super().__init__(found)
+        self.sample, self.name = sample, sample.name
+        self.kind, self.verdict, self.evidence = judge(found, labelled, blind)
 
-    def __getitem__(self, name: str) -> Change:
-        if name not in self._changes:
-            raise KeyError(f"no change is named {name}; there are {', '.join(self._changes)}")
-        return self._changes[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._changes)
-
-    def __len__(self) -> int:
-        return len(self._changes)
-
-    @property
-    def name(self) -> str:
-        """What the sample is called."""
-        return self.sample.name
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of drift in one word or two."""
-        return self._verdict.kind
-
-    @property
-    def verdict(self) -> str:
-        """The verdict in sentences."""
-        return self._verdict.text
-
-    @property
-    def evidence(self) -> str:
-        """The strongest evidence of drift; nothing where none was seen."""
-        return self._verdict.evidence
+    def __missing__(self, name: str) -> Change:
+        raise KeyError(f"no change is named {name}; there are {', '.join(self)}")
 
     def __repr__(self) -> str:
         return f"<Window {plain(self.name)}: {self.kind}>"
@@ -256,12 +235,18 @@ class Drift(Shown):
     @property
     def seen(self) -> bool:
         """Whether any drift was seen."""
-        return any(w.kind not in ("none seen", "untested") for w in self.windows)
+        return any(w.kind not in NOT_SEEN for w in self.windows)
 
     @property
     def verdict(self) -> str:
         """The verdict in sentences: of the current sample, or on all windows."""
-        return self.windows[0].verdict if len(self.windows) == 1 else overall(self)
+        n, moved = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
+        if n == 1 or all(w.kind == "untested" for w in self.windows):
+            return self.windows[0].verdict
+        if not moved:
+            return f"No sign of drift in {n} windows; that does not prove that there is none."
+        first = f"{moved[0].name} ({moved[0].kind})"
+        return f"Drift is seen in {len(moved)} of {n} windows, first in {first}."
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the samples with matplotlib; windows of time over the reference."""
@@ -275,8 +260,6 @@ class Drift(Shown):
 
     def document(self) -> DriftDocument:
         """What is written and shown; `scorewise schema drift` prints its schema."""
-        from scorewise.drifting.document import drift_document
-
         return drift_document(self)
 
     def to_frame(self) -> Any:
@@ -289,21 +272,6 @@ class Drift(Shown):
             for change in w["changes"]
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def overall(d: Drift) -> str:
-    """A sentence on all windows."""
-    moved = [w for w in d.windows if w.kind not in ("none seen", "untested")]
-    if not moved and all(w.kind == "untested" for w in d.windows):
-        return d.windows[0].verdict
-    if not moved:
-        return (
-            f"No sign of drift in {len(d.windows)} windows; that does not prove that there is none."
-        )
-    return (
-        f"Drift is seen in {len(moved)} of {len(d.windows)} windows, first in {moved[0].name} "
-        f"({moved[0].kind})."
-    )
 
 
 def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
@@ -323,3 +291,103 @@ def _adjusted(found: Sequence[Mapping[str, Change]]) -> list[dict[str, Change]]:
     flat = [c.p for window in found for c in window.values()]
     left = iter(holm(flat))
     return [{n: replace(c, p_adjusted=next(left)) for n, c in w.items()} for w in found]
+
+
+def drift(
+    reference: Any,
+    current: Any = None,
+    *,
+    label: str | None = None,
+    score: str | None = None,
+    weight: str | None = None,
+    positive: Any = None,
+    kind: KindOfScore | None = None,
+    missing: Missing = "refuse",
+    labels: Labels = "both",
+    time: str | None = None,
+    windows: int | None = None,
+    every: Every | None = None,
+    reference_until: Any = None,
+    midpoint: Literal["mean", "balanced", "median"] | float | Tally = "mean",
+    level: float = 0.95,
+    seed: int = 0,
+    replicates: int | None = None,
+    encoding: str | None = None,
+) -> Drift:
+    """What has changed from the reference to the current sample, each change with its p-value.
+
+    A sample is a `Tally`, a pair `(y, p)`, scores alone, or files, a data frame or a dict of columns. Files
+    of text are in UTF-8, or in `encoding`.
+    Labels that come late: `labels="reference"` says that only the reference has them, "none" that neither
+    has. With `time=` there is one source, cut by that column into `windows` of equal numbers of rows (6
+    unless said) or calendar periods (`every="month"`); the first window, or all rows up to
+    `reference_until`, is the reference for the others.
+
+    The null hypothesis is that both samples are drawn from the same source, so that any row might as well
+    be in the other: p = (1 + number of |T*| >= |T|) / (1 + replicates), where T* is T after the rows were
+    dealt out anew. For the calibration they are dealt out among rows of about the same score (null
+    hypothesis: the same score means the same, wherever the scores are), and for the distance within
+    classes among rows of the same class (the classes look the same, whatever their shares). P-values are
+    adjusted for their number by Holm; drift is seen where one is below 1 - `level`.
+
+    >>> d = drift(([0, 1] * 50, [0.2, 0.7] * 50), ([0, 1] * 50, [0.3, 0.9] * 50))
+    >>> d.kind, d["ks"].value, round(d["midpoint"].value, 3)
+    ('covariate', 0.5, 0.15)
+    """
+    columns = Columns(label, score, weight, positive, kind, missing, encoding)
+    if labels not in get_args(Labels):
+        raise BadInput(f'labels={labels!r} is not known; pass "both", "reference" or "none"')
+    rule = _midpoint(midpoint)
+    if time is None:
+        given = {"windows": windows, "every": every, "reference_until": reference_until}
+        if extra := [name for name, value in given.items() if value is not None]:
+            raise BadInput(f"{extra[0]}= cuts time into windows; pass time= with its column too")
+        if current is None:
+            raise BadInput(
+                "the current sample is missing; pass reference and current, or time= to cut one "
+                "source into windows by that column"
+            )
+        a, notes = read("reference", reference, columns, labels != "none")
+        b, further = read("current", current, columns, labels == "both")
+        made = Drift(a, [b], _settings(level, seed, replicates, rule, 1), notes=notes + further)
+    else:
+        if current is not None or not is_source(reference):
+            raise BadInput("time= cuts one file or data frame; pass that alone, or two samples")
+        if labels == "reference":
+            raise BadInput(
+                'labels="reference" is for two samples; with time= pass "both", or "none" to leave '
+                "the labels out"
+            )
+        cut = Cut(time, windows, every, reference_until)
+        a, later, notes = read_windows(reference, cut, columns, labels == "both")
+        made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)
+    for note in dict.fromkeys(made.notes):
+        warnings.warn(plain(note), stacklevel=2)
+    return made
+
+
+def _settings(
+    level: float, seed: int, replicates: int | None, rule: str | float, windows: int
+) -> Settings:
+    check(level=level, seed=seed)
+    pilot = 0
+    if replicates is None:
+        pilot = 0 if windows == 1 else REPLICATES
+        # enough for the smallest p-value to stay small when adjusted for all tests
+        enough = math.ceil(1.5 * windows * len(STATISTICS) / (1 - level))
+        replicates = max(REPLICATES, 2 * enough if windows == 1 else enough)
+    at_least(1, REPLICATES, replicates=replicates)
+    cells = 1024 if windows == 1 else 256 if windows <= 12 else 96
+    tests = windows * len(STATISTICS)
+    return Settings(level, seed, replicates, rule, cells, tests, pilot)
+
+
+def _midpoint(given: Any) -> str | float:
+    if isinstance(given, str) and given in ("mean", "balanced", "median"):
+        return given
+    if isinstance(given, str):
+        raise BadInput(
+            f"midpoint must be mean, balanced, median or a number from 0 to 1; got {given}",
+            option="midpoint",
+        )
+    return midpoint_of(Tally.empty(), given).value

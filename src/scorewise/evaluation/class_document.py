@@ -116,7 +116,7 @@ class ClassRecord:
     weight: Annotated[
         Weight, says("Weight of the rows of the class; their number without weights.")
     ]
-    called: Annotated[Weight, says("Weight of the rows decided to be of the class.")]
+    called: Annotated[Weight, says("Weight of the rows predicted to be of the class.")]
     measures: Annotated[
         list[MeasureRow],
         says("Measures of its decisions (the highest score wins) and of its scores."),
@@ -298,7 +298,7 @@ def _decisions(doc: ClassDocument) -> list[Section]:
     listed = _confused(doc)
     if len(doc.classes) > MANY:
         return listed
-    columns = [Column("true \\ decided", "name")]
+    columns = [Column("true \\ predicted", "name")]
     columns += [Column(Name(c.name), "count") for c in doc.classes]
     rows = [(c.name, *line) for c, line in zip(doc.classes, doc.confusion, strict=True)]
     narrow = listed[0] if listed else None
@@ -322,7 +322,7 @@ def _confused(doc: ClassDocument) -> list[Section]:
     lines = [f"{count(more)} further pairs of classes are confused less often."] if more > 0 else []
     columns = [
         Column("True", "name"),
-        Column("Decided", "name"),
+        Column("Predicted", "name"),
         Column("Rows", "count"),
         Column("Of the class", "percent"),
     ]
@@ -345,7 +345,7 @@ def _each(doc: ClassDocument) -> Section:
     for c in chosen:
         values = {m.name: m.value for m in c.measures}
         rows.append((c.name, c.weight, c.called, *(values[name] for name in titles)))
-    columns = [Column("Class", "name"), Column("Rows", "count"), Column("Decided", "count")]
+    columns = [Column("Class", "name"), Column("Rows", "count"), Column("Predicted", "count")]
     columns += [Column(title) for title in titles.values()]
     return Section("Each class against the rest", table=Table(columns, rows), lines=lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -44,6 +45,7 @@ from scorewise.show.page import (
     hints,
     interval,
     percent,
+    undefined,
     value,
 )
 from scorewise.tallies.smroc import far, midpoint
@@ -53,8 +55,8 @@ if TYPE_CHECKING:
 
 TITLES = {
     "decisions": "Decisions",
-    "order": "Order",
-    "scores": "Scores",
+    "order": "Ranking",
+    "scores": "Scores (smROC)",
     "probability": "Probabilities",
     "calibration": "Calibration",
 }
@@ -81,10 +83,10 @@ class SettingsRecord:
 class ConfusionRecord:
     """Weight per true class and decision; counts when there are no weights."""
 
-    tp: Annotated[Weight, says("Positives decided positive.")]
-    fp: Annotated[Weight, says("Negatives decided positive.")]
-    fn: Annotated[Weight, says("Positives decided negative.")]
-    tn: Annotated[Weight, says("Negatives decided negative.")]
+    tp: Annotated[Weight, says("Positives predicted positive.")]
+    fp: Annotated[Weight, says("Negatives predicted positive.")]
+    fn: Annotated[Weight, says("Positives predicted negative.")]
+    tn: Annotated[Weight, says("Negatives predicted negative.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +211,7 @@ class EvaluationDocument(Document):
             Section(facts=facts),
             Section(matrices=[_matrix(self.data, model) for model in models]),
             Section(table=_table(self)),
+            *_without_value(models),
         ]
         by_measure = [d.measure for d in self.differences]
         lines = [d.line(several=by_measure.count(d.measure) > 1) for d in self.differences]
@@ -230,7 +233,7 @@ def evaluation_document(
         data=DataRecord.of(next(iter(evaluations.values())).tally),
         models=models,
         differences=list(differences),
-        hints=[*remarks, *cautions([models, list(differences)])],
+        hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
     )
 
 
@@ -260,6 +263,11 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
             f"choose one for the decisions"
         )
+    if t.kind == "probability" and t.score.tolist() == [0.0, 1.0]:
+        yield (
+            f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
+            f"probabilities (predict_proba), pass those"
+        )
     if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
         yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
     for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
@@ -271,9 +279,23 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             )
 
 
+def _unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
+    """Tests (they have no interval) whose p-values were not made in the same way for all models."""
+    for rows in zip(*(model.measures for model in models), strict=True):
+        tested = [m.low is None and m.p is not None for m in rows]
+        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
+            ways = [
+                f"'{model.name}' by {m.method}"
+                for model, m, of in zip(models, rows, tested, strict=True)
+                if of
+            ]
+            yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"
+
+
 # The page.
 
 
+SHARED = 3  # measures without a value for one reason, from which on it is told once
 BASELINE = "Baseline: what chance or the best constant prediction would get."
 CALIBRATED = "Under Calibration: what calibrated scores would get on average."
 SKILL = "Skill: share of the way from there to the best value."
@@ -291,8 +313,26 @@ def _table(doc: EvaluationDocument) -> Table:
     models = doc.models
     notes = [] if all(model.exact for model in models) else [COARSE]
     if len(models) == 1:
-        return measure_table(models[0].measures, doc.settings.level, notes)
-    return _side_by_side(models, doc.settings.level, notes)
+        shown = [m for m in models[0].measures if m.name not in _told_once(models)]
+        return measure_table(shown, doc.settings.level, notes)
+    return _side_by_side(doc, notes)
+
+
+def _told_once(models: Sequence[ModelRecord]) -> set[str]:
+    """Measures that no model has, for a reason that three or more share; it is told once, below."""
+    found = []
+    for model in models:
+        shared = Counter(m.why for m in model.measures if m.why)
+        found.append({m.name for m in model.measures if shared[m.why] >= SHARED})
+    return set.intersection(*found)
+
+
+def _without_value(models: Sequence[ModelRecord]) -> list[Section]:
+    told = _told_once(models)
+    pairs = [(model.name, m) for model in models for m in model.measures if m.name in told]
+    reasons = {name: {m.why for n, m in pairs if n == name} for name in {n for n, _ in pairs}}
+    alike = len({frozenset(whys) for whys in reasons.values()}) == 1
+    return undefined((m.why if alike else f"'{name}': {m.why}", m.title) for name, m in pairs)
 
 
 def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()) -> Table:
@@ -313,19 +353,24 @@ def measure_table(measures: Sequence[MeasureRow], level: float, notes: Sequence[
     return Table(columns, rows, notes)
 
 
-def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[str]) -> Table:
-    """Models side by side, the best marked; a baseline where all have the same."""
+def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
+    """Models side by side, a winner marked; a baseline where all have the same."""
+    models = doc.models
     by_name = [{m.name: m for m in model.measures} for model in models]
     every: dict[str, MeasureRow] = {}
-    for m in (m for model in models for m in model.measures):
+    told = _told_once(models)
+    for m in (m for model in models for m in model.measures if m.name not in told):
         every.setdefault(m.name, m)
     rows: list[tuple[object, ...] | Heading] = []
     for title, group in grouped(list(every.values())):
         rows += [
             Heading(title),
-            *((m.title, *_compared([of.get(m.name) for of in by_name])) for m in group),
+            *(
+                (m.title, *_compared([of.get(m.name) for of in by_name], _winner(doc, m)))
+                for m in group
+            ),
         ]
-    brackets = f"Brackets: {percent(level)} interval."
+    brackets = f"Brackets: {percent(doc.settings.level)} interval."
     columns = [
         Column("Measure", "title"),
         *(
@@ -338,10 +383,26 @@ def _side_by_side(models: Sequence[ModelRecord], level: float, notes: Sequence[s
     return Table(columns, rows, notes)
 
 
-def _compared(rows: Sequence[MeasureRow | None]) -> list[object]:
+def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
+    """The model that is clearly better than every other: all paired intervals exclude 0."""
+    sign = {"high": 1, "low": -1}.get(m.better, 0)
+    beaten: dict[str, set[str]] = {}
+    for d in doc.differences:
+        if d.measure == m.name and d.low is not None and d.high is not None:
+            if min(sign * d.low, sign * d.high) > 0:
+                beaten.setdefault(d.first, set()).add(d.second)
+            elif max(sign * d.low, sign * d.high) < 0:
+                beaten.setdefault(d.second, set()).add(d.first)
+    names = [model.name for model in doc.models]
+    return next((i for i, n in enumerate(names) if {n} | beaten.get(n, set()) == {*names}), None)
+
+
+def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[object]:
     """The cells of one measure: that of each model, the baseline and the method."""
-    top, there = best(rows), [m for m in rows if m is not None]
-    cells: list[object] = ["" if m is None else Compared(m, i == top) for i, m in enumerate(rows)]
+    there = [m for m in rows if m is not None]
+    cells: list[object] = [
+        "" if m is None else Compared(m, i == winner) for i, m in enumerate(rows)
+    ]
     baselines = {m.baseline for m in there}
     common = baselines.pop() if len(baselines) == 1 else None
     methods = dict.fromkeys(m.method for m in there if m.method)
@@ -354,22 +415,6 @@ def grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]
     for m in measures:
         groups.setdefault(m.group, []).append(m)
     return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
-
-
-def best(rows: Sequence[MeasureRow | None]) -> int | None:
-    """Which model has the better point value; none where the best tie, or one may be infinite."""
-    there = [m for m in rows if m is not None]
-    better = there[0].better
-    values = [None if m is None else m.value for m in rows]
-    if better == "near":
-        target = next((m.expected for m in there if m.value is not None), None) or 0.0
-        values = [None if v is None else -abs(v - target) for v in values]
-    known = [v for v in values if v is not None]
-    # without a value a loss may be infinite, which is worst; anything else might be best
-    if better == "neither" or len(known) < (2 if better == "low" else max(2, len(rows))):
-        return None
-    top = (min if better == "low" else max)(known)
-    return values.index(top) if known.count(top) == 1 else None
 
 
 def footnotes(seed: int, clip: float | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,12 +15,12 @@ from scorewise.tallies import Tally
 from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
-from scorewise.tallies.sorting import add_runs, inner
+from scorewise.tallies.sorting import add_runs, inner, once
 
 TOLERANCE = 1e-10
 _STEPS = 200
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
-_MANY = 1 << 17  # cells from which on a first fit to fewer of them saves time
+_MANY = 1 << 13  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
 LARGEST = 1e100  # log-odds beyond which squares leave the floats
 
@@ -74,33 +75,50 @@ def _few(features: list[Any], neg: Floats, pos: Floats, offset: Any) -> tuple[An
     return means, add_runs(neg, at), add_runs(pos, at), off
 
 
+def newton(
+    loss: Callable[[Floats], tuple[float, Floats]],
+    step: Callable[[Floats, Floats], tuple[Floats, Any]],
+    coef: Floats,
+    exact: float = TOLERANCE,
+) -> Fitted:
+    """Newton's method for a convex `loss`, which also gives the probabilities of all rows.
+
+    `step` makes of coefficients and probabilities the step and the second derivatives. A step that does
+    not lower the loss is halved; the last one changes no coefficient by more than `exact`.
+    """
+    value, p = loss(coef)
+    for _ in range(_STEPS):
+        move, curvature = step(coef, p)
+        size, around = float(np.abs(move).max()), 1 + float(np.abs(coef).max())
+        if size <= exact * around:
+            return Fitted(coef - move, value, curvature, True)
+        if not size < np.inf:
+            break
+        # where the likelihood is all but flat, a step would lead out of the floats
+        move = move * min(1.0, _FAR * around / size)
+        for _ in range(40):
+            lower, p = loss(coef - move)
+            if lower <= value + 1e-13 * abs(value):
+                break
+            move = move / 2
+        coef, value = coef - move, lower
+        if np.abs(coef).max() > 1e8:
+            break
+    return Fitted(coef, value, curvature, False)
+
+
 def _newton(
     features: list[Any], neg: Floats, pos: Floats, offset: Any, q: Any, coef: Floats
 ) -> Fitted:
     mass = neg + pos
-    loss, p = _loss(_linear(features, coef, offset), neg, pos, coef, q)
-    for _ in range(_STEPS):
+
+    def step(coef: Floats, p: Floats) -> tuple[Floats, Floats]:
         gradient, curvature = _derivatives(features, mass * p - pos, mass * p * (1 - p))
         if q is not None:
             gradient, curvature = gradient + q @ coef, curvature + q
-        step = _solve(curvature, gradient)
-        size, around = float(np.abs(step).max()), 1 + float(np.abs(coef).max())
-        if size <= TOLERANCE * around:
-            return Fitted(coef - step, loss, curvature, True)
-        if not size < np.inf:
-            break
-        # where the likelihood is all but flat, a step would lead out of the floats
-        step = step * min(1.0, _FAR * around / size)
-        for _ in range(40):
-            new = coef - step
-            lower, p = _loss(_linear(features, new, offset), neg, pos, new, q)
-            if lower <= loss + 1e-13 * abs(loss):
-                break
-            step = step / 2
-        coef, loss = new, lower
-        if np.abs(coef).max() > 1e8:
-            break
-    return Fitted(coef, loss, curvature, False)
+        return _solve(curvature, gradient), curvature
+
+    return newton(lambda c: _loss(_linear(features, c, offset), neg, pos, c, q), step, coef)
 
 
 def _polished(
@@ -216,6 +234,7 @@ class Coefficient(NamedTuple):
     df: float
 
 
+@once
 def log_odds(t: Tally, clip: float | None) -> LogOdds:
     """The log-odds of a tally of probabilities or logits; infinite at 0 and 1 unless clipped.
 

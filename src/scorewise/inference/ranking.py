@@ -24,7 +24,8 @@ from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.formulas import auroc, placed
 from scorewise.tallies.losses import NOTHING, Moments
-from scorewise.tallies.sorting import inner
+from scorewise.tallies.sorting import inner, on_threads, once
+from scorewise.tallies.tally import Block
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
 CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
@@ -48,8 +49,8 @@ def area(t: Tally) -> float:
 def spread(t: Tally, auc: float) -> Spread:
     """Variance of the area (DeLong et al. 1988), by the placements of the cells."""
     neg, pos = t.negatives, t.positives
-    spread_neg = spread_pos = 0.0
-    for b in t.blocks():
+
+    def squares(b: Block) -> tuple[float, float]:
         # twice the weight of the other class below a cell, its own counted half
         below = (2 * b.neg.cumsum() - b.neg).astype(np.float64, copy=False)
         above = (2 * b.pos.cumsum() - b.pos).astype(np.float64, copy=False)
@@ -59,8 +60,10 @@ def spread(t: Tally, auc: float) -> Spread:
         above += 1 - b.pos_below / pos - auc
         below *= below
         above *= above
-        spread_pos += inner(b.pos2, below)
-        spread_neg += inner(b.neg2, above)
+        return inner(b.pos2, below), inner(b.neg2, above)
+
+    both = on_threads(squares, list(t.blocks()))
+    spread_pos, spread_neg = (sum(side) for side in zip(*both, strict=True))
     neg2, pos2 = t.squares
     rows_pos, rows_neg = effective(pos, pos2), effective(neg, neg2)
     if one_row(rows_pos) or one_row(rows_neg):  # whose distance from its own mean, 0, says nothing
@@ -229,12 +232,21 @@ def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
     """The area under the precision-recall curve, by steps or by straight lines."""
-    total = 0.0
-    for b in t.blocks():
-        neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))
-        total += inner(pos, _precisions(neg, pos, trapezoid, b.neg_above, b.pos_above)[2])
     # weights may add up to a hair above the whole
-    return min(1.0, total / t.positives)
+    return min(1.0, _precision_sums(t)[trapezoid] / t.positives)
+
+
+@once
+def _precision_sums(t: Tally) -> tuple[float, float]:
+    """The sums, over the positives, of the precisions that they get by steps and by straight lines."""
+
+    def sums(b: Block) -> tuple[float, float]:
+        neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))
+        *_, step, line = _precisions(neg, pos, b.neg_above, b.pos_above)
+        return inner(pos, step), inner(pos, line)
+
+    steps, lines = zip(*on_threads(sums, list(t.blocks())), strict=True)
+    return sum(steps), sum(lines)
 
 
 def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
@@ -259,8 +271,8 @@ def precision_effects(neg: Floats, pos: Floats, trapezoid: bool = False) -> tupl
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
     a negative lowers it there.
     """
-    tp, rows, lead = _precisions(neg, pos, trapezoid)
-    total = pos.sum()
+    tp, rows, *leads = _precisions(neg, pos)
+    lead, total = leads[trapezoid], pos.sum()
     share = pos / total
     if trapezoid:
         share = (share + np.concatenate(([0.0], share[:-1]))) / 2
@@ -270,19 +282,21 @@ def precision_effects(neg: Floats, pos: Floats, trapezoid: bool = False) -> tupl
 
 
 def _precisions(
-    neg: Floats, pos: Floats, trapezoid: bool, neg_above: float = 0.0, pos_above: float = 0.0
-) -> tuple[Floats, Floats, Floats]:
-    """For each cell: positives and rows at or above it, and the precision that its positives get."""
-    tp_above, tp = at_and_above(pos, pos_above)
-    fp_above, fp = at_and_above(neg, neg_above)
+    neg: Floats, pos: Floats, neg_above: float = 0.0, pos_above: float = 0.0
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """For each cell: positives and rows at or above it, and the precision that its positives get.
+
+    That is by steps and by straight lines.
+    """
+    tp, fp = at_and_above(pos, pos_above)[1], at_and_above(neg, neg_above)[1]
     rows = tp + fp
     precision = tp / rows
-    if not trapezoid:
-        return tp, rows, precision
-    above = tp_above + fp_above
+    above = neg_above + pos_above
     # above the highest score nothing is called positive, and precision is 1 by convention
-    before = np.divide(tp_above, above, out=np.ones(len(tp)), where=above > 0)
-    return tp, rows, (precision + before) / 2
+    line = np.append(precision[1:], pos_above / above if above > 0 else 1.0)
+    line += precision
+    line /= 2
+    return tp, rows, precision, line
 
 
 def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:

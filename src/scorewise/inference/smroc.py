@@ -39,8 +39,9 @@ def smooth_area(t: Tally, midpoint: float) -> Area:
     >>> smooth_area(Tally.of([1, 0, 1], [0.8, 0.3, 0.4]), 0.5).value
     0.7262443438914028
     """
-    parts = (climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint) for b in t.blocks())
-    found = outranked((run, climb) for climb, run in parts)
+    found = outranked(
+        list(t.blocks()), lambda b: climbs(unit(b.score, t.kind), b.neg, b.pos, midpoint)[::-1]
+    )
     height, width = float(found.pos), float(found.neg)
     share = min(1.0, float(found.share)) if height * width > 0 else math.nan
     return Area(share, height, width)

@@ -9,14 +9,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Floats
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place
-from scorewise.curves.smroc import SmoothRoc, smooth_roc
-from scorewise.curves.thresholds import distance
+from scorewise.curves.smroc import smooth_roc
+from scorewise.curves.thresholds import Roc, distance
 from scorewise.estimate import Estimate
-from scorewise.inspection.suspects import NamedRow, name_of
+from scorewise.inspection.suspects import NamedRow, where
 from scorewise.show.document import Count, Number, Share, record_of, says
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
@@ -39,7 +38,7 @@ class Rater:
     """One rater: the smROC curve of its scores and its area, or why there is none."""
 
     name: str
-    curve: SmoothRoc | None
+    curve: Roc | None
     area: Estimate
     midpoint: float | None
 
@@ -98,29 +97,17 @@ def rater(t: Tally, rule: Rule | float | Tally = "mean") -> Rater:
 def pairs(opinions: Opinions, raters: Sequence[Rater], tolerance: float) -> list[Pair]:
     """Each two of the raters."""
     made = []
-    for i, k in combinations(range(len(raters)), 2):
-        both = [i, k]
-        two = opinions._replace(
-            decisions=opinions.decisions[:, both], scores=opinions.scores[:, both]
-        )
-        same, near = alike(two, tolerance)
-        made.append(
-            Pair(
-                raters[i].name,
-                raters[k].name,
-                _between(raters[i], raters[k]),
-                share(same, opinions.weight),
-                share(near, opinions.weight),
-            )
-        )
+    for both in combinations(range(len(raters)), 2):
+        a, b = (raters[i] for i in both)
+        decisions, scores = opinions.decisions[:, both], opinions.scores[:, both]
+        alike_in = alike(opinions._replace(decisions=decisions, scores=scores), tolerance)
+        if a.curve is None or b.curve is None:
+            one = a if a.curve is None else b
+            between = Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
+        else:
+            between = Estimate(distance(a.curve, b.curve))
+        made.append(Pair(a.name, b.name, between, *(share(w, opinions.weight) for w in alike_in)))
     return made
-
-
-def _between(a: Rater, b: Rater) -> Estimate:
-    if a.curve is not None and b.curve is not None:
-        return Estimate(distance(a.curve, b.curve))
-    one = a if a.curve is None else b
-    return Estimate.undefined(f"'{one.name}' has no curve: {one.area.why}")
 
 
 def alike(opinions: Opinions, tolerance: float) -> tuple[Bools, Bools]:
@@ -131,14 +118,8 @@ def alike(opinions: Opinions, tolerance: float) -> tuple[Bools, Bools]:
     (array([False]), array([ True]))
     """
     same: Bools = (opinions.decisions == opinions.decisions[:, :1]).all(1)
-    near: Bools = apart(opinions) <= tolerance + ROUNDING
+    near: Bools = np.ptp(opinions.scores, axis=1) <= tolerance + ROUNDING
     return same, near
-
-
-def apart(opinions: Opinions) -> Floats:
-    """How far the highest and the lowest score of each row lie apart."""
-    width: Floats = np.ptp(opinions.scores, axis=1)
-    return width
 
 
 def share(which: Bools, weight: Floats) -> float:
@@ -150,22 +131,15 @@ def share(which: Bools, weight: Floats) -> float:
 def instances(opinions: Opinions, which: Bools, top: int, place: Place, ids: Any) -> list[Instance]:
     """Some of those rows: the ones furthest apart, of equals the first."""
     rows = np.flatnonzero(which)
-    far = apart(opinions)[rows].round(12)
+    apart = np.ptp(opinions.scores[rows], axis=1)
     made = []
-    for i in rows[np.lexsort((rows, -far))][:top].tolist():
-        file, number = place.number(i)
+    for k in np.lexsort((rows, -apart.round(12)))[:top].tolist():
+        i = int(rows[k])
         each = zip(
             opinions.names, opinions.decisions[i].tolist(), opinions.scores[i].tolist(), strict=True
         )
-        made.append(
-            Instance(
-                row=number,
-                file=file,
-                id=name_of(ids, place.position(i)),
-                apart=float(np.ptp(opinions.scores[i])),
-                ratings=[Rating(name=n, positive=d, score=s) for n, d, s in each],
-            )
-        )
+        ratings = [Rating(name=n, positive=d, score=s) for n, d, s in each]
+        made.append(Instance(**where(place, i, ids), apart=float(apart[k]), ratings=ratings))
     return made
 
 
@@ -189,7 +163,7 @@ class Agreement:
     apparent: list[Instance]
     real: list[Instance]
     hidden: list[Instance]
-    agree: NDArray[np.int64]
+    agree: Ints
 
 
 def agreement(
@@ -198,21 +172,25 @@ def agreement(
     *,
     tolerance: float,
     rule: Rule | float | Tally = "mean",
-    top: int = 20,
+    top: int,
+    place: Place,
+    ids: Any,
     times: Any = 1,
-    place: Place | None = None,
-    ids: Any = None,
 ) -> Agreement:
     """Compare raters on the same rows; the tallies, one for each, give the curves."""
-    where = place or Place()
     raters = [rater(t, rule) for t in tallies]
     same, near = alike(opinions, tolerance)
     judged = opinions.weight > 0
-    kinds = {"both": same & near, "apparent": ~same & near}
-    kinds |= {"hidden": same & ~near, "real": ~same & ~near}
-    kinds = {kind: which & judged for kind, which in kinds.items()}
+    near &= judged
+    far = ~near & judged
+    kinds = {
+        "both": same & near,
+        "apparent": ~same & near,
+        "hidden": same & far,
+        "real": ~same & far,
+    }
     counts = np.broadcast_to(times, len(same))
-    agreeing = np.flatnonzero(near & judged)
+    agreeing = np.flatnonzero(near)
     return Agreement(
         tolerance=tolerance,
         raters=raters,
@@ -220,10 +198,12 @@ def agreement(
         decisions=share(same, opinions.weight),
         within=share(near, opinions.weight),
         numbers={kind: int(counts[which].sum()) for kind, which in kinds.items()},
-        apparent=instances(opinions, kinds["apparent"], top, where, ids),
-        real=instances(opinions, kinds["real"], top, where, ids),
-        hidden=instances(opinions, kinds["hidden"], top, where, ids),
-        agree=agreeing if where.kept is None else where.kept[agreeing].astype(np.int64),
+        agree=agreeing if place.kept is None else place.kept[agreeing].astype(np.int64),
+        **{
+            kind: instances(opinions, which, top, place, ids)
+            for kind, which in kinds.items()
+            if kind != "both"
+        },
     )
 
 
@@ -249,11 +229,6 @@ class RaterRecord:
     smauc: Annotated[Share | None, says("Area under its smROC curve; null when there is none.")]
     why: Annotated[str, says("Why it has no curve; empty when it has one.")]
 
-    @classmethod
-    def of(cls, r: Rater) -> RaterRecord:
-        """The record of a rater."""
-        return record_of(cls, r, r.area, smauc=r.area.value)
-
 
 @dataclass(frozen=True, kw_only=True)
 class PairRecord:
@@ -269,11 +244,6 @@ class PairRecord:
     within_tolerance: Annotated[
         Share | None, says("Share of rows on which both scores are within tolerance.")
     ]
-
-    @classmethod
-    def of(cls, p: Pair) -> PairRecord:
-        """The record of a pair."""
-        return record_of(cls, p, p.distance, distance=p.distance.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,6 +273,8 @@ class AgreementRecord:
             same_decisions=a.decisions,
             within_tolerance=a.within,
             numbers=NumbersRecord(**a.numbers),
-            raters=[RaterRecord.of(r) for r in a.raters],
-            pairs=[PairRecord.of(p) for p in a.pairs],
+            raters=[record_of(RaterRecord, r, r.area, smauc=r.area.value) for r in a.raters],
+            pairs=[
+                record_of(PairRecord, p, p.distance, distance=p.distance.value) for p in a.pairs
+            ],
         )

@@ -27,6 +27,7 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    by_reason,
     count,
     counted,
     hints,
@@ -202,7 +203,7 @@ def inspect_document(i: Inspection) -> InspectDocument:
         models=[ModelRecord.of(name, model) for name, model in i.models.items()],
         agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
         hints=[
-            *(hint for name, model in i.models.items() for hint in _hints(name, model)),
+            *by_reason((hint, f"'{name}'") for name, m in i.models.items() for hint in _hints(m)),
             *_scales(i),
         ],
     )
@@ -217,18 +218,18 @@ def raters_document(r: Raters) -> RatersDocument:
     )
 
 
-def _hints(name: str, model: Inspected) -> Iterator[str]:
+def _hints(model: Inspected) -> Iterator[str]:
     """What a reader should be told of one model."""
     if model.why:
-        yield f"'{name}': rows cannot be ranked by suspicion: {model.why}"
+        yield f"rows cannot be ranked by suspicion: {model.why}"
     elif model.why_no_midpoint:
-        yield f"'{name}': no score is high or low, for there is no midpoint: {model.why_no_midpoint}"
+        yield f"no score is high or low, for there is no midpoint: {model.why_no_midpoint}"
     else:
         wrong = model.sets["low positive"] + model.sets["high negative"]
         rows = model.tally.origin.rows
         if 2 * wrong > rows:
             yield (
-                f"'{name}': {wrong:,} of {rows:,} scores lie on the wrong side of the midpoint; "
+                f"{wrong:,} of {rows:,} scores lie on the wrong side of the midpoint; "
                 f"is '{model.tally.origin.positive}' the positive class?"
             )
 
@@ -281,47 +282,27 @@ def _listed(
         return Section(title, lines=["none"])
     named = [Column("id", "text")] if any(row.id is not None for row, _, _ in rows) else []
     columns = [Column("row"), *named, Column(number), Column(text, "text")]
-    table = [
-        (
-            f"{_end(str(row.file))}:{row.row}" if files else str(row.row),
-            *([_beginning("" if row.id is None else str(row.id))] if named else []),
-            x,
-            words,
-        )
-        for row, x, words in rows
-    ]
-    return Section(title, table=Table(columns, table))
-
-
-def _end(text: str) -> str:
-    return text if len(text) <= LONGEST_FILE else "…" + text[1 - LONGEST_FILE :]
-
-
-def _beginning(text: str) -> str:
-    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
+    lines = []
+    for row, x, words in rows:
+        file, name = str(row.file), "" if row.id is None else str(row.id)
+        file = file if len(file) <= LONGEST_FILE else f"…{file[1 - LONGEST_FILE :]}"
+        name = name if len(name) <= LONGEST_ID else f"{name[: LONGEST_ID - 1]}…"
+        number_of_row = f"{file}:{row.row}" if files else str(row.row)
+        lines.append((number_of_row, *([name] if named else []), x, words))
+    return Section(title, table=Table(columns, lines))
 
 
 def _gaps(gaps: Sequence[Gap], title: str) -> Section:
     if not gaps:
         return Section(title, lines=["no gap is three times as wide as those around it"])
     columns = [
-        Column("cut", "text"),
-        Column("times as wide"),
-        Column("rows above", "count"),
-        Column("precision"),
-        Column("recall"),
-        Column("stable", "percent"),
-    ]
+        Column("cut", "text"), Column("times as wide"), Column("rows above", "count"),
+        Column("precision"), Column("recall"), Column("stable", "percent"),
+    ]  # fmt: skip
+    cuts = [CutRecord(threshold=g.upto, above=g.above, upto=g.upto) for g in gaps]
     rows = [
-        (
-            CutRecord(threshold=g.upto, above=g.above, upto=g.upto).same_decisions(),
-            f"{g.ratio:.1f}",
-            g.rows,
-            g.precision,
-            g.recall,
-            g.stability,
-        )
-        for g in gaps
+        (cut.same_decisions(), f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
+        for g, cut in zip(gaps, cuts, strict=True)
     ]
     return Section(title, table=Table(columns, rows))
 
@@ -341,15 +322,13 @@ def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> 
         ("Differ", f"{counted(n.hidden, 'row')}: same decision, but scores further apart"),
         ("Disagree", f"{counted(n.real, 'row')}: other decisions, and scores further apart"),
     ]
-    why = [Column("why", "text")] if any(r.why for r in a.raters) else []
-    curves = [Column("score of", "text"), Column("midpoint"), Column("smAUC"), *why]
-    each = [(f"'{r.name}'", r.midpoint, r.smauc, *([r.why] if why else [])) for r in a.raters]
+    curves = [Column("score of", "text"), Column("midpoint"), Column("smAUC")]
+    each = [(f"'{r.name}'", r.midpoint, r.smauc) for r in a.raters]
+    absent = by_reason((r.why, f"'{r.name}'") for r in a.raters)
     compared = [
-        Column("pair", "text"),
-        Column("area between curves"),
-        Column("same decision", "percent"),
-        Column(near, "percent"),
-    ]
+        Column("pair", "text"), Column("area between curves"),
+        Column("same decision", "percent"), Column(near, "percent"),
+    ]  # fmt: skip
     pairs = [
         (f"'{p.first}', '{p.second}'", p.distance, p.same_decisions, p.within_tolerance)
         for p in a.pairs
@@ -361,7 +340,7 @@ def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> 
     }
     return [
         Section(f"Agreement of {who}s", facts=facts),
-        Section("smROC curves", table=Table(curves, each)),
+        Section("smROC curves", table=Table(curves, each), lines=absent),
         Section(table=Table(compared, pairs)),
         *(_instances(title, found, data) for title, found in rows.items() if found),
     ]
@@ -369,12 +348,9 @@ def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> 
 
 def _instances(title: str, rows: Sequence[Instance], data: DataRecord | RatedRecord) -> Section:
     names: dict[bool, Any] = {True: data.positive, False: data.negative}
-    lines = [
-        (
-            row,
-            row.apart,
-            "; ".join(f"{r.name}: {names[r.positive]} at {r.score:.3g}" for r in row.ratings),
-        )
+    said = (
+        "; ".join(f"{r.name}: {names[r.positive]} at {r.score:.3g}" for r in row.ratings)
         for row in rows
-    ]
+    )
+    lines = [(row, row.apart, words) for row, words in zip(rows, said, strict=True)]
     return _listed(title, "apart", "decisions and scores", lines, len(data.sources) > 1)

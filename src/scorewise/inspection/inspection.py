@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import is_source
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
+from scorewise.inspection.document import InspectDocument, inspect_document
 from scorewise.inspection.gaps import Gap, gaps
-from scorewise.inspection.suspects import (
-    EVEN,
-    Set,
-    Suspect,
-    most,
-    named_rows,
-    suspects,
-    suspicion,
-)
+from scorewise.inspection.suspects import EVEN, Set, Suspect, most, named_rows, suspects, suspicion
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
-
-if TYPE_CHECKING:
-    from scorewise.inspection.document import InspectDocument
 
 
 @dataclass(frozen=True)
@@ -117,8 +106,6 @@ class Inspection(Shown):
 
     def document(self) -> InspectDocument:
         """What is written and shown; `scorewise schema inspect` prints its schema."""
-        from scorewise.inspection.document import inspect_document
-
         return inspect_document(self)
 
     def to_frame(self) -> Any:
@@ -227,7 +214,7 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     )
 
 
-def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[Set, int]:
+def _sets(rows: Rows, high: Bools) -> dict[Set, int]:
     """The number of rows in each set."""
     masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
     times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
@@ -236,12 +223,15 @@ def _sets(rows: Rows, high: NDArray[np.bool_]) -> dict[Set, int]:
 
 def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
     """Models as raters: each decides positive at the threshold."""
-    columns = [rows.scores[t.origin.score] for t in tallies]
-    scores = np.stack([unit(c, t.kind) for c, t in zip(columns, tallies, strict=True)], axis=1)
-    called = [c >= on_their_scale(t, s.threshold) for c, t in zip(columns, tallies, strict=True)]
-    opinions = Opinions(tuple(rows.scores), np.stack(called, axis=1), scores, rows.mass())
+    columns = [(rows.scores[t.origin.score], t) for t in tallies]
+    opinions = Opinions(
+        tuple(rows.scores),
+        np.stack([c >= on_their_scale(t, s.threshold) for c, t in columns], axis=1),
+        np.stack([unit(c, t.kind) for c, t in columns], axis=1),
+        rows.mass(),
+    )
     times = 1 if rows.count is None else rows.count
     return agreement(
         opinions, tallies, tolerance=s.tolerance, rule=s.midpoint,
-        top=s.top, times=times, place=rows.place, ids=ids,
+        top=s.top, place=rows.place, ids=ids, times=times,
     )  # fmt: skip

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,43 +20,34 @@ from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
+from scorewise.inspection.document import RatersDocument, raters_document
 from scorewise.inspection.suspects import named_rows
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit
 
-if TYPE_CHECKING:
-    from scorewise.inspection.document import RatersDocument
-
 TRUTH = "\0truth"  # no name of a rater
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Raters(Shown):
     """What several raters say of the same rows, compared; prints as tables.
 
     `agreement` has each rater's smROC curve, the pairs, and the rows on which they differ.
     """
 
-    def __init__(
-        self,
-        agreement: Agreement,
-        labels: Labels,
-        rows: int,
-        dropped: int,
-        truth: bool,
-        sources: tuple[str, ...] = (),
-        hints: tuple[str, ...] = (),
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.agreement, self.labels, self.rows = agreement, labels, rows
-        self.dropped, self.truth = dropped, truth
-        self.sources, self.hints, self.notes = sources, hints, notes
+    agreement: Agreement
+    labels: Labels
+    rows: int
+    dropped: int
+    truth: bool
+    sources: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def document(self) -> RatersDocument:
         """What is written and shown; `scorewise schema raters` prints its schema."""
-        from scorewise.inspection.document import raters_document
-
         return raters_document(self)
 
 

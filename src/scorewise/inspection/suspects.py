@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
-from scorewise.columns import Rows
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns import Place, Rows
 from scorewise.curves.hull import calibrated
 from scorewise.errors import BadInput
 from scorewise.show.document import Count, Share, Word, says
@@ -62,7 +61,7 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
     return Suspicion(value, np.where(rows.y, above[cell], below[cell]).round(_DIGITS))
 
 
-def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int64]:
+def most(found: Suspicion, among: Bools, top: int) -> Ints:
     """The most suspicious rows among some; of equals the one that errs further, then the first.
 
     >>> same = np.array([0.5, 0.7, 0.7])
@@ -74,8 +73,7 @@ def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int
     if top < len(rows):
         least = -np.partition(-value, top - 1)[top - 1] if top else np.inf
         rows, value = rows[value >= least], value[value >= least]
-    order: NDArray[np.int64] = rows[np.lexsort((rows, -found.error[rows], -value))][:top]
-    return order
+    return np.asarray(rows[np.lexsort((rows, -found.error[rows], -value))][:top])
 
 
 # Single rows as a reader meets them: where, what they say, and why they are named.
@@ -83,6 +81,7 @@ def most(found: Suspicion, among: NDArray[np.bool_], top: int) -> NDArray[np.int
 
 Name = str | int | None
 Set = Literal["high positive", "low positive", "high negative", "low negative"]
+_CLASS = {True: "positive", False: "negative"}
 EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 
 
@@ -95,6 +94,21 @@ class NamedRow:
     ]
     file: Annotated[str | None, says("The file that the row is in; null when given as arrays.")]
     id: Annotated[Name, says("What the data call the row.")]
+
+
+def where(place: Place, index: int, ids: Any) -> dict[str, Any]:
+    """The fields of a named row."""
+    file, number = place.number(index)
+    return {"row": number, "file": file, "id": _name(ids, place.position(index))}
+
+
+def _name(ids: Any, position: int) -> Name:
+    """What the input calls a row."""
+    value: Any = None if ids is None else ids[position]
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,46 +131,35 @@ class Suspect(NamedRow):
 
 
 def suspects(
-    rows: Rows,
-    t: Tally,
-    found: Suspicion,
-    chosen: NDArray[np.int64],
-    midpoint: float | None,
-    ids: Any = None,
+    rows: Rows, t: Tally, found: Suspicion, chosen: Ints, midpoint: float | None, ids: Any = None
 ) -> list[Suspect]:
     """The chosen rows, with the reason in words."""
-    made = []
-    for i in chosen.tolist():
-        positive, score = bool(rows.y[i]), float(rows.scores[t.origin.score][i])
-        file, number = rows.place.number(i)
-        kind, climb = (None, None) if midpoint is None else _part(t, positive, score, midpoint)
-        made.append(
-            Suspect(
-                row=number,
-                file=file,
-                id=name_of(ids, rows.place.position(i)),
-                label=rows.labels.positive if positive else rows.labels.negative,
-                score=score,
-                suspicion=float(found.value[i]),
-                set=kind,
-                climb=climb,
-                run=None if climb is None else 1 - climb,
-                reason=reason(t, positive, bool(found.value[i] < EVEN), score),
-            )
+    y, scores = rows.y[chosen], rows.scores[t.origin.score][chosen]
+    sets: list[Any] = [None] * len(chosen)
+    climbs = list(sets)
+    if midpoint is not None:
+        s = unit(scores, t.kind)
+        high = (appropriate(y, s, midpoint) == y).tolist()
+        sets = [
+            f"{'high' if h else 'low'} {_CLASS[k]}" for h, k in zip(high, y.tolist(), strict=True)
+        ]
+        climbs = row_climbs(y, s, midpoint).tolist()
+    columns = (chosen, y, scores, found.value[chosen])
+    return [
+        Suspect(
+            **where(rows.place, i, ids),
+            label=rows.labels.positive if positive else rows.labels.negative,
+            score=score,
+            suspicion=value,
+            set=kind,
+            climb=climb,
+            run=None if climb is None else 1 - climb,
+            reason=reason(t, positive, value < EVEN, score),
         )
-    return made
-
-
-def _part(t: Tally, positive: bool, score: float, midpoint: float) -> tuple[Set, float]:
-    """The set that a row belongs to, and its climb."""
-    y, s = np.array([positive]), unit(np.array([score]), t.kind)
-    right = bool(appropriate(y, s, midpoint)[0])
-    kind: Set = (
-        ("high positive" if right else "low positive")
-        if positive
-        else ("low negative" if right else "high negative")
-    )
-    return kind, float(row_climbs(y, s, midpoint)[0])
+        for i, positive, score, value, kind, climb in zip(
+            *(column.tolist() for column in columns), sets, climbs, strict=True
+        )
+    ]
 
 
 def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
@@ -171,17 +174,11 @@ def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
     'positive, scored 0.9, above every negative'
     """
     up = positive == right
-    other, weight, total = (
-        ("negative", t.neg, t.negatives) if positive else ("positive", t.pos, t.positives)
-    )
+    weight, total = (t.neg, t.negatives) if positive else (t.pos, t.positives)
     i = int(np.searchsorted(t.score, score, side="left" if up else "right"))
     passed = float((weight[:i] if up else weight[i:]).sum())
-    than = f"{'above' if up else 'below'} {_share(passed, float(total), other)}"
-    return f"{_class(positive)}, {'' if right else 'but '}scored {shown(score)}, {than}"
-
-
-def _class(positive: bool) -> str:
-    return "positive" if positive else "negative"
+    than = f"{'above' if up else 'below'} {_share(passed, float(total), _CLASS[not positive])}"
+    return f"{_CLASS[positive]}, {'' if right else 'but '}scored {shown(score)}, {than}"
 
 
 def _share(part: float, total: float, noun: str) -> str:
@@ -206,15 +203,6 @@ def shown(score: float) -> str:
         if float(text) not in (0.0, 1.0) or score in (0.0, 1.0):
             return text
     return repr(score)
-
-
-def name_of(ids: Any, position: int) -> Name:
-    """What the input calls a row."""
-    value: Any = None if ids is None else ids[position]
-    value = value.item() if hasattr(value, "item") else value
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def named_rows(ids: Any, rows: int) -> Sequence[Any] | None:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from scorewise.judging.judgement import Judgement, judge
-from scorewise.judging.sample_size import items_needed
+from scorewise.judging.kappas import items_needed
 
 __all__ = ["Judgement", "items_needed", "judge"]

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats
 from scorewise.columns.ratings import Scale
@@ -19,8 +18,7 @@ from scorewise.inference.paired import holm
 from scorewise.inference.scales import effective, limits, pooled_spread, wald
 from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
 from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
-from scorewise.judging.panel import Panel
-from scorewise.judging.reading import Codes
+from scorewise.judging.reading import Codes, Panel
 from scorewise.show.document import Count, EstimateField, Share, ShareOrNaN, says
 from scorewise.tallies import Confusion
 from scorewise.tallies.formulas import mid_ranks
@@ -58,12 +56,10 @@ def accuracy(c: Confusion, level: float) -> Estimate:
     >>> accuracy(Confusion.counts(tp=20, fp=5, fn=10, tn=15), 0.95)
     0.700 [0.562, 0.809]
     """
-    if not c.weight.any():
-        return Estimate.undefined("no item is rated by both", level)
     right: Bools = np.eye(len(c.weight), dtype=bool)
-    found = _share(c, right, ~right, level)
-    most = float(c.weight.sum(1).max() / c.weight.sum())
-    return Estimate(found.value, found.low, found.high, level, "Wilson", baseline=most)
+    found = _share(c, right, ~right, level, "no item is rated by both")
+    most = c.weight.sum(1).max() / c.weight.sum() if found.defined else None
+    return replace(found, baseline=None if most is None else float(most))
 
 
 def categories(c: Confusion, level: float) -> list[Category]:
@@ -72,9 +68,9 @@ def categories(c: Confusion, level: float) -> list[Category]:
     total = w.sum() or np.nan
     found = []
     for k, name in enumerate(c.classes):
-        row, column, own = (np.zeros(w.shape, bool) for _ in range(3))
-        row[k], column[:, k], own[k, k] = True, True, True
-        more, less = column & ~own, row & ~own
+        own, more, less = np.zeros((3, *w.shape), bool)
+        own[k, k], more[:, k], less[k] = True, True, True
+        more[k, k], less[k, k] = False, False
         p = sign_test(*(float(x[at].sum()) for x in (w, w2) for at in (more, less)))
         found.append(
             Category(
@@ -89,16 +85,12 @@ def categories(c: Confusion, level: float) -> list[Category]:
     return found
 
 
-def _share(
-    c: Confusion, hit: Bools, miss: Bools, level: float, why: str = "no item is rated by both"
-) -> Estimate:
+def _share(c: Confusion, hit: Bools, miss: Bools, level: float, why: str) -> Estimate:
     """The share of some cells among those and others, with its Wilson interval."""
-    w: NDArray[np.float64] = c.weight.astype(float)
-    w2: NDArray[np.float64] = c.weight2.astype(float)
+    w, w2 = c.weight.astype(float), c.weight2.astype(float)
     if not w[hit | miss].any():
         return Estimate.undefined(why, level)
-    value, low, high = wilson_of_cells(w, w2, hit, miss, level)
-    return Estimate(value, low, high, level, "Wilson")
+    return Estimate(*wilson_of_cells(w, w2, hit, miss, level), level, "Wilson")
 
 
 # A judge that grades: whether it grades higher or lower than the truth, how far off, in which order.
@@ -123,18 +115,22 @@ class Grades:
 
 def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | None:
     """The grades of a judge on the items with a truth; None where ratings have no order."""
-    codes, truth = panel.said.judges[judge], panel.truth
+    codes, truth = panel.answers[judge], panel.truth
     items = panel.items((codes >= 0) & (truth >= 0))
     if scale == "nominal" or not items:
         return None
-    many = len(panel.said.categories)
-    value = np.arange(many, dtype=np.float64) if scale == "ordinal" else panel.said.values
+    many = len(panel.words)
+    value = np.arange(many, dtype=np.float64) if scale == "ordinal" else panel.values
     c = panel.confusion(truth, codes)
-    w, w2 = (np.asarray(x[:many, :many], np.float64) for x in _scaled(c))
-    gap = value[None, :] - value[:, None]
-    total, step = float(w.sum()), _step(value, w)
-    sides = [(float(w[at].sum()), float(w2[at].sum())) for at in (gap > 0, gap == 0, gap < 0)]
-    (more, more2), (same, _), (less, less2) = sides
+    # neither huge nor tiny
+    scaled = (c.weight * c.scale, c.weight2 * c.scale * c.scale)
+    w, w2 = (np.asarray(x[:many, :many], np.float64) for x in scaled)
+    gap, total = value[None, :] - value[:, None], float(w.sum())
+    used = np.unique(value[(w.sum(0) > 0) | (w.sum(1) > 0)])
+    step = float(np.diff(used).min()) if len(used) > 1 else 0.0
+    more, same, less, more2, _, less2 = (
+        float(x[at].sum()) for x in (w, w2) for at in (gap > 0, gap == 0, gap < 0)
+    )
     near = np.abs(gap) <= step * (1 + 1e-9)
     return Grades(
         items=items,
@@ -147,16 +143,6 @@ def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | Non
         step=step,
         ranks=spearman(w, w2, value, level),
     )
-
-
-def _scaled(c: Confusion) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The weights and their squares, neither huge nor tiny."""
-    return c.weight * c.scale, c.weight2 * c.scale * c.scale
-
-
-def _step(value: Floats, w: Floats) -> float:
-    used = np.unique(value[(w.sum(0) > 0) | (w.sum(1) > 0)])
-    return float(np.diff(used).min()) if len(used) > 1 else 0.0
 
 
 def _mean_grade(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
@@ -182,12 +168,10 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
     0.797 [0.435, 0.937]
     """
     share = w / w.sum()
-    rows, columns = (mid_ranks(share.sum(k), value) for k in (1, 0))
-    a, b = (
-        rows - float((share.sum(1) * rows).sum()),
-        columns - float((share.sum(0) * columns).sum()),
-    )
-    spread = float((share.sum(1) * a * a).sum()) * float((share.sum(0) * b * b).sum())
+    margins = share.sum(1), share.sum(0)
+    ranks = [mid_ranks(m, value) for m in margins]
+    a, b = (x - float((m * x).sum()) for m, x in zip(margins, ranks, strict=True))
+    spread = float((margins[0] * a * a).sum()) * float((margins[1] * b * b).sum())
     if spread < 1e-24:
         return Estimate.undefined("the judge or the truth always has the same rank", level)
     r = float((share * a[:, None] * b).sum()) / math.sqrt(spread)
@@ -227,31 +211,28 @@ class Difference:
 def differences(panel: Panel, draws: dict[str, Any]) -> list[Difference]:
     """Each two judges on the items that both answered and that have a truth."""
     found = [_difference(panel, a, b, draws) for a, b in combinations(panel.judges, 2)]
-    adjusted = [holm([_p(d.accuracy) for d in found]), holm([_p(d.kappa) for d in found])]
+    tests = ([math.nan if e.p is None else e.p for e in (d.accuracy, d.kappa)] for d in found)
+    adjusted = (holm(list(p)) for p in zip(*tests, strict=True))
     return [
         replace(d, accuracy_adjusted=a, kappa_adjusted=k)
         for d, a, k in zip(found, *adjusted, strict=True)
     ]
 
 
-def _p(e: Estimate) -> float:
-    return math.nan if e.p is None else e.p
-
-
 def _difference(panel: Panel, first: str, second: str, draws: dict[str, Any]) -> Difference:
     a, b, truth = panel.judges[first], panel.judges[second], panel.truth
     both = (a >= 0) & (b >= 0) & (truth >= 0)
-    shared = np.where(both, truth, -1).astype(np.int32)
+    shared = np.where(both, truth, -1)
     right, other = (a == truth) & both, (b == truth) & both
     one, two = panel.sums(right & ~other), panel.sums(other & ~right)
-    total, squares = panel.sums(both)
+    everything = total, _ = panel.sums(both)
     return Difference(
         first=first,
         second=second,
         items=panel.items(both),
         only_first=one[0] / total if total else math.nan,
         only_second=two[0] / total if total else math.nan,
-        accuracy=_accuracy(one, two, (total, squares), draws["level"]),
+        accuracy=_accuracy(one, two, everything, draws["level"]),
         kappa=combined(panel, [Term(1.0, shared, a), Term(-1.0, shared, b)], **draws),
     )
 
@@ -328,17 +309,14 @@ class BesideHumans:
 
 def ceiling(panel: Panel, draws: dict[str, Any]) -> Ceiling | None:
     """How well humans agree with one another; None where there is one of them."""
-    if len(panel.humans) < 2:
+    humans, level = panel.humans, draws["level"]
+    if len(humans) < 2:
         return None
     pairs = [
-        HumanPair(
-            first=a,
-            second=b,
-            **agreement(panel, panel.humans[a], panel.humans[b], draws["level"]),
-        )
-        for a, b in combinations(panel.humans, 2)
+        HumanPair(first=a, second=b, **agreement(panel, humans[a], humans[b], level))
+        for a, b in combinations(humans, 2)
     ]
-    return Ceiling(pairs=pairs, kappa=_mean(panel, _with_kappa(panel, pairs), draws))
+    return Ceiling(pairs=pairs, kappa=_gap(panel, _with_kappa(panel, pairs), None, draws))
 
 
 def _with_kappa(panel: Panel, pairs: Sequence[HumanPair]) -> Columns:
@@ -352,15 +330,15 @@ def beside_humans(panel: Panel, judge: Codes, top: Ceiling, draws: dict[str, Any
     human, own = [], []
     for name, codes in panel.humans.items():
         rest = panel.others(name)
-        shared = np.where((codes >= 0) & (judge >= 0), rest, -1).astype(np.int32)
+        shared = np.where((codes >= 0) & (judge >= 0), rest, -1)
         if len(_defined(panel, [(shared, codes), (shared, judge)])) == 2:
             human.append((shared, codes))
             own.append((shared, judge))
     return BesideHumans(
-        single=_mean(panel, single, draws),
+        single=_gap(panel, single, None, draws),
         single_gap=_gap(panel, single, _with_kappa(panel, top.pairs), draws),
-        human=_mean(panel, human, draws),
-        judge=_mean(panel, own, draws),
+        human=_gap(panel, human, None, draws),
+        judge=_gap(panel, own, None, draws),
         gap=_gap(panel, own, human, draws),
     )
 
@@ -370,17 +348,13 @@ def _defined(panel: Panel, pairs: Columns) -> Columns:
     return [pair for pair in pairs if not why_no_kappa(panel.confusion(*pair), panel.agreement)]
 
 
-def _terms(pairs: Columns, sign: float) -> list[Term]:
-    return [Term(sign / len(pairs), a, b) for a, b in pairs]
-
-
-def _mean(panel: Panel, pairs: Columns, draws: dict[str, Any]) -> Estimate:
-    if not pairs:
+def _gap(panel: Panel, first: Columns, second: Columns | None, draws: dict[str, Any]) -> Estimate:
+    """The mean kappa of pairs of columns, less that of others where there are such, and tested then."""
+    if not first or (second is not None and not second):
         return Estimate.undefined("no two have a kappa", draws["level"])
-    return combined(panel, _terms(pairs, 1.0), **draws, tested=False)
-
-
-def _gap(panel: Panel, first: Columns, second: Columns, draws: dict[str, Any]) -> Estimate:
-    if not first or not second:
-        return Estimate.undefined("no two have a kappa", draws["level"])
-    return combined(panel, [*_terms(first, 1.0), *_terms(second, -1.0)], **draws)
+    terms = [
+        Term(sign / len(pairs), a, b)
+        for sign, pairs in ((1.0, first), (-1.0, second or ()))
+        for a, b in pairs
+    ]
+    return combined(panel, terms, **draws, tested=second is not None)

@@ -1,40 +1,54 @@
-"""What `judge` writes: judges against the truth, the human level, each other and themselves."""
+"""What `judge` writes and shows: judges against the truth, the human level, each other and themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from msgspec import Meta
 
 from scorewise.columns.rating_codes import looks_missing, spelled_alike
-from scorewise.estimate import Estimate
+from scorewise.estimate import Estimate, number
 from scorewise.judging.accuracy import Ceiling, Difference
-from scorewise.judging.judgement import Judge, Settings
-from scorewise.judging.page import judge_page
-from scorewise.judging.panel import Panel
+from scorewise.judging.judgement import Judge, Judgement, Settings
+from scorewise.judging.kappas import LEAST
+from scorewise.judging.reading import Panel
 from scorewise.show.document import (
     COMMAND,
     Count,
     Document,
     Hints,
-    Json,
-    cautions,
-    estimated,
     says,
-    to_dict,
+    with_cautions,
 )
-from scorewise.show.page import Page, counted, named, p_value, percent
-
-if TYPE_CHECKING:
-    from scorewise.judging.judgement import Judgement
+from scorewise.show.page import (
+    DASH,
+    Format,
+    Page,
+    Section,
+    count,
+    counted,
+    hints,
+    interval,
+    named,
+    p_value,
+    percent,
+    quoted,
+    section,
+    undefined,
+    value,
+    written,
+)
 
 IntervalOf: TypeAlias = Literal["kappa", "accuracy", "difference"]
 _TIES = 0.02  # a share of ties that is worth a word
 _NEAR = 0.1  # a gap within this on both ends is about none
 _SURE = 0.05  # a p-value below this is worth a word
+WIDTH = 80  # within which a table of categories is shown
+CATEGORIES, HUMANS = 30, 12  # rows of a table at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,147 +101,96 @@ class JudgeDocument(Document):
 
     def page(self) -> Page:
         """Judges against the truth, the human level, each other and themselves."""
-        return judge_page(self)
+        parts = (
+            _overview, _grades, _one_by_one, _human_level, _differences, _swaps, _categories,
+            _prevalence, _needed_items, _undefined,
+        )  # fmt: skip
+        sections = [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
+        return Page(self.command, [*sections, *hints(self.hints)])
 
 
 def judge_document(j: Judgement) -> JudgeDocument:
     """The document of a judgement."""
-    made = JudgeDocument(
-        settings=j.settings,
-        data=_data(j),
-        ceiling=j.ceiling,
-        judges=list(j.judges.values()),
-        differences=j.differences,
-        needed=_needed(j),
-        hints=list(_hints(j)),
-    )
-    return replace(made, hints=[*made.hints, *cautions(made)])
-
-
-def _data(j: Judgement) -> DataRecord:
-    panel = j.panel
+    panel, width = j.panel, j.settings.width
     has_truth = panel.truth >= 0
-    return DataRecord(
-        sources=[name for name, _ in panel.said.place.files],
-        items=int(panel.said.count.sum()),
-        labelled=panel.items(has_truth),
-        tied=panel.items(panel.labelled & ~has_truth),
-        single=panel.items(panel.votes == 1) if len(panel.humans) > 1 else 0,
-        unlabelled=panel.items(~panel.labelled),
-        weighted=panel.said.weighted,
-        truth=j.truth,
-        categories=list(panel.said.categories),
-        humans=[
-            HumanRecord(name=name, rated=panel.items(codes >= 0))
-            for name, codes in panel.humans.items()
-        ],
+    kinds: tuple[IntervalOf, ...] = () if width is None else get_args(IntervalOf)
+    return with_cautions(
+        JudgeDocument(
+            settings=j.settings,
+            data=DataRecord(
+                sources=[name for name, _ in panel.place.files],
+                items=int(panel.count.sum()),
+                labelled=panel.items(has_truth),
+                tied=panel.items(panel.labelled & ~has_truth),
+                single=panel.items(panel.votes == 1) if len(panel.humans) > 1 else 0,
+                unlabelled=panel.items(~panel.labelled),
+                weighted=panel.weighted,
+                truth=j.truth,
+                categories=list(panel.words),
+                humans=[
+                    HumanRecord(name=name, rated=panel.items(codes >= 0))
+                    for name, codes in panel.humans.items()
+                ],
+            ),
+            ceiling=j.ceiling,
+            judges=list(j.judges.values()),
+            differences=j.differences,
+            needed=[
+                NeededRecord(of=of, name=name, items=items)
+                for of in kinds
+                for name, items in j.items_needed(width or math.nan, of).items()
+            ],
+            hints=list(_hints(j)),
+        )
     )
 
 
-def _needed(j: Judgement) -> list[NeededRecord]:
-    """Items for the width that was asked for."""
-    if (width := j.settings.width) is None:
-        return []
-    kinds: tuple[IntervalOf, ...] = get_args(IntervalOf)
-    return [
-        NeededRecord(of=of, name=name, items=items)
-        for of in kinds
-        for name, items in j.items_needed(width, of).items()
-    ]
-
-
-def frame_rows(j: Judgement) -> list[Json]:
-    """A row for each judge and measure; of humans with one another, for those."""
-    found = [
-        (judge.name, name, judge.items, e)
-        for judge in j.judges.values()
-        for name, e in _measures(judge)
-    ]
-    if j.ceiling is not None:
-        found.append(("humans", "kappa_in_pairs", j.panel.items(j.panel.labelled), j.ceiling.kappa))
-    return [
-        {"judge": judge, "measure": name, "items": items, **to_dict(estimated(e))}
-        for judge, name, items, e in found
-    ]
-
-
-def _measures(j: Judge) -> list[tuple[str, Estimate]]:
-    found = [("accuracy", j.accuracy), ("kappa", j.kappa)]
-    if j.ceiling is not None:
-        found += [("kappa_with_humans", j.ceiling.single), ("gap_to_humans", j.ceiling.gap)]
-    if j.swap is not None:
-        found.append(("consistent", j.swap.consistent))
-    if (g := j.grades) is not None:
-        found += [
-            ("mean_difference", g.difference),
-            ("within_one_step", g.near),
-            ("spearman", g.ranks),
-        ]
-    return [*found, *((f"share_of_{p.category}", p.tuned) for p in j.prevalence)]
+# Remarks for the reader.
 
 
 def _hints(j: Judgement) -> Iterator[str]:
-    """What a reader should be told of the ratings themselves, then of each judge."""
-    yield from _ties(j.panel)
-    yield from _single_votes(j.panel)
-    yield from _never_human(j.panel)
-    yield from _spelling(j.panel)
+    yield from _of_ratings(j.panel)
     for judge in j.judges.values():
-        yield from _human_level(judge)
-        if j.settings.scale == "nominal":
-            yield from _no_better(judge)
-        yield from _base_rates(judge)
-        yield from _silence(j, judge)
-        yield from _position(judge)
-        yield from _shares(judge)
-    yield from _better(j)
+        yield from _of_human_level(judge)
+        yield from _of_judge(judge, j)
+    for d in j.differences:
+        if d.accuracy_adjusted < _SURE:
+            one, two = (d.first, d.second) if d.accuracy.value > 0 else (d.second, d.first)
+            yield (
+                f"'{one}' is right more often than '{two}' on the same {d.items:,} items "
+                f"(p = {p_value(d.accuracy_adjusted)})"
+            )
 
 
-def _ties(panel: Panel) -> Iterator[str]:
+def _of_ratings(panel: Panel) -> Iterator[str]:
+    """Ties, single votes, verdicts that no human gives, and words that may be slips."""
     rated, tied = panel.items(panel.labelled), panel.items(panel.labelled & (panel.truth < 0))
     if tied > _TIES * rated:
         yield (
             f"humans tie on {tied:,} of {rated:,} items that they rated ({percent(tied / rated)}): "
             f"accuracy and kappa leave those out, shares of votes do not"
         )
-
-
-def _single_votes(panel: Panel) -> Iterator[str]:
     if len(panel.humans) > 1 and (single := panel.items(panel.votes == 1)):
-        rated = panel.items(panel.labelled)
         yield f"the truth of {single:,} of {rated:,} items rests on the vote of one human"
-
-
-def _never_human(panel: Panel) -> Iterator[str]:
-    """A verdict that a judge gives and no human ever."""
-    said = panel.said
-    people = {int(k) for codes in said.humans.values() for k in np.unique(codes)}
-    for name, codes in said.judges.items():
-        odd = [int(k) for k in np.unique(codes) if k >= 0 and int(k) not in people]
-        for k in odd[:3]:
-            word, times = said.categories[k], int(said.count[codes == k].sum())
+    people = np.unique([-1, *(k for codes in panel.humans.values() for k in np.unique(codes))])
+    for name, codes in panel.answers.items():
+        for k in np.setdiff1d(codes, people)[:3]:
+            word, times = panel.words[k], panel.items(codes == k)
             yield (
                 f"'{name}' says '{word}' {counted(times, 'time')}, humans never; if that is no answer pass "
                 f"ignore='{word}'"
             )
-
-
-def _spelling(panel: Panel) -> Iterator[str]:
-    words = panel.said.categories
-    if alike := spelled_alike(words):
+    if alike := spelled_alike(panel.words):
         pairs = named([f"'{a}' and '{b}'" for a, b in alike])
         yield f"{pairs} are different categories; if they mean the same, spell them alike"
-    if blank := looks_missing(words):
+    if blank := looks_missing(panel.words):
+        verb = "look like missing values and are categories"
+        verb = "looks like a missing value and is a category" if len(blank) == 1 else verb
         found = named([f"'{word}'" for word in blank])
-        verb = (
-            "looks like a missing value and is a category"
-            if len(blank) == 1
-            else "look like missing values and are categories"
-        )
         yield f"{found} {verb}; leave such cells empty if nothing was said"
 
 
-def _human_level(judge: Judge) -> Iterator[str]:
+def _of_human_level(judge: Judge) -> Iterator[str]:
     found = judge.ceiling
     if found is None or not found.gap.defined or found.gap.p is None:
         return
@@ -246,78 +209,44 @@ def _human_level(judge: Judge) -> Iterator[str]:
         )
 
 
-def _no_better(judge: Judge) -> Iterator[str]:
-    e = judge.accuracy
-    if e.defined and e.baseline is not None and e.low <= e.baseline:
+def _of_judge(judge: Judge, j: Judgement) -> Iterator[str]:
+    """Whether it beats a constant, how often it uses categories, silence, position, shares."""
+    e, name = judge.accuracy, f"'{judge.name}'"
+    nominal = j.settings.scale == "nominal"
+    if nominal and e.defined and e.baseline is not None and e.low <= e.baseline:
         most = max(judge.categories, key=lambda c: c.truth)
         how = "worse than" if e.high < e.baseline else "not surely better than"
         yield (
-            f"'{judge.name}' is {how} always saying '{most.category}': accuracy "
-            f"{e.value:.3f}, {e.baseline:.3f} for that"
+            f"{name} is {how} always saying '{most.category}': accuracy {e.value:.3f}, "
+            f"{e.baseline:.3f} for that"
         )
-
-
-def _base_rates(judge: Judge) -> Iterator[str]:
-    """The category that the judge uses most differently, where that is not chance."""
+    # the category that it uses most differently, of those that humans use too, where that is not chance
     known = [c for c in judge.categories if c.truth > 0 or c.precision.defined]
-    sure = [c for c in known if c.p * len(known) < _SURE and c.category in _words(judge)]
-    if not sure:
-        return
-    c = max(sure, key=lambda c: _size(c.judge - c.truth))
-    more = "more" if c.judge > c.truth else "less"
-    yield (
-        f"'{judge.name}' says '{c.category}' {more} often than the humans: {percent(c.judge)} against "
-        f"{percent(c.truth)} (p = {p_value(c.p)})"
-    )
-
-
-def _words(judge: Judge) -> set[str]:
-    """The categories that have a recall: those that humans use, too."""
-    return {c.category for c in judge.categories if c.recall.defined}
-
-
-def _silence(j: Judgement, judge: Judge) -> Iterator[str]:
-    if judge.silent:
-        dropped = j.settings.no_answer == "drop"
-        end = (
-            'they are left out (no_answer="wrong" counts them as errors)'
-            if dropped
-            else "they count as errors"
+    if sure := [c for c in known if c.p * len(known) < _SURE and c.recall.defined]:
+        c = max(sure, key=lambda c: _size(c.judge - c.truth))
+        yield (
+            f"{name} says '{c.category}' {'more' if c.judge > c.truth else 'less'} often than the humans: "
+            f"{percent(c.judge)} against {percent(c.truth)} (p = {p_value(c.p)})"
         )
-        total = int(j.panel.said.count.sum())
-        yield f"'{judge.name}' gives no answer on {judge.silent:,} of {total:,} items; {end}"
-
-
-def _position(judge: Judge) -> Iterator[str]:
-    if judge.swap is None or not _sure(judge.swap.first):
-        return
-    first, (one, two) = judge.swap.first, judge.swap.leaning
-    side = "first" if first.value > 0.5 else "second"
-    yield (
-        f"'{judge.name}' leans to the {side} position: of {one + two:,} verdicts that change with the "
-        f"order, {max(one, two):,} favour it"
-    )
-
-
-def _shares(judge: Judge) -> Iterator[str]:
-    """The category whose share the judge alone gets most wrong."""
-    off = [p for p in judge.prevalence if not p.tuned.low <= p.judge.value <= p.tuned.high]
-    if off:
+    if judge.silent:
+        end = "they count as errors"
+        if j.settings.no_answer == "drop":
+            end = 'they are left out (no_answer="wrong" counts them as errors)'
+        total = int(j.panel.count.sum())
+        yield f"{name} gives no answer on {judge.silent:,} of {total:,} items; {end}"
+    if (swap := judge.swap) is not None and swap.first.p is not None and swap.first.p < _SURE:
+        side = "first" if swap.first.value > 0.5 else "second"
+        yield (
+            f"{name} leans to the {side} position: of {sum(swap.leaning):,} verdicts that change with the "
+            f"order, {max(swap.leaning):,} favour it"
+        )
+    # the category whose share the judge alone gets most wrong
+    if off := [p for p in judge.prevalence if not p.tuned.low <= p.judge.value <= p.tuned.high]:
         p = max(off, key=lambda p: _size(p.judge.value - p.tuned.value))
         yield (
-            f"'{judge.name}' puts {percent(p.judge.value)} of all items in '{p.category}'; corrected "
-            f"by the labelled items it is {p.tuned}"
+            f"{name} puts {percent(p.judge.value)} of all items in '{p.category}'; corrected by the "
+            f"labelled items it is {p.tuned}"
         )
-
-
-def _better(j: Judgement) -> Iterator[str]:
-    for d in j.differences:
-        if d.accuracy_adjusted < _SURE:
-            one, two = (d.first, d.second) if d.accuracy.value > 0 else (d.second, d.first)
-            yield (
-                f"'{one}' is right more often than '{two}' on the same {d.items:,} items "
-                f"(p = {p_value(d.accuracy_adjusted)})"
-            )
 
 
 def _size(gap: float) -> tuple[float, bool]:
@@ -325,5 +254,212 @@ def _size(gap: float) -> tuple[float, bool]:
     return round(abs(gap), 9), gap > 0
 
 
-def _sure(e: Estimate) -> bool:
-    return e.defined and e.p is not None and e.p < _SURE
+# The page.
+
+
+def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
+    data, s = doc.data, doc.settings
+    facts = [("Data", named([quoted(x) for x in data.sources]))] if data.sources else []
+    parts = [f"{count(data.labelled)} with a truth"]
+    parts += [f"{count(data.tied)} on which humans tie"] if data.tied else []
+    parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
+    weighted = "; weighted" if data.weighted else ""
+    facts.append(("Items", f"{count(data.items)}: {', '.join(parts)}{weighted}"))
+    who = ", ".join(quoted(h.name) for h in data.humans)
+    facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
+    words = [quoted(c) for c in data.categories]
+    kappa = {"own": "own weights", "identity": "unweighted"}.get(s.weights, s.weights)
+    facts.append(("Ratings", f"{named(words, 6)} ({s.scale}; kappa {kappa})"))
+    if any(j.silent for j in doc.judges):
+        silence = {"drop": "left out", "wrong": "counts as wrong"}[s.no_answer]
+        facts.append(("No answer", silence))
+    return facts
+
+
+def _overview(doc: JudgeDocument) -> list[Section]:
+    rows = [(j.name, j.items, j.accuracy, j.accuracy, j.kappa, j.kappa) for j in doc.judges]
+    known = [j.accuracy.baseline for j in doc.judges]
+    ends = sorted({written(b, "number") for b in known if b is not None})
+    span = " to ".join(dict.fromkeys((*ends[:1], *ends[-1:])))
+    lines = [f"Always saying what is most frequent: accuracy {span}."] if ends else []
+    columns: dict[str, Format] = {"Judge": "text", "Items": "count", "Accuracy": "value"}
+    columns |= {**_level(doc), "Kappa": "value", "Interval": "interval"}
+    return section("Against the truth", columns, rows, lines)
+
+
+def _level(doc: JudgeDocument) -> dict[str, Format]:
+    """The column of intervals."""
+    return {percent(doc.settings.level): "interval"}
+
+
+def _grades(doc: JudgeDocument) -> list[Section]:
+    """Judges that grade, against the grades of the truth."""
+    ordinal = doc.settings.scale == "ordinal"
+    rows: list[tuple[Any, ...]] = []
+    for j in doc.judges:
+        if (g := j.grades) is not None:
+            step = "one place" if ordinal else f"one step ({written(g.step, 'number')})"
+            sides = " : ".join(percent(round(x, 2)) for x in (g.higher, g.lower))
+            rows += [
+                (j.name, "mean of judge - truth", g.difference, g.difference, ""),
+                ("", "higher : lower", sides, "", g.p),
+                ("", f"within {step}", g.near, g.near, ""),
+                ("", "rank correlation", g.ranks, g.ranks, ""),
+            ]
+    unit = "The mean is of places. " if ordinal else ""
+    meaning = (
+        f"{unit}Higher : lower: items that the judge grades so, by the sign test. Ranks: Spearman."
+    )
+    columns: dict[str, Format] = {"Judge": "text", "Of": "text", "Value": "value"}
+    return section("Grades", {**columns, **_level(doc), "p": "p"}, rows, [meaning])
+
+
+def _one_by_one(doc: JudgeDocument) -> list[Section]:
+    """Each two humans, then each judge with each human."""
+    if doc.ceiling is None:
+        return []
+    pairs = doc.ceiling.pairs
+    rows: list[tuple[Any, ...]] = [
+        (f"{p.first}, {p.second}", p.items, _cell(p.accuracy), _cell(p.kappa))
+        for p in pairs[:HUMANS]
+    ]
+    rows += [("mean", "", "", _cell(doc.ceiling.kappa))] if len(pairs) > 1 else []
+    for j in doc.judges:
+        rows += [
+            (f"{j.name}, {a.name}", a.items, _cell(a.accuracy), _cell(a.kappa))
+            for a in j.humans[:HUMANS]
+        ]
+        rows += [(f"mean of {j.name}", "", "", _cell(j.ceiling.single))] if j.ceiling else []
+    columns: dict[str, Format] = {"Pair": "text", "Items": "count"}
+    return section("One by one", {**columns, "Same": "number", "Kappa": "number"}, rows)
+
+
+def _human_level(doc: JudgeDocument) -> list[Section]:
+    beside = [(j.name, j.ceiling) for j in doc.judges if j.ceiling is not None]
+    rows = [(name, b.judge, b.human, b.gap, b.gap, _p(b.gap)) for name, b in beside]
+    meaning = (
+        "Kappa with the most frequent rating of all humans but one, for the judge and for that human, on "
+        f"the same items; the mean over humans. Gap: {_methods([b.gap for _, b in beside])}."
+    )
+    columns: dict[str, Format] = {"Judge": "text", "Kappa": "value", "Humans": "value"}
+    columns |= {"Gap": "value", "Interval": "interval", "p": "p"}
+    return section("Human level", columns, rows, [meaning])
+
+
+def _methods(estimates: Sequence[Estimate]) -> str:
+    """How the intervals of estimates were made."""
+    return ", ".join(dict.fromkeys(e.method.removesuffix(LEAST) or "undefined" for e in estimates))
+
+
+def _p(e: Estimate, adjusted: float | None = None) -> str:
+    """A p-value, or the one given of the same test; no smaller one than the resamples can show."""
+    p = e.p if adjusted is None or math.isnan(adjusted) else adjusted
+    if p is None:
+        return DASH
+    return p_value(p, least=e.method.endswith(LEAST))
+
+
+def _differences(doc: JudgeDocument) -> list[Section]:
+    columns: dict[str, Format] = {"Pair": "text", "Of": "text", "Items": "count", "Gap": "value"}
+    columns |= {**_level(doc), "p": "p"}
+    pairs = doc.differences
+    lines = [
+        "Accuracy: Tango's interval and McNemar's exact test. "
+        f"Kappa: {_methods([d.kappa for d in pairs])}."
+    ]
+    if len(pairs) > 1:
+        columns["Holm"] = "p"
+        lines.append("Holm: p adjusted for all pairs by Holm's correction, for each measure.")
+    rows: list[tuple[Any, ...]] = []
+    for d in pairs:
+        name, a, k = f"{d.first} - {d.second}", d.accuracy, d.kappa
+        rows += [
+            (name, "accuracy", d.items, a, a, _p(a), _p(a, d.accuracy_adjusted))[: len(columns)],
+            ("", "kappa", "", k, k, _p(k), _p(k, d.kappa_adjusted))[: len(columns)],
+        ]
+    return section("Judges compared on the same items", columns, rows, lines)
+
+
+def _swaps(doc: JudgeDocument) -> list[Section]:
+    rows = [
+        (j.name, s.items, _cell(s.consistent), s.kappa, " : ".join(map(count, s.leaning)), _p(s.first))
+        for j in doc.judges
+        if (s := j.swap) is not None
+    ]  # fmt: skip
+    meaning = "Lean: verdicts that change with the order, to the first : to the second position."
+    columns: dict[str, Format] = {"Judge": "text", "Items": "count", "Consistent": "number"}
+    columns |= {"Kappa": "value", "Lean": "number", "p": "p"}
+    return section("Positions exchanged", columns, rows, [meaning])
+
+
+def _categories(doc: JudgeDocument) -> list[Section]:
+    """The categories of each judge, and beside them the table of truth and judge if it has room."""
+    made: list[Section] = []
+    for j in doc.judges:
+        used = [c for c in j.categories if c.truth or c.judge][:CATEGORIES] if j.items else []
+        weights = {(c.truth, c.judge): c.weight for c in j.confusion}
+        names = [c.category for c in used]
+        cells = [[count(weights.get((a, b), 0)) for b in names] for a in names]
+        widths = [
+            2 + max(len(name) + 2, *map(len, column))
+            for name, *column in zip(names, *cells, strict=True)
+        ]
+        beside = 33 + max([8, *map(len, names)]) + sum(widths) <= WIDTH
+        rows = [
+            (c.category, c.truth, c.judge, c.precision, c.recall, *(across if beside else []))
+            for c, across in zip(used, cells, strict=True)
+        ]
+        columns: dict[str, Format] = {"Category": "text", "Truth": "percent", "Judge": "percent"}
+        columns |= {"Precision": "value", "Recall": "value"}
+        columns |= {f"'{name}'": "count" for name in names if beside}
+        line = "On the right: items by truth (down) and by what the judge says."
+        title = f"Categories of {quoted(j.name)}"
+        made += section(title, columns, rows, [line] if beside else [])
+    return made
+
+
+def _prevalence(doc: JudgeDocument) -> list[Section]:
+    """The share of votes of each category, by judge."""
+    columns: dict[str, Format] = {"Category": "text", "Judge": "value", "Labelled alone": "number"}
+    columns |= {"Corrected": "number", "Power": "number", "R-G": "value"}
+    sections: list[Section] = []
+    for j in doc.judges:
+        rows = [
+            (p.category, p.judge, _cell(p.labelled), _cell(p.tuned), number(p.tuning, 2), p.rates)
+            for p in j.prevalence[:CATEGORIES]
+        ]
+        sections += section(f"Shares of votes on all items, with {quoted(j.name)}", columns, rows)
+    if sections:
+        meaning = (
+            "The share of human votes: an item counts for a category as the share of its humans who say "
+            "it. Judge: its answers, uncorrected. Corrected: prediction-powered (PPI++), the judge "
+            "counting with the power beside it. R-G: corrected by sensitivity and specificity "
+            "(Rogan-Gladen). These hold where the labelled items are a random part of all."
+        )
+        sections[-1] = replace(sections[-1], lines=[meaning])
+    return sections
+
+
+def _cell(e: Estimate) -> str:
+    """A value with its interval."""
+    return f"{value(e)} {interval(e)}".rstrip()
+
+
+def _needed_items(doc: JudgeDocument) -> list[Section]:
+    rows = [(n.of, n.name, n.items) for n in doc.needed]
+    title = f"Items with a truth for an interval {doc.settings.width or 0:g} wide"
+    return section(title, {"Of": "text", "Judge": "text", "Items": "count"}, rows)
+
+
+def _undefined(doc: JudgeDocument) -> list[Section]:
+    """What has no value, by the reason."""
+    found = []
+    for j in doc.judges:
+        measures = {"accuracy": j.accuracy, "kappa": j.kappa}
+        measures |= {"gap to humans": j.ceiling.gap} if j.ceiling else {}
+        found += [(e.why, f"{title} of {quoted(j.name)}") for title, e in measures.items()]
+    for d in doc.differences:
+        pair = f"{quoted(d.first)} and {quoted(d.second)}"
+        measures = {"accuracy": d.accuracy, "kappa": d.kappa}
+        found += [(e.why, f"difference in {of} of {pair}") for of, e in measures.items()]
+    return undefined(found, "Not defined")

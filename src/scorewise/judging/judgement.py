@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -10,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import numpy as np
 from msgspec import Meta
 
-from scorewise.arrays import Bools
 from scorewise.checks import at_least, check
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement_weights import agreements
 from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
     Accuracy,
@@ -36,19 +32,19 @@ from scorewise.judging.accuracy import (
     differences,
     grades,
 )
-from scorewise.judging.kappas import Interval, error_of_one, kappa_of
-from scorewise.judging.panel import Panel
-from scorewise.judging.prevalence import Prevalence, prevalences
-from scorewise.judging.reading import NoAnswer, read_judges
-from scorewise.judging.sample_size import (
+from scorewise.judging.kappas import (
+    Interval,
     Of,
+    error_of_one,
+    kappa_of,
     needed_for_difference,
     needed_for_error,
     needed_for_share,
 )
-from scorewise.show.document import Count, EstimateField, Level, says
+from scorewise.judging.prevalence import Prevalence, prevalences
+from scorewise.judging.reading import NoAnswer, Panel, read_panel
+from scorewise.show.document import Count, EstimateField, Level, estimated, says
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion
 
 if TYPE_CHECKING:
     from scorewise.judging.document import JudgeDocument
@@ -76,12 +72,8 @@ class Settings:
     @property
     def draws(self) -> dict[str, Any]:
         """What intervals of sums of kappas take."""
-        return {
-            "interval": self.interval,
-            "level": self.level,
-            "replicates": self.replicates,
-            "seed": self.seed,
-        }
+        names = ("interval", "level", "replicates", "seed")
+        return {name: getattr(self, name) for name in names}
 
 
 # A judge asked twice, with the two answers in exchanged positions.
@@ -103,10 +95,10 @@ class Repeated:
 
 def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
     """The two runs of a judge; None where there is one."""
-    swap = panel.said.swap
+    swap = panel.swap
     if judge not in panel.swapped or swap is None:
         return None
-    known = len(panel.said.categories)
+    known = len(panel.words)
     to = np.append(np.arange(len(panel.categories)), -1).astype(np.int32)
     side = np.zeros(len(panel.categories) + 1, np.int32)
     to[:known], side[:known] = swap.to, swap.side
@@ -114,23 +106,18 @@ def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
     c = panel.confusion(once, to[again])
     both = (once >= 0) & (again >= 0)
     lean = np.where(both & (once != to[again]), side[once] + side[again], 0)
+    (one, one2), (two, two2) = panel.sums(lean > 0), panel.sums(lean < 0)
+    first = Estimate.undefined("no verdict depends on the position", level)
+    if one + two:
+        p, how = sign_test(one, two, one2, two2), "Wilson; exact binomial"
+        first = Estimate(*wilson(one, two, one2, two2, level), level, how, baseline=0.5, p=p)
     return Repeated(
         items=panel.items(both),
         consistent=replace(accuracy(c, level), baseline=None),
         kappa=kappa_of(c, panel.agreement, level),
-        first=_leaning(panel, lean > 0, lean < 0, level),
+        first=first,
         leaning=(panel.items(lean > 0), panel.items(lean < 0)),
     )
-
-
-def _leaning(panel: Panel, first: Bools, second: Bools, level: float) -> Estimate:
-    one, one2 = panel.sums(first)
-    two, two2 = panel.sums(second)
-    if not one + two:
-        return Estimate.undefined("no verdict depends on the position", level)
-    value, low, high = wilson(one, two, one2, two2, level)
-    p = sign_test(one, two, one2, two2)
-    return Estimate(value, low, high, level, "Wilson; exact binomial", baseline=0.5, p=p)
 
 
 # Everything about one judge, and about all of them.
@@ -174,10 +161,13 @@ class Judge:
         humans = panel.humans if top else {}
         return cls(
             name=name,
-            silent=int(panel.said.count[panel.said.judges[name] < 0].sum()),
+            silent=panel.items(panel.answers[name] < 0),
             **agreement(panel, panel.truth, codes, level),
             categories=categories(c, level),
-            confusion=_cells(c),
+            confusion=[
+                Cell(truth=c.classes[i], judge=c.classes[k], weight=float(c.weight[i, k]))
+                for i, k in np.argwhere(c.weight > 0).tolist()
+            ],
             humans=[
                 AgainstHuman(name=human, **agreement(panel, column, codes, level))
                 for human, column in humans.items()
@@ -187,13 +177,6 @@ class Judge:
             prevalence=prevalences(panel, name, level),
             grades=grades(panel, name, settings.scale, level),
         )
-
-
-def _cells(c: Confusion) -> list[Cell]:
-    return [
-        Cell(truth=c.classes[i], judge=c.classes[k], weight=float(c.weight[i, k]))
-        for i, k in np.argwhere(c.weight > 0).tolist()
-    ]
 
 
 class Judgement(Shown):
@@ -222,7 +205,7 @@ class Judgement(Shown):
         """
         check(width=width)
         one_of("of", of, get_args(Of))
-        level = self.settings.level
+        p, level = self.panel, self.settings.level
         if of == "difference":
             return {
                 f"{d.first} - {d.second}": needed_for_difference(
@@ -231,24 +214,39 @@ class Judgement(Shown):
                 for d in self.differences
                 if d.accuracy.defined
             }
-        known = {
-            n: j
-            for n, j in self.judges.items()
-            if (j.kappa if of == "kappa" else j.accuracy).defined
-        }
         if of != "kappa":
-            return {n: needed_for_share(width, j.accuracy.value, level) for n, j in known.items()}
-        p = self.panel
-        errors = {n: error_of_one(p.confusion(p.truth, p.judges[n]), p.agreement) for n in known}
+            known = {n: j.accuracy.value for n, j in self.judges.items() if j.accuracy.defined}
+            return {n: needed_for_share(width, share, level) for n, share in known.items()}
+        tables = {
+            n: p.confusion(p.truth, p.judges[n]) for n, j in self.judges.items() if j.kappa.defined
+        }
+        errors = {n: error_of_one(c, p.agreement) for n, c in tables.items()}
         return {n: needed_for_error(width, error, level) for n, error in errors.items()}
 
     def to_frame(self) -> Any:
-        """One row for each judge and measure, as a polars frame."""
+        """One row for each judge and measure, and for humans with one another, as a polars frame."""
         import polars as pl
 
-        from scorewise.judging.document import frame_rows
-
-        return pl.DataFrame(frame_rows(self), infer_schema_length=None)
+        found: list[tuple[str, str, int, Estimate]] = []
+        for judge in self.judges.values():
+            measures = {"accuracy": judge.accuracy, "kappa": judge.kappa}
+            if (c := judge.ceiling) is not None:
+                measures |= {"kappa_with_humans": c.single, "gap_to_humans": c.gap}
+            if judge.swap is not None:
+                measures["consistent"] = judge.swap.consistent
+            if (g := judge.grades) is not None:
+                measures |= {"mean_difference": g.difference, "within_one_step": g.near}
+                measures["spearman"] = g.ranks
+            measures |= {f"share_of_{p.category}": p.tuned for p in judge.prevalence}
+            found += [(judge.name, name, judge.items, e) for name, e in measures.items()]
+        if self.ceiling is not None:
+            items = self.panel.items(self.panel.labelled)
+            found.append(("humans", "kappa_in_pairs", items, self.ceiling.kappa))
+        rows = [
+            {"judge": judge, "measure": name, "items": items, **estimated(e)}
+            for judge, name, items, e in found
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the kappa of each judge, and that of humans with one another, over the bands."""
@@ -311,13 +309,8 @@ def judge(
         scale=scale, no_answer=no_answer, interval=interval, level=level, seed=seed,
         replicates=replicates, width=width,
     )  # fmt: skip
-    if second is None and isinstance(source, str | os.PathLike):
-        for name, columns in (("humans", humans), ("judges", judges)):
-            if columns is None:
-                raise BadInput(f"no {name}= was given; name at least one column")
-    said = read_judges(
-        source, second, humans=humans, judges=judges, swapped=swapped, weight=weight, scale=scale,
-        categories=categories, swap=swap, ignore=ignore, encoding=encoding,
+    panel = read_panel(
+        source, second, humans, judges, swapped, weight, encoding, scale=scale,
+        categories=categories, weights=weights, swap=swap, ignore=ignore, no_answer=no_answer,
     )  # fmt: skip
-    table, word = agreements(weights, scale, said.categories, said.values, categories is not None)
-    return Judgement(Panel.of(said, table, no_answer), replace(settings, weights=word))
+    return Judgement(panel, replace(settings, weights=panel.weights))

@@ -1,30 +1,34 @@
-"""Cohen's kappa of two columns, and sums of kappas on the same items with their interval."""
+"""Cohen's kappa of two columns, sums of kappas on the same items, and how many items these take."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
+from scorewise.checks import check, is_integer, is_number
+from scorewise.columns.rows import one_of
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
 from scorewise.inference.agreement_limits import by_score
 from scorewise.inference.resampling import resampled
 from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effective, z
-from scorewise.inference.tables import SMOOTHING, Sloped, occurring_or_called
-from scorewise.judging.panel import Panel
-from scorewise.judging.reading import Codes
-from scorewise.measures.raters.agreement import cohen_kappa
+from scorewise.inference.shares import matched_difference, wilson_of
+from scorewise.inference.tables import SMOOTHING, occurring_or_called
+from scorewise.judging.reading import Codes, Panel
+from scorewise.measures.agreement import cohen_kappa
 from scorewise.tallies import Confusion, Ratings
-from scorewise.tallies.formulas import kappa_slope
-from scorewise.tallies.formulas import table_kappa as kappa
+from scorewise.tallies.formulas import kappa_slope, table_kappa
 from scorewise.tallies.sorting import Numbers
 
+Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
+MOST = 10**12  # items that an interval may take
 Interval: TypeAlias = Literal["formula", "bootstrap"]
 MOVER = "score intervals combined (MOVER)"
 BOOTSTRAP = "bootstrap of items"
@@ -34,15 +38,6 @@ _WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
 _DRAWING = 4  # what drawing a weight costs, in sums
 _WIDE = 32  # categories beyond which tables are not resampled
 _FAR = 38.0  # standard errors beyond which a p-value is 0
-
-
-def sloped(weights: Floats) -> Sloped:
-    """The formula of kappa for those weights: a table -> its value, and its slope in each cell.
-
-    >>> round(sloped(np.eye(2))(np.array([[20.0, 5.0], [10.0, 15.0]]))[0], 6)
-    0.4
-    """
-    return lambda table: (float(kappa(table, 1 - weights)), kappa_slope(table, 1 - weights))
 
 
 def why_no_kappa(c: Confusion, weights: Floats) -> str:
@@ -70,24 +65,25 @@ def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
     return cohen_kappa(Ratings.of_confusion(c), weights=weights, level=level)
 
 
-def error_of_one(c: Confusion, weights: Floats) -> float:
-    """The standard error of kappa that one item like these would give."""
-    used = occurring_or_called(c)
-    table = c.weight[np.ix_(used, used)] / c.weight.sum()
-    if np.count_nonzero(table) == np.count_nonzero(table.diagonal()):
-        # as for the interval: nobody is sure of perfect agreement
-        n = effective(float(c.weight.sum()), float(c.weight2.sum()))
-        table = (table * n + SMOOTHING / table.size) / (n + SMOOTHING)
-    _, slope = sloped(weights[np.ix_(used, used)])(table)
-    return float(np.sqrt((table * slope**2).sum()))
-
-
 class Term(NamedTuple):
     """A kappa of two columns, and how often it counts."""
 
     times: float
     first: Codes
     second: Codes
+
+
+class Part(NamedTuple):
+    """A kappa of a sum: how often it counts, and how far each item moves it, in its standard errors.
+
+    `items` are the places of the items that both rated, `cells` theirs in the table.
+    """
+
+    times: float
+    kappa: Coefficient
+    items: Ints
+    cells: Ints
+    moves: Floats
 
 
 def combined(
@@ -108,56 +104,44 @@ def combined(
     much work.
     """
     tables = [panel.confusion(a, b) for _, a, b in terms]
-    for c in tables:
-        if why := why_no_kappa(c, panel.agreement):
-            return Estimate.undefined(why, level)
+    if why := next(filter(None, (why_no_kappa(c, panel.agreement) for c in tables)), ""):
+        return Estimate.undefined(why, level)
     used = np.logical_or.reduce([(t.first >= 0) & (t.second >= 0) for t in terms])
-    kept = [Term(t.times, t.first[used], t.second[used]) for t in terms]
-    weight, squares = panel.said.weight[used], panel.said.weight2[used]
+    weight, squares = panel.weight[used], panel.weight2[used]
+    kept = (Term(t.times, t.first[used], t.second[used]) for t in terms)
     parts = [_part(panel, t, c, squares) for t, c in zip(kept, tables, strict=True)]
-    for p in parts:
-        if p.kappa.why:
-            return Estimate.undefined(p.kappa.why, level)
-    if _cancel(parts, len(weight)):
+    if why := next((p.kappa.why for p in parts if p.kappa.why), ""):
+        return Estimate.undefined(why, level)
+    value = sum(p.times * p.kappa.value for p in parts)
+    # differences of kappas that no item tells apart
+    alike = abs(sum(p.times for p in parts)) + abs(value) < 1e-12
+    if alike and _moved(parts, [p.kappa.se for p in parts], len(weight)) < 1e-12:
         return Estimate(0.0, level=level, method="none: no item tells them apart")
     work = replicates * len(weight) * (len(terms) + _DRAWING)
     if interval == "formula" or work > _WORK or len(panel.categories) > _WIDE:
-        return _mover(parts, len(weight), level, tested)
-    drawn = _replicates(panel, kept, weight, squares, replicates, seed)
+        return _mover(parts, value, len(weight), level, tested)
+    drawn = _replicates(panel, parts, weight, squares, replicates, seed)
     n = effective(float(weight.sum()), float(squares.sum()))
-    found = _percentiles(_value(parts), drawn, n, level, tested)
-    return replace(found, caution=_few(panel, tables))
-
-
-class Part(NamedTuple):
-    """A kappa of a sum: how often it counts, and how far each item moves it, in its standard errors."""
-
-    times: float
-    kappa: Coefficient
-    items: NDArray[np.int64]
-    moves: Floats
+    # a bootstrap is unreliable where the published interval of a kappa is: too few items decide
+    each = (
+        cohen_kappa(Ratings.of_confusion(c), weights=panel.agreement, interval="published")
+        for c in tables
+    )
+    caution = next((e.caution for e in each if e.caution), "")
+    return replace(_percentiles(value, drawn, n, level, tested), caution=caution)
 
 
 def _part(panel: Panel, term: Term, c: Confusion, squares: Numbers) -> Part:
     r = Ratings.of_confusion(c)
     kappa = coefficient(r, "cohen_kappa", panel.agreement)
     items = np.flatnonzero((term.first >= 0) & (term.second >= 0))
-    cells = np.zeros(c.weight.shape)
+    cells = term.first[items].astype(np.int64) * len(c.weight) + term.second[items]
+    slope = np.zeros(c.weight.shape)
     if kappa.se > 1e-12:
-        cells[tuple(r.codes.T)] = kappa.slope / np.abs(kappa.slope).max()
-    moves = cells[term.first[items], term.second[items]] * np.sqrt(squares[items] / squares.max())
+        slope[tuple(r.codes.T)] = kappa.slope / np.abs(kappa.slope).max()
+    moves = slope.ravel()[cells] * np.sqrt(squares[items] / squares.max())
     size = math.sqrt(float((moves * moves).sum()))
-    return Part(term.times, kappa, items, moves / (size or 1.0))
-
-
-def _value(parts: Sequence[Part]) -> float:
-    return sum(p.times * p.kappa.value for p in parts)
-
-
-def _cancel(parts: Sequence[Part], many: int) -> bool:
-    """Whether these are differences of kappas that no item tells apart."""
-    alike = abs(sum(p.times for p in parts)) + abs(_value(parts)) < 1e-12
-    return alike and _moved(parts, [p.kappa.se for p in parts], many) < 1e-12
+    return Part(term.times, kappa, items, cells, moves / (size or 1.0))
 
 
 def _moved(parts: Sequence[Part], errors: Sequence[float], many: int) -> float:
@@ -168,7 +152,7 @@ def _moved(parts: Sequence[Part], errors: Sequence[float], many: int) -> float:
     return math.sqrt(float((moved * moved).sum()))
 
 
-def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Estimate:
+def _mover(parts: Sequence[Part], value: float, many: int, level: float, tested: bool) -> Estimate:
     def distance(reach: float, sign: float) -> float:
         """From the value to that end of its interval.
 
@@ -177,26 +161,21 @@ def _mover(parts: Sequence[Part], many: int, level: float, tested: bool) -> Esti
         """
         seen, more = [], {True: 0.0, False: 0.0}
         for p in parts:
-            up = p.times * sign > 0
-            far = abs(_ends(p.kappa, reach)[int(up)] - p.kappa.value)
+            up, k = p.times * sign > 0, p.kappa.value
+            low, high = by_score(p.kappa, reach)
+            far = abs(min(high, 1.0) - k if up else max(low, min(-1.0, k)) - k)
             known = min(far, reach * p.kappa.se)
             seen.append(known)
             more[up] += abs(p.times) * math.sqrt((far - known) * (far + known))
         return math.hypot(_moved(parts, seen, many), *more.values())
 
-    value, reach = _value(parts), z(level)
-    most = sum(abs(p.times) for p in parts)
+    reach, most = z(level), sum(abs(p.times) for p in parts)
     low, high = max(-most, value - distance(reach, -1.0)), min(most, value + distance(reach, 1.0))
     p = None
     if tested:
         p = _chance(lambda reach: distance(reach, -math.copysign(1.0, value)), abs(value))
     caution = next((p.kappa.caution for p in parts if p.kappa.caution), "")
     return Estimate(value, low, high, level, MOVER, p=p, caution=caution)
-
-
-def _ends(c: Coefficient, reach: float) -> tuple[float, float]:
-    low, high = by_score(c, reach)
-    return max(low, min(-1.0, c.value)), min(high, 1.0)
 
 
 def _chance(distance: Callable[[float], float], value: float) -> float:
@@ -211,43 +190,29 @@ def _chance(distance: Callable[[float], float], value: float) -> float:
     return math.erfc(reach / math.sqrt(2))
 
 
-def _few(panel: Panel, tables: Sequence[Confusion]) -> str:
-    """Why a bootstrap is unreliable: as for the published interval of a kappa, too few items decide."""
-    each = (
-        cohen_kappa(Ratings.of_confusion(c), weights=panel.agreement, interval="published")
-        for c in tables
-    )
-    return next((e.caution for e in each if e.caution), "")
-
-
 def _replicates(
     panel: Panel,
-    terms: Sequence[Term],
+    parts: Sequence[Part],
     weight: Numbers,
     squares: Numbers,
     replicates: int,
     seed: int,
 ) -> Floats:
-    rng = np.random.default_rng(seed)
+    """The sum of kappas for each resample of the patterns."""
+    rng, apart = np.random.default_rng(seed), 1 - panel.agreement
     step = max(1, _AT_ONCE // max(1, len(weight)))
-    parts = []
+    found = []
     for start in range(0, replicates, step):
         drawn = resampled(weight, squares, min(step, replicates - start), rng)
-        parts.append(sum(t.times * _kappas(panel, t, drawn) for t in terms))
-    return np.concatenate(parts)
-
-
-def _kappas(panel: Panel, term: Term, drawn: Floats) -> Floats:
-    """Kappa for each row of resampled weights of the patterns."""
-    many = len(panel.categories)
-    both = np.flatnonzero((term.first >= 0) & (term.second >= 0))
-    cell = term.first[both].astype(np.int64) * many + term.second[both]
-    order = np.argsort(cell, kind="stable")
-    cells, starts = np.unique(cell[order], return_index=True)
-    tables = np.zeros((len(drawn), many * many))
-    tables[:, cells] = np.add.reduceat(drawn[:, both[order]], starts, axis=1)
-    found: Floats = kappa(tables.reshape(-1, many, many), 1 - panel.agreement)
-    return found
+        total = np.zeros(len(drawn))
+        for p in parts:
+            order = np.argsort(p.cells, kind="stable")
+            cells, starts = np.unique(p.cells[order], return_index=True)
+            tables = np.zeros((len(drawn), apart.size))
+            tables[:, cells] = np.add.reduceat(drawn[:, p.items[order]], starts, axis=1)
+            total += p.times * table_kappa(tables.reshape(-1, *apart.shape), apart)
+        found.append(total)
+    return np.concatenate(found)
 
 
 def _percentiles(value: float, drawn: Floats, n: float, level: float, tested: bool) -> Estimate:
@@ -262,3 +227,149 @@ def _percentiles(value: float, drawn: Floats, n: float, level: float, tested: bo
         p = bootstrap_chance((1 + beyond) / (1 + len(drawn)), n)
         method += "" if beyond else LEAST
     return Estimate(value, min(low, value), max(high, value), level, method, p=p)
+
+
+# How many items make an interval as narrow as wanted.
+
+
+def items_needed(
+    width: float,
+    of: Of = "kappa",
+    *,
+    kappa: float = 0.6,
+    prevalence: float | Sequence[float] = 0.5,
+    raters: int = 2,
+    share: float = 0.5,
+    difference: float = 0.0,
+    discordant: float | None = None,
+    level: float = 0.95,
+) -> int:
+    """How many items an interval of that width takes, for what is expected to be seen.
+
+    of="kappa": raters who all use the categories as often as `prevalence` says (of the second of two, or
+    of each) and whose kappa is as given; by the standard error of Fleiss, Cohen and Everitt (1969). With
+    more than two raters it is the mean kappa of their pairs, where they either all know an item or all
+    guess. of="share" or "accuracy": the Wilson interval of a share. of="difference": the interval of
+    Tango for the accuracy of two judges on the same items, of which on a share `discordant` one is right
+    and the other wrong.
+
+    >>> items_needed(0.2, kappa=0.6, prevalence=0.5)
+    246
+    >>> items_needed(0.1, "share", share=0.8), items_needed(0.1, "difference", discordant=0.3)
+    (245, 466)
+    """
+    check(width=width)
+    one_of("of", of, get_args(Of))
+    if of == "kappa":
+        return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
+    if of in ("share", "accuracy"):
+        _between("share", share, 0, 1)
+        return needed_for_share(width, share, level)
+    if discordant is None:
+        raise BadInput(
+            "discordant= is not given: the share of items on which one judge is right and the other wrong, "
+            "such as 0.3"
+        )
+    _between("discordant", discordant, 0, 1)
+    _between("difference", difference, -discordant, discordant)
+    return needed_for_difference(width, difference, discordant, level)
+
+
+def needed_for_error(width: float, error: float, level: float) -> int:
+    """Items for a normal interval, from the standard error of one item."""
+    root = 2 * z(level) * error / width
+    if not root * root <= MOST:
+        raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
+    return max(2, math.ceil(root * root * (1 - 1e-12)))
+
+
+def needed_for_share(width: float, share: float, level: float) -> int:
+    """Items for a Wilson interval."""
+    return _least(width, lambda n: wilson_of(share, n, level)[1:])
+
+
+def needed_for_difference(width: float, difference: float, discordant: float, level: float) -> int:
+    """Items for Tango's interval of a difference."""
+    first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
+    return _least(width, lambda n: matched_difference(first * n, second * n, n, level))
+
+
+def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
+    """The fewest items whose interval is no wider."""
+
+    def wider(n: int) -> bool:
+        low, high = limits(n)
+        return high - low > width
+
+    high = 2
+    while wider(high):
+        high *= 2
+        if high > MOST:
+            raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if wider(middle) else (low, middle)
+    return high
+
+
+def error_of_one(c: Confusion, weights: Floats) -> float:
+    """The standard error of kappa that one item like these would give."""
+    used = occurring_or_called(c)
+    table = c.weight[np.ix_(used, used)] / c.weight.sum()
+    if np.count_nonzero(table) == np.count_nonzero(table.diagonal()):
+        # as for the interval: nobody is sure of perfect agreement
+        n = effective(float(c.weight.sum()), float(c.weight2.sum()))
+        table = (table * n + SMOOTHING / table.size) / (n + SMOOTHING)
+    slope = kappa_slope(table, 1 - weights[np.ix_(used, used)])
+    return float(np.sqrt((table * slope**2).sum()))
+
+
+def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
+    """The standard error of the mean kappa of pairs, for one item."""
+    _between("kappa", kappa, 0, 1)
+    if kappa == 1:
+        raise BadInput(
+            "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
+        )
+    if not is_integer(raters, 2, 10**6):
+        raise BadInput(f"raters must be an integer from 2 to 1,000,000; got {raters}")
+    p = _margins(prevalence)
+    chance = p[:, None] * p[None, :]
+    table = (1 - kappa) * chance + kappa * np.diag(p)
+    slope = kappa_slope(table)
+    known = kappa * float((p * slope.diagonal() ** 2).sum())
+    guess = (slope * p).sum(1)
+    one = known + (1 - kappa) * float((p * guess**2).sum())
+    none = known + (1 - kappa) * float((p * guess).sum()) ** 2
+    pairs = raters * (raters - 1) / 2
+    same = float((table * slope**2).sum())
+    apart = (raters - 2) * (raters - 3) / 2
+    return math.sqrt((same + 2 * (raters - 2) * one + apart * none) / pairs)
+
+
+def _margins(prevalence: Any) -> Floats:
+    """The shares of the categories, which add up to 1."""
+    shares = np.empty(0)
+    if isinstance(prevalence, int | float | np.number):
+        _between("prevalence", prevalence, 0, 1)
+        shares = np.array([1 - prevalence, prevalence], np.float64)
+    else:
+        with suppress(TypeError, ValueError):
+            shares = np.asarray(prevalence, np.float64)
+    several = shares.ndim == 1 and len(shares) > 1
+    if not several or not (shares > 1e-9).all() or not np.isfinite(shares).all():
+        raise BadInput(
+            f"prevalence is {prevalence}; give a share between 0 and 1, or one above 0 for each category"
+        )
+    if abs(shares.sum() - 1) > 1e-6:
+        raise BadInput(
+            f"prevalence adds up to {shares.sum():g}; the shares of categories add up to 1"
+        )
+    whole: Floats = shares / shares.sum()
+    return whole
+
+
+def _between(name: str, given: Any, low: float, high: float) -> None:
+    if not is_number(given) or not low <= given <= high:
+        raise BadInput(f"{name} must lie between {low:g} and {high:g}; got {given}")

@@ -14,7 +14,7 @@ from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, one_row, student, wald, z
 from scorewise.inference.shares import share_over_items, wilson, wilson_of
-from scorewise.judging.panel import Panel
+from scorewise.judging.reading import Codes, Panel
 from scorewise.show.document import EstimateField, Share, says
 
 
@@ -44,20 +44,25 @@ def prevalences(panel: Panel, judge: str, level: float) -> list[Prevalence]:
     """
     if not panel.items(panel.labelled) or not panel.items(~panel.labelled):
         return []
-    found = [outcomes(panel, judge, k) for k in range(len(panel.said.categories))]
-    power = tuning(found)
-    return [
-        Prevalence(
-            category=name,
-            judge=uncorrected_share(panel, judge, k, level),
-            labelled=_labelled(o, level),
-            powered=powered(o, level),
-            tuned=tuned(o, power, level),
-            tuning=power,
-            rates=rates(o, level),
+    codes = panel.answers[judge]
+    found = [Outcomes.of(panel, codes, k) for k in range(len(panel.words))]
+    power, made = tuning(found), []
+    for k, (name, o) in enumerate(zip(panel.words, found, strict=True)):
+        (one, one2), (two, two2) = panel.sums(codes == k), panel.sums((codes >= 0) & (codes != k))
+        made.append(
+            Prevalence(
+                category=name,
+                judge=Estimate(*wilson(one, two, one2, two2, level), level, "Wilson"),
+                labelled=share_over_items(
+                    o.votes, np.ones(len(o.votes)), o.weight, o.weight2, level=level
+                ),
+                powered=powered(o, level),
+                tuned=tuned(o, power, level),
+                tuning=power,
+                rates=rates(o, level),
+            )
         )
-        for k, (name, o) in enumerate(zip(panel.said.categories, found, strict=True))
-    ]
+    return made
 
 
 def tuning(found: list[Outcomes]) -> float:
@@ -68,10 +73,6 @@ def tuning(found: list[Outcomes]) -> float:
     """
     spread = sum(o.spread_of_judge * (1 + o.labelled / o.others) for o in found)
     return float(min(max(sum(o.covariance for o in found) / spread, 0.0), 1.0)) if spread else 0.0
-
-
-def _labelled(o: Outcomes, level: float) -> Estimate:
-    return share_over_items(o.votes, np.ones(len(o.votes)), o.weight, o.weight2, level=level)
 
 
 def powered(o: Outcomes, level: float) -> Estimate:
@@ -168,6 +169,27 @@ class Outcomes:
     labelled: float
     others: float
 
+    @classmethod
+    def of(cls, panel: Panel, codes: Codes, k: int) -> Outcomes:
+        """One category on all items; where the judge gives no answer, its share elsewhere."""
+        human, other = panel.labelled, ~panel.labelled
+        weight, spoke = panel.weight, codes >= 0
+        usual = float(weight[codes == k].sum()) / float(weight[spoke].sum())
+        said = np.where(spoke, codes == k, usual).astype(np.float64)
+        votes = np.stack([c[human] for c in panel.humans.values()])
+        share = weight[other] / weight[other].sum()
+        mean = float((share * said[other]).sum())
+        return cls(
+            (votes == k).sum(0) / (votes >= 0).sum(0),
+            said[human],
+            weight[human],
+            panel.weight2[human],
+            mean,
+            float((share * (said[other] - mean) ** 2).sum()),
+            effective(*panel.sums(human)),
+            effective(*panel.sums(other)),
+        )
+
     @cached_property
     def _shares(self) -> Floats:
         return np.asarray(self.weight / self.weight.sum(), np.float64)
@@ -194,39 +216,3 @@ class Outcomes:
         """Labelled items by (votes, judge), as shares."""
         sides = [[1 - x, x] for x in (self.votes, self.judge)]
         return np.array([[self.mean(a * b) for b in sides[1]] for a in sides[0]])
-
-
-def outcomes(panel: Panel, judge: str, k: int) -> Outcomes:
-    """One category on all items."""
-    told, other = panel.labelled, ~panel.labelled
-    weight, weight2 = panel.said.weight, panel.said.weight2
-    said = _said(panel, judge, k)
-    codes = np.stack([c[told] for c in panel.humans.values()])
-    votes = (codes == k).sum(0) / (codes >= 0).sum(0)
-    share = weight[other] / weight[other].sum()
-    mean = float((share * said[other]).sum())
-    return Outcomes(
-        votes,
-        said[told],
-        weight[told],
-        weight2[told],
-        mean,
-        float((share * (said[other] - mean) ** 2).sum()),
-        effective(*panel.sums(told)),
-        effective(*panel.sums(other)),
-    )
-
-
-def _said(panel: Panel, judge: str, k: int) -> Floats:
-    """Whether the judge names the category; where it gives no answer, its share elsewhere."""
-    codes, weight = panel.said.judges[judge], panel.said.weight
-    spoke = codes >= 0
-    share = float(weight[codes == k].sum()) / float(weight[spoke].sum())
-    return np.where(spoke, codes == k, share).astype(np.float64)
-
-
-def uncorrected_share(panel: Panel, judge: str, k: int, level: float) -> Estimate:
-    """The share of a category among the judge's answers."""
-    codes = panel.said.judges[judge]
-    (one, one2), (two, two2) = panel.sums(codes == k), panel.sums((codes >= 0) & (codes != k))
-    return Estimate(*wilson(one, two, one2, two2, level), level, "Wilson")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import (
@@ -47,6 +48,7 @@ FEWER = 300  # for measures of a hundred cells, each of which takes long
 METHOD = "inverted consistency test"
 _CELLS = 100
 MOST_BINS = 1000
+_AT_ONCE = 64  # edges of bins that are tried together, about
 
 
 def lacking(t: Tally, level: float) -> str:
@@ -308,34 +310,100 @@ def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
 def _swept(c: Chances, gaps: Floats) -> Floats:
     """The error of each row of gaps, over the most bins before the first that do not rise."""
-    found: Floats = np.abs(gaps.sum(-1))
+    found: Floats = np.abs(gaps).sum(1)
     # cell by cell, since bins are sums of neighbours
     gap = np.ascontiguousarray(gaps.T)
-    pos = gap + (c.sum / c.total)[:, None]
-    all_rise = _rising(pos, c.weight)
-    found[all_rise] = np.abs(gap[:, all_rise]).sum(0)
-    who, going = np.arange(len(gaps)), ~all_rise
-    pos, gap = _upto(pos), _upto(gap)
-    mass = np.append(0.0, c.weight.cumsum())
-    for bins in range(2, min(MOST_BINS, len(c)) + 1):
-        if not going.any():
-            return found
-        if 2 * np.count_nonzero(going) < len(going):
-            who, pos, gap, going = who[going], pos[:, going], gap[:, going], going[going]
-        edges = _edges(c, bins)
-        rises = _rising(np.diff(pos[edges], axis=0), np.diff(mass[edges]))
-        over = np.flatnonzero(going & ~rises)
-        if bins > 2 and len(over):
-            found[who[over]] = _total(gap[:, over], _edges(c, bins - 1))
-        going &= rises
-    if len(c) > 1:
-        found[who[going]] = _total(gap[:, going], edges)
+    base = (c.sum / c.total)[:, None]
+    falls = ~_rising((gap + base) * _unit(c.weight, c.total)).all(0)
+    if not falls.any():
+        return found
+    gap = _upto(gap[:, falls])
+    pos, who = gap + _upto(base), np.arange(gap.shape[1])
+    rising = np.zeros(len(who), np.int64)  # how many numbers of bins do, beyond one
+    edges: list[Ints] = [np.array([0, len(c)])]
+    most = min(MOST_BINS, len(c))
+    while len(who) and len(edges) < most:
+        tried = _tried(c, len(edges) + 1, most)
+        rises = tried.rise(pos)
+        going = rises.all(0)
+        rising[who] += np.where(going, len(rises), rises.argmin(0))
+        who, pos, edges = who[going], pos[:, going], edges + tried.edges
+    found[falls] = _total(gap, edges, rising)
     return found
 
 
-def _total(upto: Floats, edges: Ints) -> Floats:
-    total: Floats = np.abs(np.diff(upto[edges], axis=0)).sum(0)
+def _total(upto: Floats, edges: list[Ints], which: Ints) -> Floats:
+    """The error of each column over bins with one of several edges."""
+    used, place = np.unique(which, return_inverse=True)
+    longest = max(len(edges[k]) for k in used)
+    # bins without cells have no gap
+    padded = np.full((longest, len(used)), edges[0][-1])
+    for column, k in enumerate(used):
+        padded[: len(edges[k]), column] = edges[k]
+    at = upto[padded[:, place], np.arange(upto.shape[1])]
+    total: Floats = np.abs(at[1:] - at[:-1]).sum(0)
     return total
+
+
+class _Tried(NamedTuple):
+    """Several numbers of bins: the edges of each, and of all one after the other.
+
+    `unit` turns the positives between two edges into their share; between the edges of two numbers of
+    bins it means nothing, and `spans` leave that out.
+    """
+
+    edges: list[Ints]
+    rows: Ints
+    unit: Floats
+    spans: list[slice]
+
+    def rise(self, upto: Floats) -> Bools:
+        """Whether the share of positives never falls: numbers of bins by replicates."""
+        at = upto[self.rows]
+        share = at[1:] - at[:-1]
+        share *= self.unit
+        each = _rising(share)
+        return np.stack([each[span].all(0) for span in self.spans])
+
+
+def _tried(c: Chances, first: int, most: int) -> _Tried:
+    """As many numbers of bins as have about a hundred edges, from the first on."""
+    end = min(int(math.sqrt(first * first + 2 * _AT_ONCE)), most) + 1
+    return kept(c, ("tried", first, end), lambda: _made_tried(c, np.arange(first, end)))
+
+
+def _made_tried(c: Chances, numbers: Ints) -> _Tried:
+    """The bins of equal mass, as `equal_mass` says."""
+    middle, mass = kept(c, "mass", lambda: _mass(c))
+    bins = np.repeat(numbers, numbers + 1)
+    place = np.concatenate([np.arange(n + 1) for n in numbers])
+    start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
+    some = first_of_runs(bins, start)
+    rows, begin = start[some], first_of_runs(bins[some])
+    runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
+    return _Tried(
+        [rows[i:j] for i, j in runs],
+        rows,
+        _unit(np.diff(mass[rows]), c.total),
+        [slice(i, j - 2) for i, j in runs],
+    )
+
+
+def _mass(c: Chances) -> tuple[Floats, Floats]:
+    """The share of the mass up to the middle of each cell, and the mass up to each edge."""
+    upto = c.weight.cumsum()
+    return (upto - c.weight / 2) / c.total, np.append(0.0, upto)
+
+
+def _unit(weight: Floats, total: float) -> Floats:
+    """What turns shares of all rows into those of their bins; a weight that vanishes has none."""
+    return np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0)[:, None]
+
+
+def _rising(share: Floats) -> Bools:
+    """Whether each share is no lower than the one before."""
+    rises: Bools = share[1:] - share[:-1] >= -1e-12
+    return rises
 
 
 def _upto(x: Floats) -> Floats:
@@ -343,22 +411,3 @@ def _upto(x: Floats) -> Floats:
     sums = np.zeros((len(x) + 1, x.shape[1]))
     np.cumsum(x, axis=0, out=sums[1:])
     return sums
-
-
-def _edges(c: Chances, bins: int) -> Ints:
-    """Where bins of equal mass begin, as `equal_mass` says, and the end."""
-    return kept(c, ("edges", bins), lambda: _made_edges(c, bins))
-
-
-def _made_edges(c: Chances, bins: int) -> Ints:
-    middle = kept(c, "middle", lambda: (c.weight.cumsum() - c.weight / 2) / c.total)
-    start = np.append(np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins), len(c))
-    return start[first_of_runs(start)]
-
-
-def _rising(pos: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    # a weight that vanishes beside the others has no share
-    unit = np.divide(weight.sum(), weight, out=np.zeros(len(weight)), where=weight > 0)
-    share = pos * unit[:, None]
-    rises: np.ndarray[tuple[int], np.dtype[np.bool_]] = (share[1:] - share[:-1] >= -1e-12).all(0)
-    return rises

@@ -217,8 +217,8 @@ def hosmer_lemeshow(
     split no tied scores (Hosmer and Lemeshow 1980). On new rows it is chi-squared with as many degrees
     of freedom as groups if the scores are calibrated, on the rows that a logistic model was fitted to
     (rows="training") with two fewer: that is `expected`, and gives `p`. Where a group expects fewer than
-    five rows of a class, that does not hold, and on new rows `p` comes from labels drawn anew. No
-    interval. Beyond 65,536 distinct scores the groups begin at edges of a fixed grid.
+    five rows of a class, that does not hold, and on new rows `p` comes from labels drawn anew; the method
+    says which. No interval. Beyond 65,536 distinct scores the groups begin at edges of a fixed grid.
 
     >>> e = hosmer_lemeshow(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.2, 0.9]), groups=2)
     >>> e, round(e.p, 3)
@@ -242,10 +242,11 @@ def hosmer_lemeshow(
         return Estimate.undefined("fewer than three groups", level)
     from scipy.special import chdtrc
 
-    p = float(chdtrc(df, value)) if df else 1.0
+    p, how = float(chdtrc(df, value)) if df else 1.0, "chi-squared"
     size = g.weight**2 / g.squares
     if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
         drawn = drawn_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
         p = share_beyond(null, value * (1 - 1e-9) - 1e-15)
-    return Estimate(value, level=level, expected=float(df), p=p)
+        how = f"{len(null):,} draws of labels"
+    return Estimate(value, level=level, method=how, expected=float(df), p=p)

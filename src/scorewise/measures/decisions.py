@@ -107,7 +107,7 @@ def judged(
 def cohen(c: Confusion, level: float) -> Estimate:
     """Kappa of labels and decisions: that of two raters, with the same interval."""
     # here, because measures of raters are to be registered after these
-    from scorewise.measures.raters.agreement import cohen_kappa
+    from scorewise.measures.agreement import cohen_kappa
 
     e = cohen_kappa(Ratings.of_confusion(c), level=level)
     return replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)

@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from scorewise.models.distributions import InAndOut, at_radius, in_and_out
     from scorewise.models.kernel_density_forest import KernelDensityForest
     from scorewise.models.kernel_density_network import KernelDensityNetwork
-    from scorewise.models.naive_bayes import NaiveBayes
-    from scorewise.models.probability_tree import ProbabilityTree
+    from scorewise.models.mixed_features import NaiveBayes, ProbabilityTree
 
+# imported when first asked for: each needs scikit-learn
+_HOMES = {
+    "InAndOut": "distributions",
+    "KernelDensityForest": "kernel_density_forest",
+    "KernelDensityNetwork": "kernel_density_network",
+    "NaiveBayes": "mixed_features",
+    "ProbabilityTree": "mixed_features",
+    "at_radius": "distributions",
+    "in_and_out": "distributions",
+}
 __all__ = [
     "InAndOut",
     "KernelDensityForest",
@@ -26,17 +35,6 @@ __all__ = [
     "at_radius",
     "in_and_out",
 ]
-
-# imported when first asked for: each needs scikit-learn
-_HOMES = {
-    "InAndOut": "distributions",
-    "KernelDensityForest": "kernel_density_forest",
-    "KernelDensityNetwork": "kernel_density_network",
-    "NaiveBayes": "naive_bayes",
-    "ProbabilityTree": "probability_tree",
-    "at_radius": "distributions",
-    "in_and_out": "distributions",
-}
 
 
 def __getattr__(name: str) -> Any:

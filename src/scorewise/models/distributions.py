@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -19,9 +21,15 @@ from scorewise.measures import auroc, ece
 from scorewise.measures.classes.decisions import accuracy
 from scorewise.measures.classes.probability import log_loss
 from scorewise.measures.classes.selective import aurc
-from scorewise.models.document import SHOWN, InAndOutDocument, in_and_out_document
+from scorewise.models.document import (
+    SHOWN,
+    InAndOutDocument,
+    SettingsRecord,
+    in_and_out_document,
+)
 from scorewise.models.validation import as_frame, check_number, check_numeric
-from scorewise.show.document import Estimated, record_of
+from scorewise.registry import Lazy
+from scorewise.show.document import estimated
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Tally
 
@@ -60,18 +68,23 @@ def in_and_out(
         raise BadInput(
             "there is no model; give a fitted classifier, or a mapping from names to some"
         )
-    for name, one in models.items():
-        check_model(str(name), one)
+    needed = {
+        "predict_proba": "give a classifier that has chances for its classes",
+        "classes_": "fit it first",
+    }
+    for (name, one), (part, way_out) in product(models.items(), needed.items()):
+        if not hasattr(one, part):
+            kind = type(one).__name__
+            raise BadInput(f"{str(name) or 'model'} is of type {kind}, without {part}; {way_out}")
     if len({str(name) for name in models}) < len(models):
         raise BadInput("two models have the same name; names that look alike are the same")
     check(level=level, clip=clip)
     if not isinstance(radii, Iterable):
         raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
-    sets = Sets(X, y, X_out, at, level, seed, clip)
-    return InAndOut(
-        {str(name): FarAndNear(one, sets) for name, one in models.items()}, sets, points
-    )
+    settings = SettingsRecord(points=points, clip=clip, level=level, seed=seed)
+    sets = Sets(X, y, X_out, at, settings)
+    return InAndOut({str(name): FarAndNear(one, sets) for name, one in models.items()}, sets)
 
 
 class Sets(NamedTuple):
@@ -81,16 +94,15 @@ class Sets(NamedTuple):
     y: Any
     out: Any
     at: dict[float, Floats]
-    level: float
-    seed: int
-    clip: float | None
+    settings: SettingsRecord
 
 
-class FarAndNear(Mapping[str, Estimate]):
+class FarAndNear(Lazy[Estimate]):
     """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
 
     def __init__(self, model: Any, sets: Sets) -> None:
-        self._level, self._seed, self._clip = sets.level, sets.seed, sets.clip
+        super().__init__(SHOWN)
+        self._settings = sets.settings
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
         self.classes = list(model.classes_)
         self.tally = ClassTally.of(sets.y, p, classes=self.classes)
@@ -116,41 +128,32 @@ class FarAndNear(Mapping[str, Estimate]):
         """The same, the highest posterior surest."""
         return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
 
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in SHOWN:
-            raise KeyError(f"no measure {name}; there are {', '.join(SHOWN)}")
-        return self._estimates[name]
+    def _unknown(self, name: str) -> str:
+        return f"no measure {name}; there are {', '.join(SHOWN)}"
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(SHOWN)
-
-    def __len__(self) -> int:
-        return len(SHOWN)
-
-    @cached_property
-    def _estimates(self) -> dict[str, Estimate]:
-        level = self._level
-        return {
-            "accuracy": accuracy(self.tally, level=level),
-            "log_loss": log_loss(self.tally, clip=self._clip, level=level),
-            "ece": ece(self.tally, level=level, seed=self._seed),
-            "confidence_in": self._mean(self._sure),
-            "confidence_out": self._mean(self._sure_out),
-            "auroc_novelty": self._told(self._familiar),
-            "auroc_confidence": self._told((self._sure, self._sure_out)),
-            "aurc_novelty": self._area(self.by_novelty),
-            "aurc_confidence": self._area(self.by_confidence),
+    def _make(self, name: str) -> Estimate:
+        asked, both = self._settings, (self._sure, self._sure_out)
+        level = asked.level
+        made: dict[str, Callable[[], Estimate]] = {
+            "accuracy": lambda: accuracy(self.tally, level=level),
+            "log_loss": lambda: log_loss(self.tally, clip=asked.clip, level=level),
+            "ece": lambda: ece(self.tally, level=level, seed=asked.seed),
+            "confidence_in": lambda: self._mean(self._sure),
+            "confidence_out": lambda: self._mean(self._sure_out),
+            "auroc_novelty": lambda: self._told(self._familiar),
+            "auroc_confidence": lambda: self._told(both),
+            "aurc_novelty": lambda: self._area(self.by_novelty),
+            "aurc_confidence": lambda: self._area(self.by_confidence),
         }
+        return made[name]()
 
     def _mean(self, sure: Floats | None) -> Estimate:
         if sure is None:
             return self._undefined()
         t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
-        mean = mean_score(t, level=self._level)
+        mean = mean_score(t, level=self._settings.level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
-        return Estimate(
-            mean.value, low, high, mean.level, mean.method, mean.why, baseline=self.largest_share
-        )
+        return replace(mean, low=low, high=high, baseline=self.largest_share)
 
     def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
         """How well a number tells rows out of distribution, where it is low, from rows in it."""
@@ -158,16 +161,16 @@ class FarAndNear(Mapping[str, Estimate]):
             return self._undefined()
         y = np.repeat([0, 1], [len(part) for part in sure])
         return auroc(
-            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._level
+            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._settings.level
         )
 
     def _area(self, t: Tally | None) -> Estimate:
-        return self._undefined() if t is None else aurc(t, level=self._level)
+        return self._undefined() if t is None else aurc(t, level=self._settings.level)
 
     def _undefined(self) -> Estimate:
         out = self._sure_out is not None
         why = "the model has no score_samples or novelty" if out else "no rows out of distribution"
-        return Estimate.undefined(why, self._level)
+        return Estimate.undefined(why, self._settings.level)
 
     def _kept(self, sure: Floats, sure_out: Floats) -> Tally:
         right = np.concatenate([self._right, np.zeros(len(sure_out), bool)]).astype(int)
@@ -194,35 +197,18 @@ def _familiar(model: Any, *sets: Any) -> tuple[str | None, tuple[Any, ...] | Non
     return None, None
 
 
-def check_model(name: str, model: Any) -> None:
-    """Refuse what gives no posteriors of named classes."""
-    lacking = {
-        "predict_proba": "give a classifier that has chances for its classes",
-        "classes_": "fit it first",
-    }
-    for part, way_out in lacking.items():
-        if not hasattr(model, part):
-            raise BadInput(
-                f"{name or 'model'} is of type {type(model).__name__}, without {part}; {way_out}"
-            )
-
-
-class InAndOut(Mapping[str, FarAndNear], Shown):
+class InAndOut(Lazy[FarAndNear], Shown):
     """Models in and out of distribution; `r["forest"]["ece"]`, or `r.ece` if there is one. A table."""
 
-    def __init__(self, models: Mapping[str, FarAndNear], sets: Sets, points: int) -> None:
-        self._models, self._sets, self._points = dict(models), sets, points
+    def __init__(self, models: Mapping[str, FarAndNear], sets: Sets) -> None:
+        super().__init__(models)
+        self._models, self._sets = models, sets
 
-    def __getitem__(self, name: str) -> FarAndNear:
-        if name not in self._models:
-            raise KeyError(f"no model {name}; there are {', '.join(self)}")
+    def _make(self, name: str) -> FarAndNear:
         return self._models[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
-
-    def __len__(self) -> int:
-        return len(self._models)
+    def _unknown(self, name: str) -> str:
+        return f"no model {name}; there are {', '.join(self)}"
 
     def __getattr__(self, name: str) -> Estimate:
         if name not in SHOWN:
@@ -237,30 +223,20 @@ class InAndOut(Mapping[str, FarAndNear], Shown):
 
     @cached_property
     def _document(self) -> InAndOutDocument:
-        return in_and_out_document(self, self._sets, self._points)
+        return in_and_out_document(self, self._sets)
 
     def to_frame(self) -> Any:
         """One row for each model and measure, and for each radius, as a polars frame."""
         import polars as pl
 
+        found: list[tuple[str, str, float | None, Estimate]] = []
+        for name, one in self.items():
+            found += [(name, measure, None, e) for measure, e in one.items()]
+        for name, one in self.items():
+            found += [(name, "confidence", radius, e) for radius, e in one.at.items()]
         lines = [
-            {
-                "model": name,
-                "measure": measure,
-                "radius": None,
-                **vars(record_of(Estimated, one[measure])),
-            }
-            for name, one in self.items()
-            for measure in one
-        ] + [
-            {
-                "model": name,
-                "measure": "confidence",
-                "radius": radius,
-                **vars(record_of(Estimated, found)),
-            }
-            for name, one in self.items()
-            for radius, found in one.at.items()
+            {"model": name, "measure": measure, "radius": radius, **estimated(e)}
+            for name, measure, radius, e in found
         ]
         return pl.DataFrame(lines, infer_schema_length=None)
 

@@ -153,17 +153,12 @@ class InAndOutDocument(Document):
         return Page(self.command, [*sections, *hints(self.hints)])
 
 
-def in_and_out_document(r: InAndOut, sets: Sets, points: int) -> InAndOutDocument:
+def in_and_out_document(r: InAndOut, sets: Sets) -> InAndOutDocument:
     """The document of models judged together."""
     first = next(iter(r.values()))
     shape = np.shape(sets.X)
     doc = InAndOutDocument(
-        settings=SettingsRecord(
-            points=int(points),
-            clip=None if sets.clip is None else float(sets.clip),
-            level=float(sets.level),
-            seed=int(sets.seed),
-        ),
+        settings=sets.settings,
         data=RowsRecord(
             rows=int(shape[0]),
             rows_out=None if sets.out is None else len(sets.out),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -269,10 +270,7 @@ def _powered(x: Floats, exponent: float) -> Floats:
     if half or quarter:
         root = np.sqrt(x)
         factors += [root] * half + ([np.sqrt(root)] if quarter else [])
-    product = factors[0]
-    for factor in factors[1:]:
-        product = product * factor
-    return product
+    return reduce(np.multiply, factors)
 
 
 def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) -> Floats:
@@ -331,15 +329,13 @@ def tune(
             tried.append(Tuned(exponent, smoothing, sharp, losses, loss))
         found.append(min(tried, key=lambda tuned: tuned.loss))
     least = min(found, key=lambda tuned: tuned.loss)
-    as_good = [tuned for tuned in found if _as_good(tuned.losses - least.losses, weight)]
+    as_good = []
+    for tuned in found:
+        more = tuned.losses - least.losses
+        mean = np.average(more, weights=weight)
+        error = np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum()
+        as_good += [tuned] if mean <= error else []
     return min(as_good, key=lambda tuned: (abs(np.log(tuned.exponent)), tuned.loss))
-
-
-def _as_good(more: Floats, weight: Floats) -> bool:
-    """Whether losses are more by no more than a standard error."""
-    mean = np.average(more, weights=weight)
-    error = np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum()
-    return bool(mean <= error)
 
 
 def _sharpest(logs: Floats, y: Ints, weight: Floats, sharpness: float) -> float:

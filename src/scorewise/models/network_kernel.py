@@ -153,20 +153,14 @@ class KnownRows:
                 w[np.arange(len(w)), own[rows]] = 0
             places[rows], likeness[rows] = largest(w, count)
             w /= np.maximum(likeness[rows, :1].astype(np.float32), TINY)
-            for place, powered in enumerate(_powers(w, exponents)):
-                by_class = np.add.reduceat(powered * self.weight, self.starts, axis=1)
+            power = 1.0
+            for place, exponent in enumerate(exponents):
+                while power < exponent:
+                    np.square(w, out=w)
+                    power *= 2
+                by_class = np.add.reduceat(w * self.weight, self.starts, axis=1)
                 sums[place, rows, self.present] = by_class.T
         return Around(sums, places, likeness)
-
-
-def _powers(w: Singles, exponents: Sequence[float]) -> Iterator[Singles]:
-    """`w` to each exponent in turn, by squaring it in place."""
-    power = 1.0
-    for exponent in exponents:
-        while power < exponent:
-            np.square(w, out=w)
-            power *= 2
-        yield w
 
 
 def largest(values: Singles, count: int) -> tuple[Ints, Singles]:

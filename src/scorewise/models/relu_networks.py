@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import log_softmax
@@ -26,6 +26,7 @@ SMOOTH = ("CELU", "ELU", "GELU", "Hardswish", "Mish", "SELU", "Sigmoid", "SiLU",
 BENT = ("LeakyReLU", "PReLU", "ReLU", "ReLU6")  # a unit is on where its output is positive
 _UNSEEN = "since torch.nn.functional.relu cannot be seen from outside"
 _FAR = 1e300  # where activations are that are no floats
+Passed: TypeAlias = tuple[list[Floats], Floats, Floats | None]
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,6 @@ class Seen:
     patterns: Patterns
     points: Floats
     log_posterior: Floats
-
-
-@dataclass(frozen=True)
-class Passed:
-    """One batch through a network: activations of each ReLU layer, the logits, those of a named layer."""
-
-    hidden: list[Floats]
-    logits: Floats
-    named: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -74,10 +66,10 @@ class ReluNetwork:
         bits, points, posteriors = [], [], []
         for start in range(0, len(x), BATCH):
             batch = x[start : start + BATCH]
-            passed = self._forward(batch)
-            bits.append([layer > 0 for layer in self._counted(passed.hidden)])
-            points.append(self._points(batch, passed))
-            posteriors.append(log_posterior(passed.logits))
+            hidden, logits, named = self._forward(batch)
+            bits.append([layer > 0 for layer in self._counted(hidden)])
+            points.append(self._points(batch, hidden, named))
+            posteriors.append(log_posterior(logits))
         on = [np.concatenate(layer) for layer in zip(*bits, strict=True)]
         return Seen(Patterns.of(on), np.concatenate(points), np.concatenate(posteriors))
 
@@ -136,7 +128,7 @@ class ReluNetwork:
                 "give rows of the same classes"
             )
         try:
-            logits, count = self._forward(x[:1]).logits, self.see(x[:1]).log_posterior.shape[1]
+            logits, count = self._forward(x[:1])[1], self.see(x[:1]).log_posterior.shape[1]
         except BadInput:
             raise
         except (RuntimeError, TypeError, ValueError, IndexError) as why:
@@ -157,6 +149,7 @@ class ReluNetwork:
             )
 
     def _forward(self, batch: Floats) -> Passed:
+        """Activations of each ReLU layer, the logits, and activations of the layer named, if any."""
         if self.is_torch:
             return _forward_torch(self.model, batch, self.features)
         hidden: list[Floats] = []
@@ -165,7 +158,7 @@ class ReluNetwork:
         for weights, bias in inner:
             values = np.maximum(values @ weights + bias, 0.0)
             hidden.append(values)
-        return Passed(hidden, values @ last[0] + last[1])
+        return hidden, values @ last[0] + last[1], None
 
     def _counted(self, hidden: list[Floats]) -> list[Floats]:
         if self.layers is None:
@@ -175,12 +168,12 @@ class ReluNetwork:
         asked = f"layers is {list(self.layers)}"
         return [_layer(hidden, layer, asked) for layer in self.layers]
 
-    def _points(self, batch: Floats, passed: Passed) -> Floats:
+    def _points(self, batch: Floats, hidden: list[Floats], named: Floats | None) -> Floats:
         if self.features is None:
             return batch.reshape(len(batch), -1)
-        points = passed.named
+        points = named
         if points is None:
-            points = _layer(passed.hidden, int(self.features), f"features is {self.features}")
+            points = _layer(hidden, int(self.features), f"features is {self.features}")
         return np.nan_to_num(points, nan=_FAR, posinf=_FAR, neginf=-_FAR)
 
 
@@ -255,16 +248,13 @@ def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Pa
     hidden: list[Floats] = []
     named: list[Floats] = []
 
-    def watch(_: Any, __: Any, output: Any) -> None:
-        hidden.append(_rows(output, "a ReLU layer"))
-
-    def keep(_: Any, __: Any, output: Any) -> None:
-        named.append(_rows(output, f"layer {features!r}"))
+    def watch(part: Any, into: list[Floats], source: str) -> Any:
+        return part.register_forward_hook(lambda _, __, out: into.append(_rows(out, source)))
 
     bent = [part for part in module.modules() if type(part).__name__ in BENT]
-    hooks = [part.register_forward_hook(watch) for part in bent]
+    hooks = [watch(part, hidden, "a ReLU layer") for part in bent]
     if isinstance(features, str):
-        hooks.append(module.get_submodule(features).register_forward_hook(keep))
+        hooks.append(watch(module.get_submodule(features), named, f"layer {features!r}"))
     training, first = module.training, next(module.parameters(), torch.zeros(()))
     module.eval()
     try:
@@ -281,7 +271,7 @@ def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Pa
         )
     if isinstance(features, str) and not named:
         raise BadInput(f"features is {features!r}, which the module does not call; name another")
-    return Passed(hidden, logits, named[-1] if named else None)
+    return hidden, logits, named[-1] if named else None
 
 
 def _rows(output: Any, source: str) -> Floats:

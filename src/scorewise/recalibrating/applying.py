@@ -1,11 +1,11 @@
-"""Files that are read in batches, with all their columns, and the scores in them."""
+"""A map applied to files of any size, in batches: all columns and rows as they are, new columns added."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -13,16 +13,17 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from scorewise import writing
-from scorewise.arrays import Floats
 from scorewise.columns import Columns, Missing, Place, read
+from scorewise.columns.classes import SLACK
 from scorewise.columns.csv_files import Table, Whole
 from scorewise.columns.files import open_files, read_shards
 from scorewise.columns.numbers import in_range, numbers
-from scorewise.columns.roles import choose
+from scorewise.columns.roles import check_columns, choose, class_columns
 from scorewise.columns.rows import settle
 from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
-from scorewise.recalibrating.mapping import Map
+from scorewise.recalibrating.document import CalibrateClassesDocument, Calibrated
+from scorewise.recalibrating.maps import ClassMap, Map
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,6 +91,9 @@ def scan(
         yield made
 
 
+ENDINGS = (".csv", ".parquet")
+
+
 class Applied(NamedTuple):
     """How many rows are to be written, how many left out, and how many lie beyond the scores seen.
 
@@ -102,13 +106,81 @@ class Applied(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def checked(
-    scanned: Sequence[Scanned],
-    columns: Sequence[str],
-    check: Callable[[Columns], int],
-    missing: Missing,
+def apply_files(
+    doc: Calibrated,
+    files: Sequence[str | os.PathLike[str]],
+    out: str | Path,
+    *,
+    score: str | None = None,
+    classes: str | None = None,
+    name: str | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> tuple[Applied, list[str]]:
+    """Write the rows of the files with the probabilities in new columns; notes tell what was guessed.
+
+    `score` or `classes` says which columns hold the scores; those of several classes are else the columns
+    that the map was fitted to. `name` is that of the new column, or for several classes a pattern whose
+    star is the class. The rows pass through in batches, first to be checked, then to be mapped and
+    written; memory does not grow with them. The output is put in place when it is whole.
+    """
+    ending = Path(out).suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
+    place, m = writing.check(out), doc.map
+    notes: list[str] = []
+    with scan(files, encoding) as scanned:
+        names = scanned[0].whole.columns
+        if isinstance(doc, CalibrateClassesDocument):
+            columns = _class_columns(doc, names, classes)
+            made = _class_names(columns, name)
+            scores = list(columns.values())
+        else:
+            score, notes = _score_column(scanned[0], score)
+            scores, made = [score], [name or f"{score}_calibrated"]
+        _check_kept(scanned, made, ending)
+        applied = _checked(scanned, scores, m, missing)
+        _rewrite(scanned, scores, made, m, missing, (place, ending))
+    return applied, [*notes, *applied.notes]
+
+
+def _score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
+    """The column of scores, and a note where it was not named."""
+    columns = file.whole.columns
+    choice = choose(columns, {"score": score})
+    if choice.unsure:
+        settle(choice, next(file.batches(list(choice)), {}), columns)
+    return next(iter(choice)), choice.notes
+
+
+def _class_columns(
+    doc: CalibrateClassesDocument, names: Sequence[str], spec: str | None
+) -> Mapping[str, str]:
+    """The column of each class, in the order of the map."""
+    if spec is None:
+        known = {c.name: c.column or c.name for c in doc.data.classes}
+        check_columns(names, list(known.values()))
+        return known
+    found, classes = class_columns(names, spec), doc.map.classes
+    if set(found) != set(classes):
+        raise BadInput(
+            f"classes={spec} names {', '.join(found)}, but the map is for {', '.join(classes)}"
+        )
+    return {c: found[c] for c in classes}
+
+
+def _class_names(columns: Mapping[str, str], name: str | None) -> list[str]:
+    if name is None:
+        return [f"calibrated_{column}" for column in columns.values()]
+    if name.count("*") != 1:
+        raise BadInput(f'name={name} needs one star, which stands for the class; write "q_*"')
+    return [name.replace("*", c) for c in columns]
+
+
+def _checked(
+    scanned: Sequence[Scanned], columns: Sequence[str], m: Map | ClassMap, missing: Missing
 ) -> Applied:
-    """Refuse scores that the map cannot take; else count the rows, `check` those beyond the scores seen.
+    """Refuse scores that the map cannot take; else count the rows, and those beyond the scores seen.
 
     Batch by batch, as memory does not grow with the rows. Where one is refused the columns are read as a
     whole, to say how many rows there are of that kind.
@@ -121,7 +193,7 @@ def checked(
         for note in kept.notes:
             if ": written " in note:
                 written.setdefault(note.partition(": '")[0], note)
-        return kept.dropped, check(kept)
+        return kept.dropped, _outside(m, kept)
 
     written: dict[str, str] = {}
     rows = dropped = outside = 0
@@ -141,29 +213,32 @@ def checked(
     return Applied(rows - dropped, dropped, outside, tuple(written.values()))
 
 
-# Files written anew with further columns: all rows and columns as they are, in batches.
+def _outside(m: Map | ClassMap, found: Columns) -> int:
+    """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
+    names, columns = zip(*found["score"].items(), strict=True)
+    values = np.stack([column.values for column in columns], axis=1)
+    if m.kind == "probability":
+        beyond = ((values < 0) | (values > 1)).any(1)
+        faults: dict[str, Any] = {"is outside [0, 1]": beyond}
+        if isinstance(m, ClassMap):
+            apart = np.abs(values.sum(1, dtype=np.float64) - 1) > SLACK
+            faults = {"lie outside [0, 1]": beyond, "do not add up to 1": apart}
+        for fault, wrong in faults.items():
+            if wrong.any():
+                listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+                raise BadInput(
+                    f"{listed} {fault} {found.place.rows(wrong)}; the map is for probabilities"
+                )
+    return 0 if isinstance(m, ClassMap) else m.outside(values[:, 0])
 
 
-ENDINGS = (".csv", ".parquet")
-
-
-def place_of(out: str | Path) -> tuple[Path, str]:
-    """Where the output goes, and its ending."""
-    ending = Path(out).suffix.lower()
-    if ending not in ENDINGS:
-        raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
-    return writing.check(out), ending
-
-
-def check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> None:
+def _check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> None:
     """Refuse new columns whose names are taken, and columns that the output cannot hold."""
     first, columns = scanned[0].table.name, scanned[0].whole.columns
     if taken := [name for name in made if name in columns]:
         raise BadInput(f"{first} has a column '{taken[0]}' already; give the new one another name")
-    twice = (
-        next((c for c in columns if columns.count(c) > 1), None) if ending == ".parquet" else None
-    )
-    if twice is not None:
+    twice = next((c for c in columns if columns.count(c) > 1), None)
+    if twice is not None and ending == ".parquet":
         raise BadInput(
             f"{columns.count(twice)} columns of {first} are named '{twice}', which parquet cannot hold; "
             f"write .csv, or give them names apart"
@@ -180,15 +255,15 @@ def check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> 
                     )
 
 
-def rewrite(
+def _rewrite(
     scanned: Sequence[Scanned],
     scores: Sequence[str],
     made: Sequence[str],
-    mapped: Callable[[Floats], Floats],
+    m: Map | ClassMap,
     missing: Missing,
     out: tuple[Path, str],
 ) -> None:
-    """Write the rows of the files with new columns: what `mapped` makes of rows of scores, n x K.
+    """Write the rows of the files with new columns: what the map makes of their scores.
 
     Fields of csv are text and stay so. Only scores become numbers, where the output has types.
     """
@@ -209,7 +284,8 @@ def rewrite(
         frame = frame.drop_nulls([f"score {k}" for k in range(len(scores))])
 
     def calculated(rows: Any) -> Any:
-        q = mapped(np.ascontiguousarray(rows.struct.unnest().to_numpy(), np.float64))
+        s = np.ascontiguousarray(rows.struct.unnest().to_numpy(), np.float64)
+        q = m(s) if isinstance(m, ClassMap) else m(s[:, 0])[:, None]
         return pl.DataFrame({n: q[:, k] for k, n in enumerate(new)}).to_struct()
 
     made_of = pl.struct(f"score {k}" for k in range(len(scores)))
@@ -241,52 +317,3 @@ def _write(frame: pl.LazyFrame, names: Sequence[str], place: Path, ending: str) 
         frame.sink_csv(file, include_header=False)
 
     writing.write(place, fill)
-
-
-# A map applied to files of any size: all columns kept, one added, rows in their order.
-
-
-def apply_files(
-    m: Map,
-    files: Sequence[str | os.PathLike[str]],
-    out: str | Path,
-    *,
-    score: str | None = None,
-    name: str | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> tuple[Applied, list[str]]:
-    """Write the rows of the files with the probabilities in a new column; notes tell what was guessed.
-
-    The rows pass through in batches, first to be checked, then to be mapped and written; memory does not
-    grow with them. The output is put in place when it is whole.
-    """
-    place, ending = place_of(out)
-    with scan(files, encoding) as scanned:
-        score, notes = _score_column(scanned[0], score)
-        made = [name or f"{score}_calibrated"]
-        check_kept(scanned, made, ending)
-        applied = checked(scanned, [score], lambda found: _outside(m, found), missing)
-        rewrite(scanned, [score], made, lambda s: m(s[:, 0])[:, None], missing, (place, ending))
-    return applied, [*notes, *applied.notes]
-
-
-def _score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
-    """The column of scores, and a note where it was not named."""
-    columns = file.whole.columns
-    choice = choose(columns, {"score": score})
-    if choice.unsure:
-        settle(choice, next(file.batches(list(choice)), {}), columns)
-    return next(iter(choice)), choice.notes
-
-
-def _outside(m: Map, found: Columns) -> int:
-    """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
-    ((name, column),) = found["score"].items()
-    if m.scale.kind == "probability":
-        wrong = (column.values < 0) | (column.values > 1)
-        if wrong.any():
-            raise BadInput(
-                f"{name} is outside [0, 1] {found.place.rows(wrong)}; the map is for probabilities"
-            )
-    return m.outside(column.values)

@@ -1,125 +1,246 @@
-"""Maps judged on rows that they have not seen: cross-fitting by cells."""
+"""Which map, if any, is shown to help: candidates judged on rows that they were not fitted to."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec import Meta
 from scipy.special import stdtrit
 
-from scorewise.arrays import Floats, Ints
-from scorewise.columns import Kind
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.estimate import Estimate
-from scorewise.inference.resampling import dealt as deal_cells
-from scorewise.inference.resampling import others
+from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import effective, one_row
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
-from scorewise.recalibrating.cells import FEW, Cells, Points, Scale
-from scorewise.recalibrating.mapping import fitted
+from scorewise.recalibrating.cells import FEW, Cells, Scale
+from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
+from scorewise.show.document import EstimateField, Word, says
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import class_charges, unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
 
-
-@dataclass(frozen=True)
-class Folds:
-    """Cells dealt out to folds: the weights of both classes and their squares, fold by cell."""
-
-    cells: Cells
-    neg: Floats
-    pos: Floats
-    neg2: Floats
-    pos2: Floats
-    tally: Tally
-
-    @property
-    def rows(self) -> Floats:
-        """Weights of all rows: those of negatives, then of positives, fold after fold."""
-        return np.concatenate((self.neg.ravel(), self.pos.ravel()))
-
-    @property
-    def squares(self) -> Floats:
-        """The sums of their squares."""
-        return np.concatenate((self.neg2.ravel(), self.pos2.ravel()))
-
-    @property
-    def fold(self) -> NDArray[np.int64]:
-        """The folds of all rows, in that order."""
-        folds, cells = self.neg.shape
-        return np.tile(np.repeat(np.arange(folds), cells), 2)
+MOST = 10_000  # rows of several classes on which methods are compared
+MANY = 30  # classes beyond which strengths are compared on one fold
+ROUGH = 1e-3  # how exact maps need to be to be compared: loss is flat where it is least
+METHOD, LOG_LOSS = "Name of the method.", "Log loss."
+GAIN = "Log loss of the scores as they are, minus that of this method; paired."
 
 
-def deal(t: Tally, scale: Scale, folds: int, seed: int) -> Folds:
-    """Each row to one of the folds at random.
+@dataclass(frozen=True, kw_only=True)
+class TriedRecord:
+    """One method, cross-fitted."""
 
-    Beyond 8,192 distinct scores neighbours are pooled first.
+    method: Annotated[Word, says(METHOD)]
+    log_loss: Annotated[EstimateField, says(LOG_LOSS)]
+    brier: Annotated[EstimateField, says("Brier score.")]
+    gain: Annotated[EstimateField, says(GAIN)]
+    in_the_large: Annotated[EstimateField, says("Calibration in the large: 0 is right.")]
+    slope: Annotated[EstimateField, says("Calibration slope: 1 is right, below 1 is too bold.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassTriedRecord:
+    """One method for several classes, cross-fitted."""
+
+    method: Annotated[Word, says(METHOD)]
+    strength: Annotated[
+        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
+    ]
+    log_loss: Annotated[EstimateField, says(LOG_LOSS)]
+    brier: Annotated[EstimateField, says("Brier score, the sum over classes.")]
+    accuracy: Annotated[EstimateField, says("Share of rows whose most probable class is right.")]
+    gain: Annotated[EstimateField, says(GAIN)]
+
+
+class Choice(NamedTuple):
+    """The method chosen with its strength, why, all that were tried, and on how many rows."""
+
+    chosen: str
+    strength: float
+    reason: str
+    table: tuple[Any, ...]
+    compared: int
+
+
+def choose(
+    t: Tally | Table, method: str, *, folds: int, seed: int, clip: float, level: float
+) -> Choice:
+    """Judge the candidates, or the method that was named, beside identity.
+
+    Of the candidates, one is chosen by its cross-fitted log loss if it is shown to help, see `verdict`;
+    else identity is kept. Scores of any scale have no identity: of those maps the best is chosen.
     """
-    rng = np.random.default_rng(seed)
-    full = Cells.of(t, scale)
-    start = runs(full.mass, FEW)
-    cells = full.pooled(FEW)
-    columns: list[Floats] = []
-    for weight, square in ((t.neg, t.neg2), (t.pos, t.pos2)):
-        w, w2 = (add_runs(c.astype(float), start) for c in (weight, square))
-        columns += deal_cells(w, w2, folds, rng)
-    neg, neg2, pos, pos2 = columns
-    return Folds(cells, neg, pos, neg2, pos2, t)
-
-
-def out_of_fold(method: str, dealt: Folds) -> Floats:
-    """The probability of each cell in each fold, by the map that was fitted to all other folds."""
-    m, cells = METHODS[method], dealt.cells
-    neg, pos = others(dealt.neg), others(dealt.pos)
-    made = []
-    for k in range(len(neg)):
-        parameters, _ = fitted(m, replace(cells, neg=neg[k], pos=pos[k]))
-        made.append(m.apply(parameters, cells.points))
-    return np.stack(made)
-
-
-def scored(p: Floats, dealt: Folds) -> Tally:
-    """The rows with those probabilities as a tally, to be judged like any other."""
-    columns = np.stack([w.ravel() for w in (dealt.neg, dealt.pos, dealt.neg2, dealt.pos2)])
-    used = columns[:2].sum(0) > 0
-    score, (neg, pos, neg2, pos2) = sum_cells(p.ravel()[used], columns[:, used])
-    if not dealt.tally.weighted:
-        neg, pos = (np.rint(w).astype(np.int64) for w in (neg, pos))
-        neg2, pos2 = neg, pos
-    kind: Kind = "probability"
-    return replace(
-        dealt.tally, score=score, neg=neg, pos=pos, neg2=neg2, pos2=pos2, kind=kind, coarse=None
+    rows: CellFolds | RowFolds = (
+        RowFolds(t, folds, seed, clip) if isinstance(t, Table) else CellFolds(t, folds, seed, clip)
     )
+    auto = method == "auto"
+    names = rows.candidates() if auto else [method]
+    names = list(dict.fromkeys(["identity", *names] if rows.comparable else names))
+    unseen = {name: rows.unseen(name) for name in names}
+    losses = {name: rows.losses(p) for name, (_, p) in unseen.items()}
+    table = []
+    for name, (strength, p) in unseen.items():
+        gain = Estimate.undefined("scores of any scale have no log loss of their own", level)
+        if rows.comparable:
+            gain = paired(losses["identity"] - losses[name], rows.w, rows.w2, level)
+        table.append(rows.judged(p, level, method=name, strength=strength, gain=gain))
+    chosen, reason = method, "asked for"
+    if auto and rows.comparable:
+        chosen, reason = verdict(losses, rows.w, rows.w2, rows.fold, level)
+    elif auto:
+        chosen = min(table, key=lambda row: row.log_loss.value).method
+        reason = "least log loss of all that take scores of any scale"
+    return Choice(chosen, unseen[chosen][0], reason, tuple(table), rows.compared)
 
 
-def losses(p: Floats, clip: float) -> Floats:
-    """The log loss of each row: of negatives, then of positives, fold after fold."""
-    kept = np.clip(p, clip, 1 - clip)
-    return np.concatenate((-np.log1p(-kept).ravel(), -np.log(kept).ravel()))
+class CellFolds:
+    """Cells of one score a row, whose rows are dealt to folds at random.
+
+    Beyond 8,192 distinct scores neighbours are pooled first. `w` are the weights of all rows, `w2` the
+    sums of their squares and `fold` their folds: those of negatives, then of positives, fold after fold.
+    """
+
+    def __init__(self, t: Tally, folds: int, seed: int, clip: float) -> None:
+        rng = np.random.default_rng(seed)
+        full = Cells.of(t, Scale.of(t, clip))
+        start = runs(full.mass, FEW)
+        self.tally, self.clip, self.cells = t, clip, full.pooled(FEW)
+        self.comparable, self.compared = t.kind != "score", t.origin.rows
+        columns: list[Floats] = []
+        for side in ((t.neg, t.neg2), (t.pos, t.pos2)):
+            w, w2 = (add_runs(c.astype(float), start) for c in side)
+            columns += dealt(w, w2, folds, rng)
+        self.neg, self.neg2, self.pos, self.pos2 = columns
+        self.w = np.concatenate((self.neg.ravel(), self.pos.ravel()))
+        self.w2 = np.concatenate((self.neg2.ravel(), self.pos2.ravel()))
+        self.fold = np.tile(np.repeat(np.arange(folds), len(self.cells.x)), 2)
+
+    def candidates(self) -> list[str]:
+        """The methods that suit the kind of score and the number of rows of the smaller class."""
+        t = self.tally
+        sides = zip((t.negatives, t.positives), t.squares, strict=True)
+        rows = min(effective(w, w2) for w, w2 in sides)
+        fit = [m.name for m in METHODS.values() if t.kind in m.kinds and rows >= m.least]
+        # isotonic says 0 and 1, and its variant says the same otherwise
+        return [name for name in fit if name != "isotonic"] or ["platt"]
+
+    def unseen(self, method: str) -> tuple[float, Floats]:
+        """The probability of each cell in each fold, by the map that was fitted to all other folds."""
+        cells = self.cells
+        if method == "identity":
+            p = unit(cells.points.score, self.tally.kind)
+            return 1.0, np.broadcast_to(p, self.neg.shape)
+        made = []
+        for neg, pos in zip(others(self.neg), others(self.pos), strict=True):
+            parameters, _ = fitted(method, replace(cells, neg=neg, pos=pos))
+            made.append(METHODS[method].apply(parameters, cells.points))
+        return 1.0, np.stack(made)
+
+    def losses(self, p: Floats) -> Floats:
+        """The log loss of each row."""
+        kept = np.clip(p, self.clip, 1 - self.clip)
+        return np.concatenate((-np.log1p(-kept).ravel(), -np.log(kept).ravel()))
+
+    def judged(self, p: Floats, level: float, *, strength: float, **known: Any) -> TriedRecord:
+        """How good those probabilities are: the rows with them as a tally, judged like any other."""
+        columns = np.stack([w.ravel() for w in (self.neg, self.pos, self.neg2, self.pos2)])
+        used = columns[:2].sum(0) > 0
+        score, (neg, pos, neg2, pos2) = sum_cells(p.ravel()[used], columns[:, used])
+        if not self.tally.weighted:
+            neg, pos = (np.rint(w).astype(np.int64) for w in (neg, pos))
+            neg2, pos2 = neg, pos
+        cells: dict[str, Any] = {"score": score, "neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+        made = replace(self.tally, **cells, kind="probability", coarse=None)
+        return TriedRecord(
+            **known,
+            log_loss=log_loss(made, clip=self.clip, level=level),
+            brier=brier(made, level=level),
+            in_the_large=calibration_intercept(made, clip=self.clip, level=level),
+            slope=calibration_slope(made, clip=self.clip, level=level),
+        )
 
 
-def difference(first: Floats, second: Floats, dealt: Folds, level: float) -> Estimate:
-    """Mean loss of the first less that of the second, row by row, with its t interval."""
-    return paired(first - second, dealt.rows, dealt.squares, level)
+class RowFolds:
+    """Rows of several classes, dealt to folds at random, class by class.
 
+    The rows are sorted by what is in them, so their order in the input does not matter. Beyond 10,000,
+    as many are drawn.
+    """
 
-def before(dealt: Folds, kind: Kind) -> Any:
-    """The probabilities that the scores stand for, the same in each fold."""
-    points: Points = dealt.cells.points
-    return np.broadcast_to(unit(points.score, kind), dealt.neg.shape)
+    comparable = True
 
+    def __init__(self, t: Table, folds: int, seed: int, clip: float) -> None:
+        rng = np.random.default_rng(seed)
+        self.rows = len(t)
+        if len(t) > MOST:
+            t = t.at(np.sort(rng.permutation(len(t))[:MOST]))
+        by_class = np.argsort(t.y, kind="stable")
+        shuffled = by_class[np.lexsort((rng.random(len(t)), t.y[by_class]))]
+        self.fold: Ints = np.empty(len(t), np.int64)
+        self.fold[shuffled] = np.arange(len(t)) % folds
+        self.table, self.clip, self.compared = t, clip, len(t)
+        self.w, self.w2 = t.w, t.w**2
 
-def candidates(t: Tally) -> Sequence[str]:
-    """The methods that suit the kind of score and the number of rows of the smaller class."""
-    sides = zip((t.negatives, t.positives), t.squares, strict=True)
-    rows = min(effective(w, w2) for w, w2 in sides)
-    fit = [m.name for m in METHODS.values() if t.kind in m.kinds and rows >= m.least]
-    # isotonic says 0 and 1, and its variant says the same otherwise
-    return [name for name in fit if name != "isotonic"] or ["platt"]
+    def candidates(self) -> list[str]:
+        """The methods that suit the number of rows."""
+        return [m.name for m in CLASS_METHODS.values() if self.rows >= m.least(self.table.many)]
+
+    def unseen(self, method: str) -> tuple[float, Floats]:
+        """The strength, strong ones first, after which a weaker one is no better, and the probabilities.
+
+        It is chosen on all folds; with many classes, whose matrix takes long, on the first alone.
+        """
+        m, t = CLASS_METHODS[method], self.table
+        if not m.names:
+            return m.strengths[0], t.p
+        folds = range(int(self.fold.max()) + 1)
+        looked = folds if t.many <= MANY else folds[:1]
+        starts: dict[int, Any] = dict.fromkeys(looked)
+        judged: Bools = np.isin(self.fold, looked)
+        best, least = None, np.inf
+        for strength in m.strengths:
+            p = t.p.copy()
+            for k in looked:
+                starts[k] = self._fill(p, method, k, strength, starts[k])
+            loss = float((t.w * self.losses(p))[judged].sum())
+            if loss >= least:
+                break
+            best, least, near = (strength, p), loss, starts[0]
+        assert best is not None
+        for k in folds[len(looked) :]:
+            near = self._fill(best[1], method, k, best[0], near)
+        return best
+
+    def _fill(self, p: Floats, method: str, k: int, strength: float, start: Any) -> Any:
+        """Put in the probabilities of a fold by the map of all others; gives the vector it comes from."""
+        t, held = self.table, self.fold == k
+        parameters, found = CLASS_METHODS[method].fit(t.at(~held), strength, start, exact=ROUGH)
+        p[held] = mapped(parameters, t.x[held])
+        return found
+
+    def losses(self, p: Floats) -> Floats:
+        """The log loss of each row."""
+        t = self.table
+        return -np.log(np.clip(p[np.arange(len(t)), t.y], self.clip, 1 - self.clip))
+
+    def judged(self, p: Floats, level: float, **known: Any) -> ClassTriedRecord:
+        """How good those probabilities are."""
+        t, loss = self.table, self.losses(p)
+
+        def mean(values: Floats) -> Estimate:
+            return replace(paired(values, self.w, self.w2, level), baseline=None)
+
+        return ClassTriedRecord(
+            **known,
+            log_loss=mean(loss),
+            brier=mean(class_charges(t.y, p, -loss, "brier")),
+            accuracy=mean((p.argmax(1) == t.y).astype(float)),
+        )
 
 
 # Which of the maps that were tried is taken, if any: shown to help, and no rougher than need be.
@@ -200,77 +321,3 @@ def _mean(gap: Floats, w: Floats, w2: Floats) -> tuple[float, float, float]:
         return mean, math.inf, n
     variance = float((w2 * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
     return mean, float(np.sqrt(variance)), n
-
-
-# Which map, if any, is shown to help: candidates judged on rows that they have not seen.
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A method on rows that it was not fitted to; `gain` is the log loss it saves against identity."""
-
-    method: str
-    log_loss: Estimate
-    brier: Estimate
-    gain: Estimate
-    in_the_large: Estimate
-    slope: Estimate
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The method chosen, why, and all that were tried."""
-
-    chosen: str
-    reason: str
-    table: tuple[Judged, ...]
-
-
-def choose(t: Tally, method: str, *, folds: int, seed: int, clip: float, level: float) -> Choice:
-    """Judge the candidates, or the method that was named, beside identity.
-
-    Of the candidates, one is chosen by its cross-fitted log loss if it is shown to help, see `verdict`;
-    else identity is kept.
-    """
-    dealt = deal(t, Scale.of(t, clip), folds, seed)
-    auto = method == "auto"
-    names = list(candidates(t)) if auto else [method]
-    if t.kind != "score" and "identity" not in names:
-        names.insert(0, "identity")
-    found = {name: _found(name, dealt) for name in names}
-    table = tuple(_judge(name, p, dealt, clip, level) for name, p in found.items())
-    if not auto:
-        return Choice(method, "asked for", table)
-    charged = {name: losses(p, clip) for name, p in found.items()}
-    if t.kind == "score":
-        best = min(table, key=lambda row: row.log_loss.value)
-        return Choice(best.method, "least log loss of all that take scores of any scale", table)
-    return Choice(*verdict(charged, dealt.rows, dealt.squares, dealt.fold, level), table)
-
-
-def _found(name: str, dealt: Folds) -> Floats:
-    """What a method says of rows that it has not seen."""
-    found: Floats = (
-        before(dealt, dealt.tally.kind) if name == "identity" else out_of_fold(name, dealt)
-    )
-    return found
-
-
-def _judge(name: str, p: Floats, dealt: Folds, clip: float, level: float) -> Judged:
-    made = scored(p, dealt)
-    return Judged(
-        name,
-        log_loss(made, clip=clip, level=level),
-        brier(made, level=level),
-        _gain(p, dealt, clip, level),
-        calibration_intercept(made, clip=clip, level=level),
-        calibration_slope(made, clip=clip, level=level),
-    )
-
-
-def _gain(p: Floats, dealt: Folds, clip: float, level: float) -> Estimate:
-    kind = dealt.tally.kind
-    if kind == "score":
-        return Estimate.undefined("scores of any scale have no log loss of their own", level)
-    first, second = losses(before(dealt, kind), clip), losses(p, clip)
-    return difference(first, second, dealt, level)

@@ -14,21 +14,19 @@ from msgspec import Meta
 from scorewise.columns.classes import ClassRows
 from scorewise.errors import BadInput, plain
 from scorewise.recalibrating.cells import FEW
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap
-from scorewise.recalibrating.mapping import Clip, Map, Seal, sealed
+from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal, sealed
 from scorewise.recalibrating.methods import METHODS
 from scorewise.show.data import DataRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
     Document,
-    Estimated,
     Hints,
     Level,
     Word,
     document_type,
     from_dict,
-    record_of,
     says,
     with_cautions,
 )
@@ -36,6 +34,7 @@ from scorewise.show.page import (
     Column,
     Page,
     Section,
+    Sentence,
     Table,
     count,
     counted,
@@ -44,6 +43,7 @@ from scorewise.show.page import (
     percent,
     written,
 )
+from scorewise.tallies import Tally
 from scorewise.writing import seal
 
 if TYPE_CHECKING:
@@ -53,8 +53,13 @@ NAMED = 5  # classes whose rows are given one by one
 CHOSEN, MEANING = "The method of the map.", "What that method does."
 REASON = "Why this method was taken."
 TABLE = "Each method that was tried, on rows that it had not seen."
-METHOD, LOG_LOSS = "Name of the method.", "Log loss."
-GAIN = "Log loss of the scores as they are, minus that of this method; paired."
+BEFORE_AND_AFTER = {
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "accuracy": "Accuracy",
+    "in_the_large": "Calibration in the large",
+    "slope": "Calibration slope",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +71,6 @@ class SettingsRecord:
     seed: Annotated[Count, says("Seed of the random folds.")]
     clip: Annotated[Clip, says("Probabilities are kept this far from 0 and 1.")]
     level: Annotated[Level, says("Confidence level of the intervals.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TriedRecord:
-    """One method, cross-fitted."""
-
-    method: Annotated[Word, says(METHOD)]
-    log_loss: Annotated[Estimated, says(LOG_LOSS)]
-    brier: Annotated[Estimated, says("Brier score.")]
-    gain: Annotated[Estimated, says(GAIN)]
-    in_the_large: Annotated[Estimated, says("Calibration in the large: 0 is right.")]
-    slope: Annotated[Estimated, says("Calibration slope: 1 is right, below 1 is too bold.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,16 +106,8 @@ class CalibrateDocument(Document):
         ]
         if self.chosen != "identity":
             facts.append(("Beyond", f"scores outside that range are {self.outside}"))
-        names = {
-            "log_loss": "Log loss",
-            "brier": "Brier score",
-            "in_the_large": "Calibration in the large",
-            "slope": "Calibration slope",
-        }
         legend = "Calibrated are 0 in the large and slope 1; a slope below 1 is too bold."
-        tried = _tried(self, "brier", "Brier", "scores")
-        changed = _changed(self, names, [legend])
-        return Page(self.command, [Section(facts=facts), tried, *changed, *hints(self.hints)])
+        return _page(self, facts, "brier", "scores", [legend])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,20 +170,6 @@ class ClassDataRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassTriedRecord:
-    """One method for several classes, cross-fitted."""
-
-    method: Annotated[Word, says(METHOD)]
-    strength: Annotated[
-        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
-    ]
-    log_loss: Annotated[Estimated, says(LOG_LOSS)]
-    brier: Annotated[Estimated, says("Brier score, the sum over classes.")]
-    accuracy: Annotated[Estimated, says("Share of rows whose most probable class is right.")]
-    gain: Annotated[Estimated, says(GAIN)]
-
-
-@dataclass(frozen=True, kw_only=True)
 class CalibrateClassesDocument(Document):
     """A map of several classes, and what it was chosen from."""
 
@@ -226,43 +197,33 @@ class CalibrateClassesDocument(Document):
             ("Chosen", f"{self.chosen}: {self.reason}"),
             ("Map", meaning),
         ]
-        names = {"log_loss": "Log loss", "brier": "Brier score", "accuracy": "Accuracy"}
-        tried = _tried(self, "accuracy", "Accuracy", "probabilities")
-        changed = _changed(self, names)
-        return Page(self.command, [Section(facts=facts), tried, *changed, *hints(self.hints)])
+        return _page(self, facts, "accuracy", "probabilities")
 
 
 Calibrated: TypeAlias = CalibrateDocument | CalibrateClassesDocument
 
 
-def calibrate_document(r: Recalibrator) -> CalibrateDocument:
-    """The document of a map from one score a row."""
-    method = METHODS[r.chosen]
+def calibrate_document(r: Recalibrator) -> Calibrated:
+    """The document of a fitted map."""
+    m, choice = r.map_, r.choice_
+    known: dict[str, Any] = {
+        "settings": r.settings,
+        "chosen": m.method,
+        "reason": choice.reason,
+        "table": list(choice.table),
+        "map": sealed(m),
+    }
+    if isinstance(m, ClassMap):
+        meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
+        made = CalibrateClassesDocument(data=r.data_, meaning=meaning, hints=list(remarks), **known)
+        return sealed(with_cautions(made))
+    method, t = METHODS[m.method], r.tally_
     doc = CalibrateDocument(
-        settings=r.settings,
-        data=DataRecord.of(r.tally_),
-        chosen=r.chosen,
+        data=DataRecord.of(t),
         meaning=method.meaning,
         outside=method.outside,
-        reason=r.choice_.reason,
-        table=[record_of(TriedRecord, row) for row in r.table],
-        map=sealed(r.map_),
-        hints=list(_hints(r)),
-    )
-    return sealed(with_cautions(doc))
-
-
-def class_document(r: Recalibrator) -> CalibrateClassesDocument:
-    """The document of a map of several classes."""
-    doc = CalibrateClassesDocument(
-        settings=r.settings,
-        data=r.data_,
-        chosen=r.chosen,
-        meaning=CLASS_METHODS[r.chosen].meaning,
-        reason=r.choice_.reason,
-        table=[record_of(ClassTriedRecord, row) for row in r.table],
-        map=sealed(r.map_),
-        hints=list(_class_hints(r)),
+        hints=list(_hints(m, t)),
+        **known,
     )
     return sealed(with_cautions(doc))
 
@@ -292,8 +253,7 @@ def read_map(path: str | Path) -> Calibrated:
     raise BadInput(f"{name} is damaged or was edited; fit the map again")
 
 
-def _hints(r: Recalibrator) -> Iterator[str]:
-    t, m = r.tally_, r.map_
+def _hints(m: Map, t: Tally) -> Iterator[str]:
     if m.smoothed:
         yield (
             "A threshold tells the classes apart, so that no slope is steep enough: the labels were "
@@ -311,8 +271,7 @@ def _hints(r: Recalibrator) -> Iterator[str]:
         yield "This map may say 0 or 1, and be certain and wrong; isotonic_strict never does."
 
 
-def _class_hints(r: Recalibrator) -> Iterator[str]:
-    m, compared = r.map_, getattr(r.choice_, "compared", 0)
+def _class_hints(m: ClassMap, compared: int) -> Iterator[str]:
     if m.absent and m.method != "identity":
         yield (
             f"No row has the class {', '.join(m.absent)}: its own slope and intercept stay as in the "
@@ -326,16 +285,26 @@ def _class_hints(r: Recalibrator) -> Iterator[str]:
         yield "Higher probabilities do not go with the class: the best map that does not fall is flat."
 
 
-def _tried(doc: Calibrated, further: str, title: str, what: str) -> Section:
-    """The methods that were tried, best first, with a further measure beside log loss."""
+def _page(
+    doc: Calibrated,
+    facts: Sequence[tuple[str, Sentence]],
+    further: str,
+    what: str,
+    lines: Sequence[str] = (),
+) -> Page:
+    """Facts, the methods that were tried, best first, and the scores before and after the map.
+
+    A `further` measure stands beside log loss; `what` the map is applied to.
+    """
     level = percent(doc.settings.level)
+    interval = Column(level, "interval")
     columns = [
         Column("Method", "text"),
         Column("Log loss", "value"),
-        Column(level, "interval"),
-        Column(title, "value"),
+        interval,
+        Column(further.capitalize(), "value"),
         Column("Saved", "value"),
-        Column(level, "interval"),
+        interval,
     ]
     table: list[Any] = sorted(doc.table, key=lambda row: row.log_loss.value)
     rows = [
@@ -349,27 +318,24 @@ def _tried(doc: Calibrated, further: str, title: str, what: str) -> Section:
         for row in table
     ]
     legend = f"On rows not seen in fitting ({doc.settings.folds} folds)."
-    if any(row.gain.value is not None for row in table):
+    if not all(row.gain.why for row in table):
         legend += f" Saved: log loss of the {what} as they are, less that of the method; paired."
-    return Section("Tried", table=Table(columns, rows), lines=[legend])
-
-
-def _changed(doc: Calibrated, names: Mapping[str, str], lines: Sequence[str] = ()) -> list[Section]:
-    """The scores as they are beside what the map makes of them, if it changes them."""
-    found: dict[str, Any] = {row.method: row for row in doc.table}
-    if doc.chosen == "identity" or "identity" not in found:
-        return []
-    before, after = found["identity"], found[doc.chosen]
-    rows = [
-        (title, *(getattr(row, key) for row in (before, before, after, after)))
-        for key, title in names.items()
-    ]
-    level = Column(percent(doc.settings.level), "interval")
-    columns = [
-        Column("", "text"),
-        Column("Before", "value"),
-        level,
-        Column("After", "value"),
-        level,
-    ]
-    return [Section("Before and after", table=Table(columns, rows), lines=lines)]
+    tried = Section("Tried", table=Table(columns, rows), lines=[legend])
+    sections = [Section(facts=facts), tried]
+    found = {row.method: row for row in table}
+    if doc.chosen != "identity" and "identity" in found:
+        before, after = found["identity"], found[doc.chosen]
+        columns = [
+            Column("", "text"),
+            Column("Before", "value"),
+            interval,
+            Column("After", "value"),
+            interval,
+        ]
+        rows = [
+            (title, *(getattr(row, key) for row in (before, before, after, after)))
+            for key, title in BEFORE_AND_AFTER.items()
+            if hasattr(before, key)
+        ]
+        sections.append(Section("Before and after", table=Table(columns, rows), lines=lines))
+    return Page(doc.command, [*sections, *hints(doc.hints)])

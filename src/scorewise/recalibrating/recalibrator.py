@@ -11,33 +11,23 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, binary_rows, take
+from scorewise.columns import Kind, Missing, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, is_source, is_wide, take_classes
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput
 from scorewise.recalibrating.applying import Applied, apply_files
-from scorewise.recalibrating.choosing import Choice, Judged, choose
-from scorewise.recalibrating.classes.applying import apply_class_files
-from scorewise.recalibrating.classes.choosing import (
-    ClassChoice,
-    ClassJudged,
-    choose_classes,
-    fixed,
-)
-from scorewise.recalibrating.classes.maps import Table
-from scorewise.recalibrating.classes.methods import CLASS_METHODS, ClassMap, scores_of
+from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
     Calibrated,
+    CalibrateDocument,
     ClassDataRecord,
     SettingsRecord,
     calibrate_document,
-    class_document,
     read_map,
 )
-from scorewise.recalibrating.mapping import Map
-from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.methods.nonparametric import both
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Table
+from scorewise.recalibrating.methods import METHODS, both
 from scorewise.show.document import dumps
 from scorewise.show.page import count as count_of
 from scorewise.show.shown import Shown
@@ -76,6 +66,8 @@ class Recalibrator(Shown):
     """
 
     notes: tuple[str, ...] = ()  # what was guessed and decided in reading the rows
+    map_: Map | ClassMap
+    classes_: tuple[Any, ...]
 
     def __init__(
         self,
@@ -187,12 +179,10 @@ class Recalibrator(Shown):
                 f'{self.method} needs probabilities or logits; pass kind="logit" if these are logits, '
                 f"or choose one of {', '.join(fit)}"
             )
-        self._loaded: Calibrated | None = None
-        self._choice: Choice | ClassChoice | None = None
-        self.tally_, self._several = t, False
-        self.classes_: tuple[Any, ...] = (t.origin.negative, t.origin.positive)
-        chosen = self.method if self.method != "auto" else self._chose().chosen
-        self.map_: Any = Map.fit(chosen, t, self.clip)
+        self.tally_, self.classes_ = t, (t.origin.negative, t.origin.positive)
+        self._start(t)
+        chosen = self._chose().chosen if self.method == "auto" else self.method
+        self.map_ = Map.fit(chosen, t, self.clip)
         return self
 
     def fit_rows(self, rows: ClassRows, columns: Mapping[str, str] | None = None) -> Self:
@@ -201,17 +191,15 @@ class Recalibrator(Shown):
         self._suits(CLASS_METHODS, "several classes")
         t = Table.of(rows, self.clip)
         if t.seen.sum() < 2:
-            said = "there are no rows" if not len(t) else "all rows are of one class"
-            raise BadInput(f"no map can be learned: {said}")
-        self._loaded, self._choice = None, None
+            why = "there are no rows" if not len(t) else "all rows are of one class"
+            raise BadInput(f"no map can be learned: {why}")
         self.rows_, self.data_, self.classes_ = t, ClassDataRecord.of(rows, columns), rows.classes
-        self._several = True
+        self._start(t)
         chosen, strength = self.method, 1.0
-        if not fixed(self.method):
-            choice = self._chose()
-            assert isinstance(choice, ClassChoice)
-            chosen, strength = choice.chosen, choice.strength
-        self.map_ = ClassMap.fit(chosen, t, rows.classes, rows.kind, self.clip, strength)
+        if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
+            chosen, strength = self._chose()[:2]
+        known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
+        self.map_ = ClassMap.fit(chosen, t, strength, **known)
         return self
 
     def apply_files(
@@ -230,9 +218,7 @@ class Recalibrator(Shown):
         All other columns and the order of the rows stay; files may be larger than memory. The new column is
         `name`, else COLUMN_calibrated; of several classes a pattern such as "q_*", else calibrated_COLUMN.
         """
-        self._known()
-        m, data = self.map_, self.document().data
-        several = isinstance(data, ClassDataRecord)
+        m, several = self._fitted().map_, isinstance(self.map_, ClassMap)
         wrong, right = ("score", "classes") if several else ("classes", "score")
         if {"score": score, "classes": classes}[wrong] is not None:
             what = "several classes" if several else "one score"
@@ -240,15 +226,13 @@ class Recalibrator(Shown):
                 f"{wrong}= does not fit the map, which is for {what}; pass {right}= instead"
             )
         paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-        how: dict[str, Any] = {"name": name, "missing": missing, "encoding": encoding}
-        notes: list[str] = []
-        if isinstance(data, ClassDataRecord):
-            done = apply_class_files(m, data, paths, out, classes=classes, **how)
-        else:
-            done, notes = apply_files(m, paths, out, score=score, **how)
+        done, notes = apply_files(
+            self.document(), paths, out, score=score, classes=classes, name=name, missing=missing,
+            encoding=encoding,
+        )  # fmt: skip
         if done.dropped:
             notes = [*notes, f"{count_of(done.dropped)} rows without a score were left out"]
-        if done.outside:
+        if done.outside and isinstance(m, Map):
             notes = [
                 *notes,
                 f"{count_of(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
@@ -257,60 +241,56 @@ class Recalibrator(Shown):
         warn(notes)
         return done._replace(notes=tuple(notes))
 
+    def _start(self, t: Tally | Table) -> None:
+        self._loaded: Calibrated | None = None
+        self._choice: Choice | None = None
+        self._rows = t
+
     @property
-    def choice_(self) -> Choice | ClassChoice:
+    def choice_(self) -> Choice:
         """What was found of each method on rows not seen; made when first asked for."""
-        self._known()
-        if self._loaded is not None:
+        if self._fitted()._loaded is not None:
             raise BadInput("a stored map has its table in to_dict()['table'] only")
         return self._chose()
 
-    def _chose(self) -> Choice | ClassChoice:
+    def _chose(self) -> Choice:
         if self._choice is None:
             kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
-            if self._several:
-                self._choice = choose_classes(self.rows_, self.method, **kept)
-            else:
-                self._choice = choose(self.tally_, self.method, **kept)
+            self._choice = choose(self._rows, self.method, **kept)
         return self._choice
 
     @property
     def chosen(self) -> str:
         """The method of the map."""
-        self._known()
-        return str(self.map_.method)
+        return self._fitted().map_.method
 
     @property
-    def table(self) -> tuple[Judged, ...] | tuple[ClassJudged, ...]:
+    def table(self) -> tuple[Any, ...]:
         """Each method tried: log loss and Brier on rows not seen, and what it saves against identity."""
         return self.choice_.table
 
     def transform(self, p: Any) -> Floats:
         """The probability that each score stands for; for several classes, a column for each."""
-        scores = self._scores(p)
-        made: Floats = self.map_(scores)
-        return made
+        m = self._fitted().map_
+        return m(m.scores_of(p))
 
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of each class: of two, negative in the first column, positive in the second."""
         q = self.transform(p)
-        if self._several:
-            return q
-        return np.stack([1 - q, q], axis=1)
+        return q if q.ndim == 2 else np.stack([1 - q, q], axis=1)
 
     def predict_interval(self, p: Any) -> Floats:
         """For `venn_abers`, the probabilities if the row were negative (first column) or positive."""
-        scores = self._scores(p)
-        if self.chosen != "venn_abers":
-            raise BadInput(f"{self.chosen} gives one probability; fit with method='venn_abers'")
-        return np.stack(both(self.map_.parameters, scores), axis=1)
+        m = self._fitted().map_
+        scores = m.scores_of(p)
+        if m.method != "venn_abers":
+            raise BadInput(f"{m.method} gives one probability; fit with method='venn_abers'")
+        return np.stack(both(m.parameters, scores), axis=1)
 
     def outside(self, p: Any) -> int:
         """How many scores lie beyond those that the map was fitted to."""
-        scores = self._scores(p)
-        if self._several:
-            raise BadInput("rows of several classes have no range; this is for one score a row")
-        return int(self.map_.outside(scores))
+        m = self._fitted().map_
+        return m.outside(m.scores_of(p))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
@@ -325,10 +305,7 @@ class Recalibrator(Shown):
 
     def document(self) -> Calibrated:
         """What is written and shown; `scorewise schema calibrate` prints its schema."""
-        self._known()
-        if self._loaded is not None:
-            return self._loaded
-        return class_document(self) if self._several else calibrate_document(self)
+        return self._fitted()._loaded or calibrate_document(self)
 
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, with what it was made of."""
@@ -339,19 +316,18 @@ class Recalibrator(Shown):
         """The map that `save` wrote; it gives the same probabilities to the last bit."""
         doc = read_map(path)
         made = cls(kind=doc.map.kind, **vars(doc.settings))
-        made._loaded, made._choice, made.map_ = doc, None, doc.map
-        if isinstance(doc.data, ClassDataRecord):
-            made._several, made.classes_ = True, made.map_.classes
+        made._loaded, made.map_ = doc, doc.map
+        if isinstance(doc, CalibrateDocument):
+            made.classes_ = (doc.data.negative, doc.data.positive)
         else:
-            made._several, made.classes_ = False, (doc.data.negative, doc.data.positive)
+            made.classes_ = doc.map.classes
         return made
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the map, and reliability before and after; see `displays.RecalibrationDisplay`."""
         from scorewise.displays import RecalibrationDisplay
 
-        self._known()
-        if self._loaded is not None:
+        if self._fitted()._loaded is not None:
             raise BadInput("a stored map has no rows to draw; fit it again to plot it")
         return RecalibrationDisplay.from_recalibrator(self, ax=ax)
 
@@ -363,17 +339,10 @@ class Recalibrator(Shown):
             return super().__repr__()
         return f"Recalibrator({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 
-    def _scores(self, p: Any) -> Any:
-        self._known()
-        if self._several:
-            return scores_of(p, self.map_)
-        column = p if hasattr(p, "__len__") else np.asarray(p)
-        rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
-        return take(rows, {"score": column}, kind=self.map_.scale.kind).scores["score"]
-
-    def _known(self) -> None:
+    def _fitted(self) -> Self:
         if not self.__sklearn_is_fitted__():
             raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
+        return self
 
     @property
     def settings(self) -> SettingsRecord:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from msgspec import Meta
 
-from scorewise.show.document import Count, Number, says
+from scorewise.show.document import Count, Number, record_of, says
 from scorewise.show.page import Name, Sentence, count, counted, names, percent
 
 if TYPE_CHECKING:
@@ -38,21 +38,8 @@ class DataRecord:
     @classmethod
     def of(cls, t: Tally) -> DataRecord:
         """The record of the rows of a tally."""
-        o = t.origin
-        return cls(
-            sources=list(o.sources),
-            label=o.label,
-            positive=o.positive,
-            negative=o.negative,
-            rule=o.rule,
-            rows=o.rows,
-            positives=o.positives,
-            negatives=o.negatives,
-            dropped=o.dropped,
-            weight=o.weight,
-            weight_positives=float(t.positives),
-            weight_negatives=float(t.negatives),
-        )
+        weights = {"weight_positives": float(t.positives), "weight_negatives": float(t.negatives)}
+        return record_of(cls, t.origin, **weights)
 
     def facts(self) -> list[tuple[str, Sentence]]:
         """What a page says of them, as pairs of a key and a sentence."""

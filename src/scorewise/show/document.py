@@ -127,14 +127,12 @@ class MeasureRow(Estimated, NamedMeasure):
     @classmethod
     def of(cls, m: Measure, e: Estimate) -> MeasureRow:
         """The row of a measure."""
-        names = {key: getattr(m, key) for key in ("name", "title", "group", "meaning", "better")}
-        return cls(**names, **estimated(e), skill=finite(m.skill(e)))
+        return record_of(cls, e, m, skill=m.skill(e))
 
 
 def estimated(e: Estimate) -> Json:
     """The fields of an estimate, for a record that has more; numbers that are not finite are none."""
-    values = ((field.name, getattr(e, field.name)) for field in fields(Estimated))
-    return {name: finite(x) if isinstance(x, float) else x for name, x in values}
+    return vars(record_of(Estimated, e))
 
 
 def finite(x: float) -> float | None:

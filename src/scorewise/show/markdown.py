@@ -36,7 +36,7 @@ def page_parts(page: Page) -> list[str]:
     for section in page.sections:
         parts += [f"**{escape(section.title)}**"] if section.title else []
         facts = [*_facts(section), *map(_matrix, section.matrices)]
-        lines = [f"- {_said(line)}" for line in section.lines]
+        lines = [f"- {_sentence(line)}" for line in section.lines]
         parts += ["\n".join(facts)] if facts else []
         parts += _tables(section.table) if section.table else []
         parts += ["\n".join(lines)] if lines else []
@@ -45,7 +45,7 @@ def page_parts(page: Page) -> list[str]:
     return [*parts, f"<sub>{' '.join([*notes, f'scorewise {escape(__version__)}'])}</sub>"]
 
 
-def _said(text: Sentence) -> str:
+def _sentence(text: Sentence) -> str:
     return sentence(text, code, escape)
 
 
@@ -54,9 +54,9 @@ def _facts(section: Section) -> list[str]:
     lines: list[str] = []
     for key, fact in section.facts:
         if key or not lines:
-            lines.append(f"- {escape(key)}: {_said(fact)}")
+            lines.append(f"- {escape(key)}: {_sentence(fact)}")
         else:
-            lines[-1] += f"; {_said(fact)}"
+            lines[-1] += f"; {_sentence(fact)}"
     return lines
 
 
@@ -69,7 +69,7 @@ def _tables(table: Table) -> list[str]:
     """A table for each group, under its title."""
     at = [i for i, c in enumerate(table.columns) if not _gathered(c)]
     columns = [table.columns[i] for i in at]
-    head = [_said(c.title) for c in columns]
+    head = [_sentence(c.title) for c in columns]
     sides = ["---" if c.left else "--:" for c in columns]
     parts: list[str] = []
     for title, rows in table.groups():
@@ -87,7 +87,7 @@ def _gathered(c: Column) -> bool:
 
 
 def _cell(cell: Any, column: Column) -> str:
-    """A cell; the best of a row is bold, and a reason in italics."""
+    """A cell; a winner is bold, and a reason in italics."""
     if column.format == "interval or reason":
         return _limits(cell)
     if column.format == "compared" and cell:
@@ -102,7 +102,7 @@ def _limits(e: Any) -> str:
 
 def _notes(table: Table) -> list[str]:
     """What a reader must know of a table, and what the columns hold that it does not show."""
-    notes = ["Bold: the best point value."] * any(c.format == "compared" for c in table.columns)
+    notes = [f"Bold: {table.starred}"] if table.starred else []
     notes += [escape(c.meaning) for c in table.columns if c.meaning]
     for i, c in enumerate(table.columns):
         if _gathered(c):

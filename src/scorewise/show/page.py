@@ -7,9 +7,10 @@ escaping and alignment belong to the renderers (terminal, Markdown).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from scorewise.errors import plain
 from scorewise.estimate import decimals, number
@@ -29,7 +30,7 @@ Format = Literal[
     "interval or reason",  # and what coarsening has left; why there is no value
     "baseline",  # of a measure: what chance, the best constant or calibrated scores would get
     "skill",  # of a measure: in percent, with a bar where there is room; else the p-value
-    "compared",  # value and interval, marked where they are the best of the row
+    "compared",  # value and interval, marked where a paired comparison with every other is won
 ]
 LEFT: frozenset[Format] = frozenset({"text", "name", "title", "interval or reason", "compared"})
 
@@ -43,25 +44,9 @@ class Name(str):
 Sentence: TypeAlias = str | Sequence[str]  # a text, or parts of which some are names
 
 
-class Ends(Protocol):
-    """What has a value and an interval: an estimate, or a record with the same fields."""
-
-    @property
-    def value(self) -> float | None:
-        """The value; none where it is undefined."""
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-
-
 @dataclass(frozen=True)
 class Compared:
-    """A cell of format "compared": the estimate of one model, and whether it is the best."""
+    """A cell of format "compared": the estimate of one model, and whether it beats every other."""
 
     estimate: Any
     best: bool
@@ -113,6 +98,13 @@ class Table:
             else [written(cell, c.format) for cell, c in zip(row, self.columns, strict=False)]
             for row in self.rows
         ]
+
+    @property
+    def starred(self) -> str:
+        """What a mark on a cell of format "compared" means; nothing where none is marked."""
+        cells = (cell for row in self.rows if not isinstance(row, Heading) for cell in row)
+        marked = any(isinstance(cell, Compared) and cell.best for cell in cells)
+        return "better than every other model (paired interval excludes 0)." if marked else ""
 
     def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:
         """The rows under each heading, with its title; those before the first have none."""
@@ -187,12 +179,12 @@ def sentence(text: Sentence, name: Callable[[str], str], plain: Callable[[str], 
     return "".join(name(part) if isinstance(part, Name) else plain(part) for part in parts)
 
 
-def value(e: Ends) -> str:
+def value(e: Any) -> str:
     """The value of an estimate, with as many decimals as its interval needs."""
     return number(math.nan if e.value is None else e.value, _digits(e))
 
 
-def interval(e: Ends) -> str:
+def interval(e: Any) -> str:
     """The interval in brackets, marked where it is unreliable; nothing where there is none."""
     low, high = (math.nan if end is None else end for end in (e.low, e.high))
     if math.isnan(low) and math.isnan(high):
@@ -223,16 +215,16 @@ def skill(m: Any) -> str:
     """The skill of a measure in whole percent; the p-value of one of calibration."""
     if m.skill is not None and not math.isnan(m.skill):
         return whole_percent(m.skill)
-    return "" if m.p is None else chance(m.p)
+    return "" if m.p is None else chance(m.p, least=at_floor(m))
 
 
 def compared(c: Compared) -> str:
-    """Value and interval of a model beside others; a star marks the best."""
+    """Value and interval of a model beside others; a star marks a winner."""
     e = c.estimate
     return f"{value(e)}{'*' if c.best else ''} {limits(e)}".rstrip()
 
 
-def _digits(e: Ends) -> int:
+def _digits(e: Any) -> int:
     return 3 if e.low is None or e.high is None else decimals(e.low, e.high)
 
 
@@ -263,22 +255,62 @@ def count(x: float) -> str:
     return f"{x:,.0f}" if float(x).is_integer() else number(x)
 
 
-def p_value(p: float) -> str:
-    """A p-value, to three decimals where that says enough.
+def p_value(p: float | None, *, least: bool = False) -> str:
+    """A p-value, to three decimals where that says enough; `least` marks the floor of resampling.
 
-    >>> p_value(0.03), p_value(0.000999), p_value(0.0)
-    ('0.030', '0.001', '<1e-300')
+    >>> p_value(0.03), p_value(0.000999), p_value(0.0), p_value(1 / 1001, least=True)
+    ('0.030', '0.001', '<1e-300', '≤0.001')
     """
-    return "<1e-300" if p <= 1e-300 else f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}"
+    if p is None or p <= 1e-300:
+        return DASH if p is None else "<1e-300"
+    p = rounded_up(p) if least else p
+    return ("≤" if least else "") + (f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}")
 
 
-def chance(p: float) -> str:
-    """A p-value within a sentence.
+def chance(p: float, *, least: bool = False) -> str:
+    """A p-value within a sentence; `least` marks the floor of resampling.
 
-    >>> chance(0.03), chance(0.000999), chance(0.0)
-    ('p = 0.030', 'p = 0.001', 'p < 1e-300')
+    >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 301, least=True)
+    ('p = 0.030', 'p = 0.001', 'p < 1e-300', 'p ≤ 0.004')
     """
-    return f"p = {f'{p:.3f}' if p >= 0.00095 else number(p)}" if p > 1e-300 else "p < 1e-300"
+    if p <= 1e-300:
+        return "p < 1e-300"
+    p = rounded_up(p) if least else p
+    return f"p {'≤' if least else '='} {f'{p:.3f}' if p >= 0.00095 else number(p)}"
+
+
+def rounded_up(p: float) -> float:
+    """An upper limit of a p-value, with the decimals that are printed of it.
+
+    >>> rounded_up(1 / 301), rounded_up(1 / 1001), rounded_up(1 / 9001)
+    (0.004, 0.001, 0.0002)
+    """
+    scale = 10.0 ** (3 if p >= 0.00095 else math.ceil(-math.log10(p)))
+    return math.ceil(p * scale - 1e-9) / scale
+
+
+def is_least(p: float | None, replicates: int) -> bool:
+    """Whether a p-value is the least that so many replicates can show: none of them was beyond.
+
+    >>> is_least(1 / 1001, 1000), is_least(2 / 1001, 1000)
+    (True, False)
+    """
+    return p is not None and math.isclose(p * (1 + replicates), 1, rel_tol=1e-9)
+
+
+def at_floor(m: Any) -> bool:
+    """Whether the p-value of an estimate is the least that its replicates can show.
+
+    The method tells their number, or it is one of those that measures of calibration are drawn with.
+    """
+    from scorewise.inference.resampling import REPLICATES
+    from scorewise.measures import calibration_bins, calibration_parts
+
+    if told := re.search(r"([\d,]+) draws", m.method):
+        many = {int(told[1].replace(",", ""))}
+    else:
+        many = {REPLICATES, calibration_bins.FEWER, calibration_parts.REPLICATES}
+    return any(is_least(m.p, n) for n in many)
 
 
 _WRITTEN: dict[Format, Callable[[Any], str]] = {
@@ -329,20 +361,41 @@ def names(words: Sequence[str], most: int = 3) -> list[str]:
     return [*parts, f" and {rest} more"] if rest > 0 else parts
 
 
+def section(
+    title: str,
+    columns: Mapping[str, Format] | Sequence[Column],
+    rows: Sequence[Sequence[Any]],
+    lines: Sequence[Sentence] = (),
+) -> list[Section]:
+    """A section of a table, its columns by title and format; none where there are no rows.
+
+    >>> section("Judges", {"Judge": "text", "Items": "count"}, [("gpt", 1200)])[0].table.texts()
+    [['gpt', '1,200']]
+    """
+    made = [Column(*c) for c in columns.items()] if isinstance(columns, Mapping) else columns
+    return [Section(title, table=Table(made, rows), lines=lines)] if rows else []
+
+
 def hints(lines: Sequence[str]) -> list[Section]:
     """The remarks for the reader, as the last section; none where there are none."""
     return [Section("Hints", lines=lines)] if lines else []
 
 
 def undefined(found: Iterable[tuple[str, str]], title: str = "Without a value") -> list[Section]:
-    """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name.
+    """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name."""
+    lines = by_reason(found)
+    return [Section(title, lines=lines)] if lines else []
 
-    >>> undefined([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])[0].lines
+
+def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") -> list[str]:
+    """A line for each reason, which says it once for all names that share it; none for no reason.
+
+    >>> by_reason([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])
     ['AUROC, AUPRC: no rows']
     """
-    by_reason: dict[str, dict[str, None]] = {}
+    shared: dict[str, dict[str, None]] = {}
     for why, name in found:
         if why:
-            by_reason.setdefault(why, {})[name] = None
-    lines = [f"{', '.join(names)}: {why}" for why, names in by_reason.items()]
-    return [Section(title, lines=lines)] if lines else []
+            shared.setdefault(why, {})[name] = None
+    apart = {why: "; " if any("," in n for n in names) else ", " for why, names in shared.items()}
+    return [line.format(names=apart[w].join(names), why=w) for w, names in shared.items()]

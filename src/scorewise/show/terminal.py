@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from rich.cells import cell_len, chop_cells
@@ -13,9 +14,7 @@ from rich.text import Text
 
 from scorewise import __version__
 from scorewise.errors import plain
-from scorewise.show import layout
 from scorewise.show.document import page_of
-from scorewise.show.layout import aligned, beside, fold, pairs, rule, spread
 from scorewise.show.page import (
     Column,
     Heading,
@@ -34,16 +33,43 @@ from scorewise.show.page import (
     written,
 )
 
-WIDTH = 80
-BAR = 8
+WIDTH, BAR, GAP = 80, 8, 2
 LONGEST_LABEL = 12
-LEAST = 12  # columns of text that is folded
-LEAST_OF_A_NAME = 8
+LEAST, LEAST_OF_A_NAME = 12, 8  # columns of folded text, and of a name that is cut
+# rich's own frame asks a font server for its font; this one takes what the reader has
+FRAME = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg"
+ role="img" aria-label="Table printed by scorewise">
+<style>
+.{unique_id}-matrix {{
+font-family: "Fira Code", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width;
+}}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
 
 
 def print_document(doc: Any, console: Console) -> None:
     """Print the page of a document over the width of the console."""
-    console.print(table(doc, console.width))
+    lines = _page(page_of(doc), console.width)
+    # whatever made them, no line leaves with a control in it
+    console.print(Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines)))
 
 
 def text(doc: Any, width: int = WIDTH) -> str:
@@ -54,20 +80,21 @@ def text(doc: Any, width: int = WIDTH) -> str:
     return capture.get().rstrip("\n")
 
 
-def table(doc: Any, width: int | None = None) -> Group:
-    """The page of a document as lines that fit the width (80 unless told)."""
-    lines = page_lines(page_of(doc), width or WIDTH)
-    # whatever made them, no line leaves with a control in it
-    return Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines))
+def svg(doc: Any, width: int = WIDTH) -> str:
+    """The page of a document as one SVG file that asks for nothing from elsewhere."""
+    console = Console(
+        record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor"
+    )
+    page = page_of(doc)
+    print_document(page, console)
+    title = f"scorewise {plain(page.command)}"
+    return console.export_svg(title=title, code_format=FRAME, unique_id="scorewise")
 
 
-def page_lines(page: Page, width: int) -> list[Text]:
+def _page(page: Page, width: int) -> list[Text]:
     """The sections below each other, at most so wide."""
     title = Text.assemble(("scorewise", "bold"), f" {plain(__version__)} {plain(page.command)}")
-    lines = [title]
-    for section in page.sections:
-        lines += [Text(), *_section(section, width)]
-    return lines
+    return [title, *(line for part in page.sections for line in (Text(), *_section(part, width)))]
 
 
 def _section(section: Section, width: int) -> list[Text]:
@@ -75,13 +102,13 @@ def _section(section: Section, width: int) -> list[Text]:
     if section.narrow and len(bands) > 1:
         return _section(section.narrow, width)
     lines = [rule(plain(section.title), width)] if section.title else []
-    lines += pairs(_facts(section.facts), width)
-    lines += beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
+    lines += _pairs(_facts(section.facts), width)
+    lines += _beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
     lines += _table(section.table, bands, width) if section.table else []
-    return [*lines, *pairs([("•", _said(line)) for line in section.lines], width, "yellow")]
+    return [*lines, *_pairs([("•", _sentence(line)) for line in section.lines], width, "yellow")]
 
 
-def _said(text: Sentence) -> str:
+def _sentence(text: Sentence) -> str:
     return sentence(text, lambda name: f"'{plain(name)}'", plain)
 
 
@@ -89,9 +116,20 @@ def _facts(facts: Sequence[tuple[str, Sentence]]) -> list[tuple[str, str]]:
     """The facts; a key is shown once."""
     shown, last = [], ""
     for key, fact in facts:
-        shown.append((plain(key) if key != last else "", _said(fact)))
+        shown.append((plain(key) if key != last else "", _sentence(fact)))
         last = key or last
     return shown
+
+
+def _pairs(facts: Sequence[tuple[str, str]], width: int, style: str = "bold") -> list[Text]:
+    """Keys on the left, each with its sentence folded beside it."""
+    left = max((cell_len(key) for key, _ in facts), default=0) + GAP
+    lines = []
+    for key, fact in facts:
+        for i, part in enumerate(fold(fact, width - left)):
+            head = "" if i else key
+            lines.append(Text.assemble((head, style), " " * (left - cell_len(head)), part))
+    return lines
 
 
 def _matrix(m: Matrix, named: bool) -> list[Text]:
@@ -100,18 +138,18 @@ def _matrix(m: Matrix, named: bool) -> list[Text]:
     counts = [[count(x) for x in line] for line in m.counts]
     wide = max(cell_len(text) for text in [*labels, *counts[0], *counts[1]])
     side = max(map(cell_len, labels))
-    line = "─" * (wide + 2)
+    line, left = "─" * (wide + 2), " " * (side + 7)
     above = "   ".join(" " * (wide - cell_len(text)) + text for text in labels)
     lines = [
-        Text(" " * (side + 9) + "decided", "dim"),
+        Text(f"{left}  predicted", "dim"),
         Text(f"{'true':<6}", "dim") + Text(" " * (side + 3) + above, "not dim"),
-        Text(" " * (side + 7) + f"┌{line}┬{line}┐", "dim"),
+        Text(f"{left}┌{line}┬{line}┐", "dim"),
     ]
-    for label, (left, right) in zip(labels, counts, strict=True):
+    for label, (first, second) in zip(labels, counts, strict=True):
         cell = Text(" " * (6 + side - cell_len(label)) + label + " ")
-        cell.append("│", "dim").append(f" {left:>{wide}} ").append("│", "dim")
-        lines.append(cell.append(f" {right:>{wide}} ").append("│", "dim"))
-    lines.append(Text(" " * (side + 7) + f"└{line}┴{line}┘", "dim"))
+        cell.append("│", "dim").append(f" {first:>{wide}} ").append("│", "dim")
+        lines.append(cell.append(f" {second:>{wide}} ").append("│", "dim"))
+    lines.append(Text(f"{left}└{line}┴{line}┘", "dim"))
     title = [Text(part, "bold") for part in fold(plain(m.model), side + 2 * wide + 14)]
     return [*title, *lines] if named else lines
 
@@ -126,52 +164,59 @@ def _label(label: str | None, side: str) -> str:
 
 @dataclass(frozen=True)
 class _Set:
-    """A column of a page, and how it is set."""
+    """A column of a page as it is set: the lines of its heading, and cells of one or more lines."""
 
     of: Column
     at: int
-    how: layout.Column
+    head: Sequence[str]
+    cells: Sequence[Text]
+    style: str = "dim"  # of the heading
+
+    @cached_property
+    def width(self) -> int:
+        """Width of the widest line."""
+        widths = [cell_len(line) for line in self.head]
+        widths += [line.cell_len for cell in self.cells for line in _lines(cell)]
+        return max(widths, default=0)
 
 
-Band = list[_Set]
+_Band = list[_Set]
 
 
-def _bands(table: Table, width: int) -> list[Band]:
+def _bands(table: Table, width: int) -> list[_Band]:
     """The columns side by side, as many as fit, then further ones, each time with the first again."""
     rows = [row for row in table.rows if not isinstance(row, Heading)]
     body = [row for row in rows if len(row) == len(table.columns)]
     grouped = len(rows) < len(table.rows)
-    every: Band = []
+    every: _Band = []
     for tight in range(3):
         every = [
-            _Set(c, i, _column(c, [row[i] for row in body], width, tight, grouped and not i))
+            _column(c, i, [row[i] for row in body], width, tight, grouped and not i)
             for i, c in enumerate(table.columns)
         ]
-        if _over(_needed(every), width) <= 0:
+        needed = [c for c in every if not c.of.optional]
+        if _spread(needed) <= width:
             break
-    first, *rest = _narrowed(_needed(every), width)
+    first, *rest = _narrowed(needed, width)
     bands = [[first]]
     for column in rest:
-        if len(bands[-1]) > 1 and _over([*bands[-1], column], width) > 0:
+        if len(bands[-1]) > 1 and _spread([*bands[-1], column]) > width:
             bands.append([first])
         bands[-1].append(column)
     for column in (c for c in every if c.of.optional):
         for band in bands:
-            band += [column] if _over([*band, column], width) <= 0 else []
+            band += [column] if _spread([*band, column]) <= width else []
     return bands
 
 
-def _needed(columns: Band) -> Band:
-    return [c for c in columns if not c.of.optional]
-
-
-def _over(columns: Band, width: int) -> int:
-    return spread([c.how.width for c in columns]) - width
+def _spread(columns: _Band) -> int:
+    """Width of columns side by side."""
+    return sum(c.width for c in columns) + GAP * max(0, len(columns) - 1)
 
 
 def _column(
-    c: Column, cells: Sequence[Any], width: int, tight: int, grouped: bool
-) -> layout.Column:
+    c: Column, at: int, cells: Sequence[Any], width: int, tight: int, grouped: bool
+) -> _Set:
     """A column as it is set where there is room; the tighter, the narrower."""
     texts = [plain(written(cell, c.format)) for cell in cells]
     if c.format == "compared":
@@ -186,17 +231,25 @@ def _column(
         shown = [Text("\n".join(indent + part for part in fold(t, most))) for t in texts]
     else:
         style = "bold" if c.format == "value" else "dim" if c.optional else ""
-        shown = [Text(t, style) for t in (aligned(texts) if c.point else texts)]
-    head, style = [plain(c.title)], "dim"
-    if isinstance(c.title, Name):
-        wide = max((line.cell_len for cell in shown for line in layout.lines(cell)), default=0)
-        head, style = fold(head[0], max(wide, LEAST)), "bold"
-    return layout.Column(head, shown, right=not c.left and c.format != "skill", style=style)
+        shown = [Text(t, style) for t in (_aligned(texts) if c.point else texts)]
+    made = _Set(c, at, [plain(c.title)], shown)
+    if not isinstance(c.title, Name):
+        return made
+    wide = max(LEAST, replace(made, head=[]).width)
+    return replace(made, head=fold(made.head[0], wide), style="bold")
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    """Numbers padded so that their decimal points stand below each other."""
+    left = max((len(text.partition(".")[0]) for text in texts), default=0)
+    padded = [" " * (left - len(text.partition(".")[0])) + text for text in texts]
+    width = max(map(len, padded), default=0)
+    return [text.ljust(width) for text in padded]
 
 
 def _compared(cells: Sequence[Any]) -> list[Text]:
-    """Values with their decimal points below each other, a star behind the best, and intervals."""
-    values = aligned([value(c.estimate) if c else "" for c in cells])
+    """Values with their decimal points below each other, a star behind a winner, and intervals."""
+    values = _aligned([value(c.estimate) if c else "" for c in cells])
     texts = []
     for cell, shown in zip(cells, values, strict=True):
         best = bool(cell) and cell.best
@@ -223,39 +276,34 @@ def _skill(m: Any, bar: int) -> Text:
     return text.append(f"{gap}{skill(m):>5}", "not dim")
 
 
-def _narrowed(columns: Band, width: int) -> Band:
+def _narrowed(columns: _Band, width: int) -> _Band:
     """The columns with names cut, or else the last text folded, to the room that is left."""
-    over = _over(columns, width)
+    over = _spread(columns) - width
     cut = [c for c in columns if c.of.format == "name"]
-    if over <= 0:
+    folded = [c for c in columns if c.of.format == "text"]
+    if over <= 0 or not (cut or folded):
         return columns
     if cut:
-        others = [c.how.width for c in columns if c not in cut]
-        room = (width - spread(others) - layout.GAP * len(cut)) // len(cut)
-        return [_cut(c, max(room, LEAST_OF_A_NAME)) if c in cut else c for c in columns]
-    folded = [c for c in columns if c.of.format == "text"]
-    if not folded:
-        return columns
-    long = folded[-1]
-    room = max(long.how.width - over, LEAST)
-    heading = [h[:room] for h in long.how.heading]
-    narrow = replace(long.how, cells=_folded(long, room), heading=heading)
-    return [replace(c, how=narrow) if c is long else c for c in columns]
+        others = [c for c in columns if c not in cut]
+        room = max((width - _spread(others) - GAP * len(cut)) // len(cut), LEAST_OF_A_NAME)
+        return [_cut(c, room) if c in cut else c for c in columns]
+    room = max(folded[-1].width - over, LEAST)
+    narrow = replace(_folded(folded[-1], room), head=[h[:room] for h in folded[-1].head])
+    return [narrow if c is folded[-1] else c for c in columns]
 
 
 def _cut(column: _Set, room: int) -> _Set:
     """Names cut in the middle; folded where they could not be told apart."""
-    names = [cell.plain for cell in column.how.cells]
+    names = [cell.plain for cell in column.cells]
     short = [_middle(name, room) for name in names]
-    same = len({*short}) < len({*names})
-    cells = _folded(column, room) if same else [Text(name) for name in short]
-    return replace(column, how=replace(column.how, cells=cells))
+    if len({*short}) < len({*names}):
+        return _folded(column, room)
+    return replace(column, cells=[Text(name) for name in short])
 
 
-def _folded(column: _Set, room: int) -> list[Text]:
-    return [
-        Text("\n".join(fold(cell.plain.rstrip(), room)), cell.style) for cell in column.how.cells
-    ]
+def _folded(column: _Set, room: int) -> _Set:
+    cells = [Text("\n".join(fold(c.plain.rstrip(), room)), c.style) for c in column.cells]
+    return replace(column, cells=cells)
 
 
 def _middle(word: str, most: int) -> str:
@@ -266,21 +314,18 @@ def _middle(word: str, most: int) -> str:
     return f"{chop_cells(word, most // 2)[0]}…{end}"
 
 
-def _table(table: Table, bands: Sequence[Band], width: int) -> list[Text]:
+def _table(table: Table, bands: Sequence[_Band], width: int) -> list[Text]:
     """The bands below each other, and what a reader must know."""
-    lines: list[Text] = []
-    for band in bands:
-        lines += [Text()] if lines else []
-        lines += _band(table, band, width)
+    lines = _band(table, bands[0], width)
+    for band in bands[1:]:
+        lines += [Text(), *_band(table, band, width)]
     shown = {c.at for band in bands for c in band}
-    legend = [c.meaning for i, c in enumerate(table.columns) if i in shown and c.meaning]
-    starred = any(c.format == "compared" for c in table.columns)
     absent = [plain(c.title) for i, c in enumerate(table.columns) if i not in shown]
     them = "it" if len(absent) == 1 else "them"
     left_out = f"No room for {' and '.join(absent)}: a wider terminal or the JSON has {them}."
     notes = [
-        *(["*: the best point value."] if starred else []),
-        *legend,
+        *([f"*: {table.starred}"] if table.starred else []),
+        *(c.meaning for i, c in enumerate(table.columns) if i in shown and c.meaning),
         *table.notes,
         *([left_out] if absent else []),
     ]
@@ -288,36 +333,35 @@ def _table(table: Table, bands: Sequence[Band], width: int) -> list[Text]:
     return [*lines, *([Text()] if text else []), *(Text(part, "dim") for part in text)]
 
 
-def _band(table: Table, band: Band, width: int) -> list[Text]:
+def _band(table: Table, band: _Band, width: int) -> list[Text]:
     """The rows of some columns; a row of one cell heads those below, across all columns."""
-    columns = [c.how for c in band]
-    used = min(width, max(spread([c.width for c in columns]), WIDTH))
-    lines = layout.headings(columns)
-    at = 0
+    used = min(width, max(_spread(band), WIDTH))
+    deep = max(len(c.head) for c in band)
+    heads = [Text("\n".join([*[""] * (deep - len(c.head)), *c.head]), c.style) for c in band]
+    lines, at = _row(band, heads), 0
     for row in table.rows:
         if isinstance(row, Heading):
             lines.append(rule(plain(row.title), used))
         elif len(row) < len(table.columns):
             lines += [Text(part) for part in fold(plain(written(row[0], "text")), width)]
         else:
-            lines += _row(band, row, [c.cells[at] for c in columns], used)
+            lines += _measured(band, row, [c.cells[at] for c in band], used)
             at += 1
     return lines
 
 
-def _row(band: Band, row: Sequence[Any], cells: Sequence[Text], width: int) -> list[Text]:
+def _measured(band: _Band, row: Sequence[Any], cells: Sequence[Text], width: int) -> list[Text]:
     """A row; where there is no value, its reason takes the room of the interval and beyond."""
-    columns = [c.how for c in band]
     for k, c in enumerate(band):
         if c.of.format == "interval or reason" and row[c.at].why:
-            start = spread([c.width for c in columns[:k]]) + layout.GAP
+            start = _spread(band[:k]) + GAP
             reason = [Text(part, "dim") for part in fold(plain(row[c.at].why), width - start)]
-            rest = layout.Column([], [Text("\n").join(reason)])
-            return layout.row([*columns[:k], rest], [*cells[:k], rest.cells[0]])
-    return [*layout.row(columns, cells), *_remarks(band, row, width)]
+            rest = _block(reason)
+            return _row([*band[:k], rest], [*cells[:k], *rest.cells])
+    return [*_row(band, cells), *_remarks(band, row, width)]
 
 
-def _remarks(band: Band, row: Sequence[Any], width: int) -> list[Text]:
+def _remarks(band: _Band, row: Sequence[Any], width: int) -> list[Text]:
     """Why models beside each other lack a value, and what coarsening has left; each told once."""
     remarks: dict[str, list[str]] = {}
     for c in band:
@@ -327,3 +371,71 @@ def _remarks(band: Band, row: Sequence[Any], width: int) -> list[Text]:
                 remarks.setdefault(remark, []).append(plain(c.of.title))
     texts = [f"{', '.join(who)}: {remark}" for remark, who in remarks.items()]
     return [Text("   " + part, "dim") for text in texts for part in fold(text, width - 3)]
+
+
+# Lines of text.
+
+
+def _row(columns: _Band, cells: Sequence[Text]) -> list[Text]:
+    """Cells side by side, as deep as the deepest of them."""
+    parts = [_lines(cell) for cell in cells]
+    made = []
+    for k in range(max(map(len, parts), default=0)):
+        line = Text()
+        for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
+            text = part[k] if k < len(part) else Text()
+            room = Text(" " * (column.width - text.cell_len))
+            line.append(" " * GAP if i else "")
+            right = not column.of.left and column.of.format != "skill"
+            line.append_text(room + text if right else text + room)
+        line.rstrip()
+        made.append(line)
+    return made
+
+
+def _lines(cell: Text) -> list[Text]:
+    return list(cell.split("\n", allow_blank=True)) if "\n" in cell.plain else [cell]
+
+
+def _block(lines: Sequence[Text]) -> _Set:
+    """Lines as the one cell of a column without a heading."""
+    return _Set(Column("", "text"), 0, [], [Text("\n").join(lines)])
+
+
+def _beside(blocks: Sequence[Sequence[Text]], width: int) -> list[Text]:
+    """Blocks of lines next to each other, as many as fit, then further ones below."""
+    bands: list[_Band] = [[]]
+    for column in map(_block, blocks):
+        if bands[-1] and _spread([*bands[-1], column]) > width:
+            bands.append([])
+        bands[-1].append(column)
+    return [line for band in bands for line in _row(band, [c.cells[0] for c in band])]
+
+
+def fold(text: str, width: int) -> list[str]:
+    """Text broken at spaces, or within words that are wider than the line.
+
+    >>> fold("one two threefour", 7)
+    ['one two', 'threefo', 'ur']
+    """
+    lines, line = [], ""
+    for word in text.split(" "):
+        if line and cell_len(line) + 1 + cell_len(word) <= width:
+            line = f"{line} {word}"
+            continue
+        lines.append(line)
+        *whole, line = chop_cells(word, max(2, width)) or [""]
+        lines.extend(whole)
+    return [*lines[1:], line]
+
+
+def rule(title: str, width: int) -> Text:
+    """A light line across, with a title in it.
+
+    >>> print(rule("Ranking", 20))
+    ── Ranking ─────────
+    """
+    line = Text("── ", "dim")
+    line.append(title, "bold not dim")
+    line.append(" " + "─" * (width - cell_len(title) - 4))
+    return line

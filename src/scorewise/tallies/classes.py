@@ -38,7 +38,8 @@ class ClassTally:
     `each` the probabilities of each class by true class, `losses` the exact sums of each proper score
     by true class, `joint` whole rows. `one(c)` is the binary tally of a class against the rest. Where
     only decisions and their confidence are known, `each`, `losses` and `joint` are empty. `rule` says
-    which labels the columns were taken for, where these had no names.
+    which labels the columns were taken for, where these had no names. `ordered` says whether the order of
+    the classes means something: they are numbers, or `classes=` lists them.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
     >>> t = ClassTally.of(["a", "b", "b"], p, classes=["a", "b", "c"])
@@ -59,6 +60,7 @@ class ClassTally:
     losses: dict[ClassLoss, tuple[Moments, ...]] | None = None
     joint: Joint | None = None
     rule: str = ""
+    ordered: bool = False
 
     @classmethod
     def of(
@@ -157,6 +159,7 @@ class ClassTally:
             losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
             joint=Joint.of(scores, true, w, w2),
             rule=rows.rule,
+            ordered=rows.ordered,
         )
 
     def unlabelled(self) -> ClassTally:
@@ -284,7 +287,7 @@ class ClassTally:
             self.classes, self.kind, self.confusion + other.confusion, self.top + other.top,
             self.ranked + other.ranked,
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
-            self.rule if self.rule == other.rule else "",
+            self.rule if self.rule == other.rule else "", self.ordered and other.ordered,
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:

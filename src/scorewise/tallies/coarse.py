@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from scorewise.columns import Kind
 from scorewise.errors import BadInput
-from scorewise.tallies.losses import CLIP, LOSSES, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
+from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charges, unit
+from scorewise.tallies.sorting import add_runs, first_of_runs, on_threads, quantile_cells
 
 if TYPE_CHECKING:
-    from scorewise.tallies.tally import Tally
+    from scorewise.tallies.tally import Block, Tally
 
 
 Grid = Literal["probability", "relative"]
@@ -180,12 +180,13 @@ def exact_losses(t: Tally) -> dict[Loss, tuple[Moments, Moments]]:
 
 def loss_moments(t: Tally, loss: Loss, **clip: float) -> tuple[Moments, Moments]:
     """Moments of a loss over the negatives and the positives of an exact tally."""
-    neg, pos = Moments(0.0, 0.0, 0.0), Moments(0.0, 0.0, 0.0)
-    for b in t.blocks():
+
+    def of_block(b: Block) -> tuple[Moments, Moments]:
         on_neg, on_pos = charges(b.score, t.kind, loss, **clip)
-        neg += Moments.of(on_neg, b.neg, b.neg2)
-        pos += Moments.of(on_pos, b.pos, b.pos2)
-    return neg, pos
+        return Moments.of(on_neg, b.neg, b.neg2), Moments.of(on_pos, b.pos, b.pos2)
+
+    both = on_threads(of_block, list(t.blocks()))
+    return sum((neg for neg, _ in both), NOTHING), sum((pos for _, pos in both), NOTHING)
 
 
 def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArray[np.int64]]:
@@ -269,7 +270,11 @@ def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
         return t
-    start = quantile_cells(cells, t.neg, t.pos)
+    return pooled_at(t, quantile_cells(cells, t.neg, t.pos))
+
+
+def pooled_at(t: Tally, start: Any) -> Tally:
+    """The same with the cells pooled to runs that begin at `start`, as if tied."""
     return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
 
 

@@ -7,13 +7,16 @@ walked through in blocks, so that memory does not grow with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.tallies.sorting import on_threads
 
+Given = TypeVar("Given")
 _BLOCK = 1 << 15  # numbers that fit a core's cache
 _EXACT = 2.0**61  # pairs of rows up to which twice their number fits 64 bits
 
@@ -41,10 +44,11 @@ def auroc(neg: Any, pos: Any) -> Any:
     >>> float(auroc(np.array([1, 1, 0]), np.array([0, 1, 1])))
     0.875
     """
-    pairs = float(neg.sum()) * float(pos.sum())
-    exact = neg.dtype.kind == pos.dtype.kind == "i" and pairs < _EXACT
-    parts = _blocks(neg, pos)
-    return outranked(parts if exact else ((n * 1.0, p * 1.0) for n, p in parts)).share
+    counts = neg.dtype.kind == pos.dtype.kind == "i"
+    exact = counts and float(neg.sum()) * float(pos.sum()) < _EXACT
+    return outranked(
+        _blocks(neg, pos), lambda part: part if exact else [w * 1.0 for w in part]
+    ).share
 
 
 class Outranked(NamedTuple):
@@ -61,16 +65,21 @@ class Outranked(NamedTuple):
             return self.twice / np.asarray(2 * self.neg * self.pos)
 
 
-def outranked(parts: Iterable[tuple[Any, Any]]) -> Outranked:
-    """The pairs of blocks of (neg, pos), from the lowest cells up; ties count half."""
-    twice = below = above = 0
-    for neg, pos in parts:
+def outranked(blocks: Sequence[Given], weights: Callable[[Given], Any]) -> Outranked:
+    """The pairs of blocks from the lowest cells up, ties counting half; `weights` are (neg, pos)."""
+
+    def within(block: Given) -> tuple[Any, Any, Any]:
+        neg, pos = weights(block)
         inside = neg.cumsum(-1)
         width, height = inside[..., -1].copy(), pos.sum(-1)
         inside *= 2
         inside -= neg
         inside *= pos
-        twice = twice + inside.sum(-1) + 2 * below * height
+        return inside.sum(-1), width, height
+
+    twice = below = above = 0
+    for inside, width, height in on_threads(within, blocks):
+        twice = twice + inside + 2 * below * height
         below, above = below + width, above + height
     return Outranked(twice, below, above)
 
@@ -99,25 +108,35 @@ def ks(first: Any, second: Any) -> Any:
 
 def largest_gaps(first: Any, second: Any) -> Gaps:
     """Where the distribution function of the first lies highest above that of the second, and lowest."""
-    totals = [w.sum(-1)[..., None] for w in (first, second)]
-    below: list[Any] = [0, 0]
-    found, done = Gaps(0.0, 0.0, 0, 0), 0
-    for part in _blocks(first, second):
-        sums = [start + w.cumsum(-1) for start, w in zip(below, part, strict=True)]
-        below = [s[..., -1:] for s in sums]
+    blocks = _blocks(first, second)
+    added = on_threads(lambda block: [_last_sum(w) for w in block], blocks)
+    below = [list(accumulate(column, initial=0)) for column in zip(*added, strict=True)]
+
+    def largest(k: int) -> tuple[Any, Any, Any, Any]:
+        sums = [w.cumsum(-1) for w in blocks[k]]
+        for s, column in zip(sums, below, strict=True):
+            s += column[k]
         with np.errstate(divide="ignore", invalid="ignore"):
-            lead = sums[0] / totals[0] - sums[1] / totals[1]
-        up, at_up = _largest(lead, found.up, found.at_up, done)
-        down, at_down = _largest(-lead, found.down, found.at_down, done)
-        found, done = Gaps(up, down, at_up, at_down), done + lead.shape[-1]
+            lead = sums[0] / below[0][-1] - sums[1] / below[1][-1]
+        at = lead.argmax(-1), lead.argmin(-1)
+        up, down = (np.take_along_axis(lead, place[..., None], -1)[..., 0] for place in at)
+        return up, -down, *at
+
+    found, done = Gaps(0.0, 0.0, 0, 0), 0
+    for k, (up, down, at_up, at_down) in enumerate(on_threads(largest, range(len(blocks)))):
+        found = Gaps(
+            np.maximum(found.up, up),
+            np.maximum(found.down, down),
+            np.where(up > found.up, done + at_up + 1, found.at_up),
+            np.where(down > found.down, done + at_down + 1, found.at_down),
+        )
+        done += blocks[k][0].shape[-1]
     return found
 
 
-def _largest(lead: Any, most: Any, at: Any, done: int) -> tuple[Any, Any]:
-    """The largest number so far, and the number of cells up to the first that has it."""
-    place = lead.argmax(-1)
-    here = np.take_along_axis(lead, place[..., None], -1)[..., 0]
-    return np.maximum(most, here), np.where(here > most, done + place + 1, at)
+def _last_sum(weight: Any) -> Any:
+    """The sum of a block, as its cumulative sum ends: that of weights has other digits."""
+    return (weight.sum(-1) if weight.dtype.kind == "i" else weight.cumsum(-1)[..., -1])[..., None]
 
 
 def median(score: Floats, weight: Any) -> Any:
@@ -134,13 +153,12 @@ def median(score: Floats, weight: Any) -> Any:
     return np.where(half[..., 0] > 0, (score[first] + score[last]) / 2, np.nan)
 
 
-def _blocks(*columns: Any) -> Iterator[tuple[Any, ...]]:
+def _blocks(*columns: Any) -> list[tuple[Any, ...]]:
     """Neighbouring cells of all columns that fit a core's cache, replicate by replicate."""
     cells = columns[0].shape[-1]
     replicates = columns[0].size // max(cells, 1)
     step = max(_BLOCK // max(replicates, 1), 1 << 10)
-    for i in range(0, cells, step):
-        yield tuple(c[..., i : i + step] for c in columns)
+    return [tuple(c[..., i : i + step] for c in columns) for i in range(0, cells, step)]
 
 
 def table_kappa(table: Any, apart: Floats | None = None) -> Any:

@@ -21,7 +21,14 @@ from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, kept, mass_index, once
+from scorewise.tallies.sorting import (
+    add_runs,
+    first_of_runs,
+    kept,
+    mass_index,
+    on_threads,
+    once,
+)
 from scorewise.tallies.tally import Tally
 
 MOST = 1 << 16
@@ -148,7 +155,7 @@ def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
         w2 = add_runs(t.neg2[at] + t.pos2[at], inside) if t.weighted else w
         return np.stack([p[inside], w, w2, add_runs(pos, inside), total])
 
-    parts = [part(i) for i in range(0, len(start), size)]
+    parts = on_threads(part, range(0, len(start), size))
     columns = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
     low, w, w2, pos, total = columns
     return _with_noise(low, w, w2, pos, total, t.weighted)
@@ -159,6 +166,13 @@ def _of_coarse(t: Tally) -> Chances:
     w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
     low = unit(t.coarse.low.min(0), t.kind)
     return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
+
+
+def _means(t: Tally, c: Chances) -> Floats:
+    """The mean probability of each cell of a coarse tally, which rounding must not take out of it."""
+    assert t.coarse is not None
+    low, high = (unit(x, t.kind) for x in (t.coarse.low.min(0), t.coarse.high.max(0)))
+    return np.clip(c.p, low, high)
 
 
 def _with_noise(
@@ -226,7 +240,7 @@ def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None
     # edges are rounded for logits and for scores of 32 bits, and cells then lie across those of bins
     exact = t.kind == "probability" and t.score.dtype == np.float64
     if apart or (exact and convention is None and EQUAL_CELLS % bins == 0):
-        at = c.p if t.coarse is not None else c.low
+        at = c.low if t.coarse is None else _means(t, c)
         return c.joined(first_of_runs(index(at)))
     start = _starts(t, index)
     parts = np.union1d(start, cell_starts(t))

@@ -212,13 +212,7 @@ class Ratings:
     def pair(self, first: int | str, second: int | str) -> Confusion:
         """The table of two raters, over the items that both rated."""
         a, b = (self.said_by(r) for r in (first, second))
-        both, many = (a >= 0) & (b >= 0), len(self.categories)
-        cell = a[both].astype(np.int64) * many + b[both]
-        whole = self.weight.dtype.kind == "i"
-        sums = [np.bincount(cell, w[both], many * many) for w in (self.weight, self.weight2)]
-        table = [s.reshape(many, many) for s in sums]
-        w, w2 = [t.astype(np.int64) if whole else t for t in table]
-        return Confusion(w, w2, self.categories)
+        return paired(a, b, self.weight, self.weight2, self.categories)
 
     def at(self, rater: int | str) -> int:
         """The column of a rater."""
@@ -285,6 +279,18 @@ class Ratings:
     def __repr__(self) -> str:
         who = "unknown" if self.raters is None else len(self.raters)
         return f"Ratings(items={self.items:g}, raters={who}, categories={self.categories})"
+
+
+def paired(
+    first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
+) -> Confusion:
+    """The table of two columns of codes, over the patterns that have both."""
+    both, many = (first >= 0) & (second >= 0), len(categories)
+    cell = first[both].astype(np.int64) * many + second[both]
+    kind: Any = np.int64 if weight.dtype.kind == "i" else np.float64
+    sums = (np.bincount(cell, w[both], many * many) for w in (weight, weight2))
+    w, w2 = (s.reshape(many, many).astype(kind) for s in sums)
+    return Confusion(w, w2, categories)
 
 
 def _who(r: Ratings) -> str:

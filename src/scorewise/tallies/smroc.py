@@ -26,7 +26,8 @@ from scorewise.tallies.extremes import order_within, tied_within
 from scorewise.tallies.formulas import median
 from scorewise.tallies.kernels import images, kernel_rows, silverman
 from scorewise.tallies.losses import unit
-from scorewise.tallies.tally import Tally
+from scorewise.tallies.sorting import inner, on_threads
+from scorewise.tallies.tally import Block, Tally
 
 Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
 
@@ -275,13 +276,13 @@ def class_sums(t: Tally) -> tuple[float, float]:
     if t.coarse is not None:
         neg, pos = t.coarse.sum.sum(1).tolist()
         return neg, pos
-    sums = [0.0, 0.0]
-    for b in t.blocks():
+
+    def sums(b: Block) -> tuple[float, float]:
         s = unit(b.score, t.kind)
-        for k, w in enumerate((b.neg.astype(np.float64), b.pos.astype(np.float64))):
-            w *= s
-            sums[k] += float(w.sum())
-    return sums[0], sums[1]
+        return inner(b.neg, s), inner(b.pos, s)
+
+    both = on_threads(sums, list(t.blocks()))
+    return sum(neg for neg, _ in both), sum(pos for _, pos in both)
 
 
 class _Cells(NamedTuple):

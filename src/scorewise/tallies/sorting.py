@@ -7,8 +7,10 @@ faster than an argsort. Only weights need an argsort.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from functools import wraps
+import os
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -21,10 +23,14 @@ if TYPE_CHECKING:
 
 
 Made = TypeVar("Made")
+Given = TypeVar("Given")
 Further = ParamSpec("Further")
 AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 _PART = 1 << 15  # rows that are folded into cells at a time
+_ROWS = 1 << 19  # keys whose halves are worth a thread each
+_BLOCKS = 8  # blocks that are
+_MOST_THREADS = 4
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -47,6 +53,45 @@ def once(
         return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
 
     return known  # type: ignore[return-value]  # it takes the tally by any name
+
+
+def on_threads(
+    function: Callable[[Given], Made], parts: Sequence[Given], enough: int = _BLOCKS
+) -> list[Made]:
+    """What the function makes of each part, in order; on threads where each has `enough` parts.
+
+    numpy computes beside other threads. Results do not depend on how many there are.
+
+    >>> on_threads(abs, [-1, 2, -3], enough=1)
+    [1, 2, 3]
+    """
+    many = min(_threads(), len(parts) // enough)
+    if many < 2:
+        return [function(part) for part in parts]
+    size = -(-len(parts) // (4 * many))  # a few tasks for each, because some run more slowly
+    tasks = [parts[i : i + size] for i in range(0, len(parts), size)]
+    with ThreadPoolExecutor(many) as pool:
+        done = pool.map(lambda task: [function(part) for part in task], tasks)
+        return [made for task in done for made in task]
+
+
+@cache
+def _threads() -> int:
+    """How many threads are worth while: as many as this process has cores, up to a few."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # on systems that bind no process to cores
+        cores = os.cpu_count() or 1
+    return min(cores, _MOST_THREADS)
+
+
+def _sort(key: NDArray[Any]) -> None:
+    """Sort in place: very many in halves around the median, each on a thread."""
+    parts = [key]
+    while len(parts) < _threads() and len(parts[0]) >= _ROWS:
+        on_threads(lambda part: part.partition(len(part) // 2), parts, enough=1)
+        parts = [half for p in parts for half in (p[: len(p) // 2], p[len(p) // 2 :])]
+    on_threads(lambda part: part.sort(), parts, enough=1)
 
 
 def count_cells(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
@@ -73,43 +118,51 @@ def _count_one_sign(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
     # the shift drops the sign bit, which also folds -0.0 into 0.0
     key = bits << word(1)
     key |= y.view(np.uint8)
-    key.sort()
+    _sort(key)
     # as many as there are rows, at most; what is not written to takes no memory
     neg, pos = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
-    done = 0
-    for part in _whole_runs(key):
+
+    def fold(first: int, last: int) -> int:
+        """Put the cells of some rows in their place, from the first on; how many they are."""
+        part = key[first:last]
         label = part & word(1)
         part >>= word(1)
         new = part[1:] != part[:-1]
         if new.all():
-            to = slice(done, done + len(part))
-            pos[to] = label
-            np.bitwise_xor(pos[to], 1, out=neg[to])
-            start: Any = slice(None)
-        else:
-            start = np.concatenate(([0], np.flatnonzero(new) + 1))
-            to = slice(done, done + len(start))
-            pos[to] = np.add.reduceat(label, start)
-            neg[to] = np.diff(start, append=len(part)) - pos[to]
-        # in place: what is written has been read before
+            pos[first:last] = label
+            np.bitwise_xor(pos[first:last], 1, out=neg[first:last])
+            return last - first
+        start = np.concatenate(([0], np.flatnonzero(new) + 1))
+        to = slice(first, first + len(start))
+        pos[to] = np.add.reduceat(label, start)
+        neg[to] = np.diff(start, append=len(part)) - pos[to]
         key[to] = part[start]
-        done = to.stop
+        return len(start)
+
+    ends = _ends_of_runs(key)
+    firsts, done = [0, *ends][:-1], 0
+    cells = on_threads(lambda ends: fold(*ends), list(zip(firsts, ends, strict=True)))
+    for first, many in zip(firsts, cells, strict=True):
+        if done < first:
+            for column in (key, neg, pos):
+                column[done : done + many] = column[first : first + many]
+        done += many
     found: list[Any] = [key[:done].view(s.dtype), neg[:done], pos[:done]]
     if 2 * done <= len(key):
         found = [column.copy() for column in found]
     return found[0], found[1], found[2]
 
 
-def _whole_runs(key: Any) -> Iterator[Any]:
-    """Slices of sorted keys, none of which ends between two keys of one score."""
-    first = 0
-    while first < len(key):
-        last = min(first + _PART, len(key))
+def _ends_of_runs(key: Any) -> list[int]:
+    """Where to cut sorted keys into parts, never between two keys of one score."""
+    ends, last = [], 0
+    while last < len(key):
+        last = min(last + _PART, len(key))
         while last < len(key) and key[last] ^ key[last - 1] <= 1:
             beyond = (key[last : last + _PART] ^ key[last - 1]) > 1
             last += int(beyond.argmax()) if beyond.any() else len(beyond)
-        yield key[first:last]
-        first = last
+        ends.append(last)
+    return ends
 
 
 def sum_cells(s: AnyFloats, columns: Numbers) -> tuple[AnyFloats, Numbers]:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from scorewise.columns.classes import numbered
 from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Origin
@@ -204,6 +205,7 @@ def save_classes(t: ClassTally, path: str | Path) -> None:
     parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
     about: Stored = {
         "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
+        "ordered": t.ordered,
         "tallies": {n: [parts[n][0].kind, asdict(parts[n][0].origin)] for n in ("top", "ranked")},
     }  # fmt: skip
     if t.joint is not None:
@@ -236,6 +238,7 @@ def _built_classes(about: Stored, column: Stored) -> ClassTally:
         classes, about["kind"], Confusion(table[0], table[1], classes),
         _tally(about, column, "top"), _tally(about, column, "ranked"), each,
         _losses(about), _joint(about, column, k), str(about["rule"]),
+        bool(about.get("ordered", numbered(classes))),
     )  # fmt: skip
 
 

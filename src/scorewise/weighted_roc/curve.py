@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.classes import is_source
@@ -28,10 +27,8 @@ from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
+from scorewise.weighted_roc.document import SmRocDocument, smroc_document
 from scorewise.weighted_roc.files import read_source, segments_frame
-
-if TYPE_CHECKING:
-    from scorewise.weighted_roc.document import SmRocDocument
 
 
 def recalibrated(t: Tally) -> Tally:
@@ -46,36 +43,37 @@ def recalibrated(t: Tally) -> Tally:
     array([0.        , 0.55555556, 1.        ])
     """
     start = pooled(t)
-    neg, pos, neg2, pos2 = (add_runs(w, start) for w in (t.neg, t.pos, t.neg2, t.pos2))
-    up, along = pos / t.positives, neg / t.negatives
-    return replace(
-        t,
-        score=up / (up + along),
-        neg=neg,
-        pos=pos,
-        neg2=neg2,
-        pos2=pos2,
-        kind="probability",
-        coarse=None,
-    )
+    columns = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos", "neg2", "pos2")}
+    up, along = columns["pos"] / t.positives, columns["neg"] / t.negatives
+    return replace(t, score=up / (up + along), **columns, kind="probability", coarse=None)
 
 
-# What makes a score-weighted ROC curve hard to read, in words.
-
-
-def cautions(curve: SmRoc) -> list[str]:
-    """What a reader should be told in words."""
-    return [*_overlap(curve), *_extreme(curve), *_far(curve)]
+def cautions(curve: SmRoc) -> Iterator[str]:
+    """What makes a curve hard to read, each a sentence."""
+    yield from _overlap(curve)
+    if not curve.area.defined:
+        yield f"there is no area: {curve.area.why}"
+    elif far(m := curve.midpoint):
+        # the objection of Schubert et al. (2012), where it applies
+        after, chance = curve.recalibrated().area, curve.area.baseline
+        side = "below" if m < 0.5 else "above"
+        yield (
+            f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
+            f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores "
+            f"dealt out at random would get {written(chance, 'number')}, and after recalibration the area "
+            f"is {after} ({written(after.baseline, 'number')} at random)"
+        )
 
 
 def _overlap(curve: SmRoc) -> Iterator[str]:
     m = curve.midpoint
     (neg_low, neg_high), (pos_low, pos_high) = (class_ends(curve.tally, side) for side in (0, 1))
     if neg_high < pos_low or pos_high < neg_low:
-        below, above = (
-            ("negatives", "positives") if neg_high < pos_low else ("positives", "negatives")
+        below, above, edge, start = (
+            ("negatives", "positives", neg_high, pos_low)
+            if neg_high < pos_low
+            else ("positives", "negatives", pos_high, neg_low)
         )
-        edge, start = (neg_high, pos_low) if neg_high < pos_low else (pos_high, neg_low)
         where = "" if edge < m <= start else f", and the midpoint {number(m)} is not between them"
         yield (
             f"the classes are separable: all {below} score at most {number(edge)}, all {above} at "
@@ -90,26 +88,6 @@ def _overlap(curve: SmRoc) -> Iterator[str]:
         )
 
 
-def _extreme(curve: SmRoc) -> Iterator[str]:
-    if not curve.area.defined:
-        yield f"there is no area: {curve.area.why}"
-
-
-def _far(curve: SmRoc) -> Iterator[str]:
-    """The objection of Schubert et al. (2012), where it applies."""
-    m = curve.midpoint
-    if not far(m) or not curve.area.defined:
-        return
-    after, chance = curve.recalibrated().area, curve.area.baseline
-    side = "below" if m < 0.5 else "above"
-    yield (
-        f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
-        f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores dealt "
-        f"out at random would get {written(chance, 'number')}, and after recalibration the area is "
-        f"{after} ({written(after.baseline, 'number')} at random)"
-    )
-
-
 def class_ends(t: Tally, side: int) -> tuple[float, float]:
     """The lowest and the highest score, on [0, 1], of a class that has rows."""
     used = (t.neg, t.pos)[side] > 0
@@ -120,12 +98,11 @@ def class_ends(t: Tally, side: int) -> tuple[float, float]:
     return float(low[0]), float(high[-1])
 
 
-# The curve of one model.
-
-
 class SmRoc(Shown):
     """The score-weighted ROC curve: points `x`, `y`, the `area` with its interval, and the `midpoint`.
 
+    `x` and `y` are shares of all runs and of all climbs; `threshold` is the score down to which each point
+    has come, infinite at the start. The midpoint is where a score turns from low to high, found by `rule`.
     Prints as a page. `hull()`, `band()`, `sensitivity()`, `tables()` and `recalibrated()` look closer;
     `plot()` draws. Single rows (`appropriate`, `segments`) are known when labels and scores were given.
     """
@@ -146,36 +123,13 @@ class SmRoc(Shown):
         self.tally, self.level, self.seed, self._rows = tally, level, seed, rows
         self.cut = cut  # from here on a decision is positive, in the tables of the page
         self.found = find_midpoint(tally, midpoint)
+        self.midpoint, self.rule = self.found.value, self.found.rule
         self.area: Estimate = smauc(tally, midpoint=midpoint, level=level, seed=seed)
         self.curve = smooth_roc(tally, self.midpoint)
+        self.x, self.y, self.threshold = self.curve.x, self.curve.y, self.curve.threshold
 
     @property
-    def midpoint(self) -> float:
-        """Where a score turns from low to high."""
-        return self.found.value
-
-    @property
-    def rule(self) -> str:
-        """How the midpoint was found."""
-        return self.found.rule
-
-    @property
-    def x(self) -> Floats:
-        """Shares of all runs, from 0 to 1."""
-        return self.curve.x
-
-    @property
-    def y(self) -> Floats:
-        """Shares of all climbs, from 0 to 1."""
-        return self.curve.y
-
-    @property
-    def threshold(self) -> Floats:
-        """The score down to which each point has come; infinite at the start."""
-        return self.curve.threshold
-
-    @property
-    def appropriate(self) -> NDArray[np.bool_]:
+    def appropriate(self) -> Bools:
         """Whether the score of each row is high on a positive or low on a negative."""
         return appropriate(*self._known(), self.midpoint)
 
@@ -193,13 +147,12 @@ class SmRoc(Shown):
     @cached_property
     def cautions(self) -> list[str]:
         """What makes this curve hard to read, each a sentence; empty where nothing does."""
-        return cautions(self)
+        return list(cautions(self))
 
     @property
     def gap(self) -> float:
         """The area between the curve and its hull: how far the scores are from calibration."""
-        hull = self.hull()
-        return max(0.0, float(np.trapezoid(hull.y, hull.x)) - self.curve.area)
+        return self.curve.gap
 
     def rectangle(self) -> Curve:
         """The curve before scaling, from (0, 0) to all runs and all climbs."""
@@ -258,8 +211,6 @@ class SmRoc(Shown):
 
     def document(self) -> SmRocDocument:
         """What is written and shown; `scorewise schema smroc` prints its schema."""
-        from scorewise.weighted_roc.document import smroc_document
-
         return smroc_document({self.tally.origin.score: self}, self.cut)
 
     @property
@@ -282,7 +233,7 @@ class SmRoc(Shown):
             raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
         return self._rows
 
-    def _known(self) -> tuple[NDArray[np.bool_], Floats]:
+    def _known(self) -> tuple[Bools, Floats]:
         rows, name = self.known_rows, self.tally.origin.score
         return rows.y, unit(rows.scores[name], rows.kinds[name])
 
@@ -345,42 +296,23 @@ def smroc(
             'smroc("file.csv", label=..., score=...) for files and data frames'
         )
     rows = take(
-        y,
-        {"score": s},
-        weight=weight,
-        count=count,
-        positive=positive,
-        kind=kind,
-        missing=missing,
+        y, {"score": s}, weight=weight, count=count, positive=positive, kind=kind, missing=missing
     )
     tally = Tally.of_rows(rows, "score")
     tally = replace(tally, origin=replace(tally.origin, label=None))
     return SmRoc(tally, rows=rows, **options)
 
 
-# Several curves of the same rows.
-
-
-class SmRocs(Shown, Mapping[str, SmRoc]):
-    """The curve of each model by its name; prints as a page of all of them."""
+class SmRocs(Shown, dict[str, SmRoc]):
+    """The curve of each model on the same rows, by its name; prints as a page of all of them."""
 
     def __init__(self, curves: Mapping[str, SmRoc], threshold: float = 0.5) -> None:
-        self._curves, self.threshold = dict(curves), threshold
-
-    def __getitem__(self, name: str) -> SmRoc:
-        return self._curves[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._curves)
-
-    def __len__(self) -> int:
-        return len(self._curves)
+        super().__init__(curves)
+        self.threshold = threshold
 
     def document(self) -> SmRocDocument:
         """What is written and shown; `scorewise schema smroc` prints its schema."""
-        from scorewise.weighted_roc.document import smroc_document
-
-        return smroc_document(self._curves, self.threshold)
+        return smroc_document(self, self.threshold)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -397,15 +329,14 @@ class SmRocs(Shown, Mapping[str, SmRoc]):
         Its number (and file, where there are several), its class, and of each score whether it is
         appropriate, its climb and its run.
         """
-        curves = self._curves
-        return segments_frame(curves, next(iter(curves.values())).known_rows)
+        return segments_frame(self, next(iter(self.values())).known_rows)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw all curves on one plot with matplotlib."""
         from scorewise.displays import SmRocDisplay
 
         options = {"segments": False} | options
-        for name, curve in self._curves.items():
+        for name, curve in self.items():
             display = SmRocDisplay(curve, name=name).plot(ax=ax, **options)
             ax = display.ax_
         return display

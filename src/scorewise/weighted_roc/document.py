@@ -30,6 +30,7 @@ from scorewise.show.page import (
     Page,
     Section,
     Table,
+    by_reason,
     count,
     hints,
     interval,
@@ -94,10 +95,10 @@ class SetsRecord:
 class DecisionsRecord:
     """Labels against decisions, by weight."""
 
-    tp: Annotated[float, Meta(ge=0), says("Positives decided positive.")]
-    fp: Annotated[float, Meta(ge=0), says("Negatives decided positive.")]
-    fn: Annotated[float, Meta(ge=0), says("Positives decided negative.")]
-    tn: Annotated[float, Meta(ge=0), says("Negatives decided negative.")]
+    tp: Annotated[float, Meta(ge=0), says("Positives predicted positive.")]
+    fp: Annotated[float, Meta(ge=0), says("Negatives predicted positive.")]
+    fn: Annotated[float, Meta(ge=0), says("Positives predicted negative.")]
+    tn: Annotated[float, Meta(ge=0), says("Negatives predicted negative.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,19 +222,17 @@ def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRoc
             DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
             for a, b in combinations(curves, 2)
         ],
-        hints=[f"'{name}': {hint}" for name, c in curves.items() for hint in c.cautions],
+        hints=by_reason((hint, f"'{name}'") for name, c in curves.items() for hint in c.cautions),
     )
     return with_cautions(doc)
 
 
 def _areas(doc: SmRocDocument) -> Section:
+    level = f"{percent(doc.settings.level)} interval"
     columns = [
-        Column("model", "text"),
-        Column("smAUC", "value"),
-        Column(f"{percent(doc.settings.level)} interval", "text"),
-        Column("at random"),
-        Column("AUROC"),
-    ]
+        Column("model", "text"), Column("smAUC", "value"), Column(level, "text"),
+        Column("at random"), Column("AUROC"),
+    ]  # fmt: skip
     rows = [(f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc) for c in doc.curves]
     lines = [
         f"'{d.first}' and '{d.second}' are {written(d.distance, 'number')} apart"
@@ -251,15 +250,10 @@ def _facts(c: CurveRecord) -> list[tuple[str, str]]:
         )
     )  # fmt: skip
     smauc = c.area.why if c.area.value is None else f"{value(c.area)} {interval(c.area)}"
-    s = c.sets
+    sets = {f.name: getattr(c.sets, f.name).weight for f in fields(c.sets)}
     positive, negative, above, below = (
-        count(one.weight + other.weight)
-        for one, other in (
-            (s.high_positive, s.low_positive),
-            (s.high_negative, s.low_negative),
-            (s.high_positive, s.high_negative),
-            (s.low_positive, s.low_negative),
-        )
+        count(sum(weight for name, weight in sets.items() if part in name))
+        for part in ("_positive", "_negative", "high_", "low_")
     )
     return [
         ("smAUC", f"{smauc}; at random {at_random}; AUROC {auroc}"),
@@ -281,24 +275,18 @@ def _facts(c: CurveRecord) -> list[tuple[str, str]]:
 
 
 def _sets(sets: SetsRecord, title: str) -> Section:
-    parts = {
-        "high on a positive": (sets.high_positive, "appropriate"),
-        "low on a negative": (sets.low_negative, "appropriate"),
-        "high on a negative": (sets.high_negative, "inappropriate"),
-        "low on a positive": (sets.low_positive, "inappropriate"),
-    }
-    total = sum(part.weight for part, _ in parts.values())
+    parts = [
+        ("high on a positive", sets.high_positive, "appropriate"),
+        ("low on a negative", sets.low_negative, "appropriate"),
+        ("high on a negative", sets.high_negative, "inappropriate"),
+        ("low on a positive", sets.low_positive, "inappropriate"),
+    ]
+    total = sum(part.weight for _, part, _ in parts)
     columns = [
-        Column("score", "text"),
-        Column("rows", "count"),
-        Column("share", "percent"),
-        Column("mean score"),
-        Column("which is", "text"),
-    ]
-    rows = [
-        (name, part.weight, part.weight / total, part.mean, which)
-        for name, (part, which) in parts.items()
-    ]
+        Column("score", "text"), Column("rows", "count"), Column("share", "percent"),
+        Column("mean score"), Column("which is", "text"),
+    ]  # fmt: skip
+    rows = [(name, p.weight, p.weight / total, p.mean, which) for name, p, which in parts]
     return Section(title, table=Table(columns, rows))
 
 
@@ -310,5 +298,5 @@ def _tables(tables: TablesRecord, threshold: float, title: str) -> Section:
         ("negative", right.fp, right.tn, wrong.fp, wrong.tn),
     ]
     columns = [Column("label", "text"), *(Column(head, "count") for head in heads)]
-    legend = f"yes: decided positive, because the score is {threshold:g} or more"
+    legend = f"yes: predicted positive, because the score is {threshold:g} or more"
     return Section(title, table=Table(columns, rows), lines=[legend])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -33,8 +34,10 @@ from scorewise.inference.shares import largest_gap
 from scorewise.measures import calibration_bins, calibration_smooth
 from scorewise.measures.calibration_bins import METHOD, calibrated
 from scorewise.registry import measure
-from scorewise.tallies import ClassTally
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.coarse import pooled_at
 from scorewise.tallies.probabilities import Binning, Chances, Convention, binned, check_bins
+from scorewise.tallies.sorting import first_of_runs, once
 
 _MOST = 1 << 23  # gaps that are drawn at a step
 Smoothed = Literal["labels", "gaps"]
@@ -118,7 +121,9 @@ def _top_label(binary: Callable[..., Estimate], title: str, meaning: str, hidden
     """Record a binary measure, under its own name, as one of the confidence against being right."""
 
     def top_label(t: ClassTally, **options: Any) -> Estimate:
-        return binary(t.top, **options)
+        # torchmetrics rounds the confidence of several classes to 32 bits, whatever the scores were
+        rounds = options.get("convention") == "torchmetrics"
+        return binary(_in_32_bits(t.top) if rounds else t.top, **options)
 
     signature = inspect.signature(binary)
     first, *others = (x for x in signature.parameters.values() if x.name != hidden)
@@ -128,6 +133,14 @@ def _top_label(binary: Callable[..., Estimate], title: str, meaning: str, hidden
     top_label.__doc__ = meaning
     record = measure(group="calibration", better="low", title=title, of="several classes")
     globals()[name] = record(top_label)
+
+
+@once
+def _in_32_bits(t: Tally) -> Tally:
+    if t.coarse is not None:
+        return t
+    score = t.score.astype(np.float32)
+    return pooled_at(replace(t, score=score), first_of_runs(score))
 
 
 _top_label(

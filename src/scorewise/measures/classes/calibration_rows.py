@@ -182,9 +182,9 @@ def skce(
     s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
     if s.alone:
         return Estimate.undefined("one row has no others to be compared with", level)
-    share = _likeness(s.p, distance, width) * (s.weight * s.weight[:, None])
+    share = s.weight * s.weight[:, None]
     np.fill_diagonal(share, 0.0)
-    share /= 1 - inner(s.weight, s.weight)
+    share *= _likeness(s.p, distance, width) / share.sum()  # 1 - sum of squares would cancel
     gap = s.gap
     each = np.einsum("ik,jk->ij", gap, gap) * share
     value = float(each.sum())

@@ -16,6 +16,8 @@ from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import ClassLoss, Moments
 
+_UNORDERED = "the classes have no known order; list them in classes= from the lowest to the highest"
+
 
 @measure(
     group="probability",
@@ -34,8 +36,6 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
     >>> log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.653 [0.258, 1.651]
     >>> log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]]))
-    inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
-
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
     """
     check(clip=clip)
@@ -101,14 +101,17 @@ def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
     """Squared distance of cumulative probabilities from what happened, for classes that have an order.
 
     The mean over the K - 1 cuts between neighbouring classes of the Brier score of lying below the cut
-    (Epstein 1969). The order of the classes matters: it is that of `classes`, and where classes have none
-    the score means nothing. Normal interval on the log scale. The baseline gives the frequencies.
+    (Epstein 1969). The order is that of classes that are numbers, or of those that `classes=` lists;
+    words without such a list have none, and then there is no score. Normal interval on the log scale. The
+    baseline gives the frequencies.
 
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
     >>> rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"]))
     0.073 [0.028, 0.189]
+    >>> rps(ClassTally.of(["a", "b", "c", "c"], p))
+    undefined: the classes have no known order; list them in classes= from the lowest to the highest
     """
-    if why := _why_not(t):
+    if why := _why_not(t) or ("" if t.ordered or len(t.classes) == 2 else _UNORDERED):
         return Estimate.undefined(why, level)
     below = np.cumsum(shares(t))[:-1].clip(0.0, 1.0)
     return _mean(t, _sums(t, "ranked"), level, float((below * (1 - below)).mean()), 1.0)

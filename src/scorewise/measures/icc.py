@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.columns.rating_codes import Codes
 from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
@@ -31,55 +30,39 @@ SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
 NOMINAL = 'the scale is nominal; scale="interval" gives them'
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
-UNKNOWN = "none: the variances are not known"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
-Ends = tuple[float, float]
+Limits = tuple[float, float]
+Correlation = Callable[[float, float], float]
 
 
-class Tails(NamedTuple):
-    """How much further than those of normal ratings the ends of an interval lie, at least 1.
+class Squares(NamedTuple):
+    """Mean squares between items, between raters, and of the rest, with its degrees of freedom.
 
-    `caution` says why not even that can be relied on.
+    One-way, there are none of raters, and the rest is all within items. `items` is their effective number,
+    `many` the ratings of each, `left_out` the items that not all raters rated. The ends of an interval lie
+    `further` away than those of normal ratings, at least 1 times; `caution` says why not even that can be
+    relied on.
     """
-
-    further: float = 1.0
-    caution: str = ""
-
-
-class OneWay(NamedTuple):
-    """Mean squares between and within items, their degrees of freedom, and the ratings of an item.
-
-    `ratings` is a number for each item where all have the same, else the usual weighted mean.
-    """
-
-    between: float
-    within: float
-    df_between: float
-    df_within: float
-    ratings: float
-    tails: Tails
-
-
-class TwoWay(NamedTuple):
-    """Mean squares of items, raters and what is left; how many of each, and items left out."""
 
     between: float
     raters: float
-    error: float
+    rest: float
+    df: float
     items: float
-    many: int
+    many: float
     left_out: float
-    tails: Tails
+    further: float
+    caution: str
 
 
-def one_way(r: Ratings) -> OneWay | str:
-    """The parts when it does not matter who rated what, or why there are none.
+def one_way(r: Ratings) -> Squares | str:
+    """The mean squares when it does not matter who rated what, or why there are none.
 
     The ratings of an item may be of any number: n0 = (N - sum k_i^2 / N) / (n - 1).
     """
-    if why := _lacking(r):
-        return why
+    if not len(r) or r.scale == "nominal":
+        return NOMINAL if len(r) else "no items"
     said, rated = r.counted, r.rated
     weight, values = _numbers(r, np.ones(len(r), np.bool_), said.code)
     items, ratings = float(weight.sum()), float((weight * rated).sum())
@@ -89,22 +72,24 @@ def one_way(r: Ratings) -> OneWay | str:
         return "no item has two ratings"
     mean = said.total(said.times * values) / rated
     grand = float((weight * rated * mean).sum()) / ratings
-    between = float((weight * rated * (mean - grand) ** 2).sum())
-    rest = said.total(said.times * (values - mean[said.at]) ** 2)
+    between = float((weight * rated * _real((mean - grand) ** 2)).sum())
+    rest = _real(said.total(said.times * (values - mean[said.at]) ** 2))
     within = float((weight * rest).sum())
-    if between + within <= 1e-26:
+    if not between + within:
         return "all ratings are the same"
+    df = ratings - items
     usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
-    free = items - 1, ratings - items
-    return OneWay(
-        between / free[0], within / free[1], *free, usual, _tails(weight, mean, rest, free[1])
-    )
+    # very uneven weights could leave less than one rating of an item
+    return Squares(
+        between / (items - 1), math.nan, within / df, df, items, max(usual, 1.0), 0.0,
+        *_tails(weight, mean, rest, df),
+    )  # fmt: skip
 
 
-def two_way(r: Ratings) -> TwoWay | str:
-    """The parts over the items that all rated, or why there are none."""
-    if why := _lacking(r):
-        return why
+def two_way(r: Ratings) -> Squares | str:
+    """The mean squares over the items that all rated, or why there are none."""
+    if not len(r) or r.scale == "nominal":
+        return NOMINAL if len(r) else "no items"
     if r.raters is None:
         return "it is not known which rater said what"
     many = len(r.raters)
@@ -120,23 +105,28 @@ def two_way(r: Ratings) -> TwoWay | str:
     mean = values.mean(1)
     column = (weight[:, None] * values).sum(0) / items
     grand = float(column.mean())
-    between = many * float((weight * (mean - grand) ** 2).sum())
+    between = many * float((weight * _real((mean - grand) ** 2)).sum())
     raters = items * float(((column - grand) ** 2).sum())
-    rest = ((values - mean[:, None] - column + grand) ** 2).sum(1)
+    rest = _real(((values - mean[:, None] - column + grand) ** 2).sum(1))
     error = float((weight * rest).sum())
-    if between + raters + error <= 1e-26:
+    if not between + error and raters <= 1e-26:
         return "all ratings are the same"
-    # what is left over rounding is nothing
-    between, error = (x if x > 1e-26 else 0.0 for x in (between, error))
-    free = items - 1, many - 1, (items - 1) * (many - 1)
-    return TwoWay(
-        between / free[0], raters / free[1], error / free[2], items, many, left_out,
-        _tails(weight, mean, rest, free[2]),
+    df = (items - 1) * (many - 1)
+    return Squares(
+        between / (items - 1), raters / (many - 1), error / df, df, items, many, left_out,
+        *_tails(weight, mean, rest, df),
     )  # fmt: skip
 
 
-def _tails(weight: Floats, mean: Floats, rest: Floats, free: float) -> Tails:
-    """By the kurtosis of the items' means (Bonett 2006), and by how their sums of squares vary.
+def _real(squares: Floats) -> Floats:
+    """Squares of numbers on [-1, 1], of which what rounding leaves is nothing."""
+    return np.where(squares > 1e-26, squares, 0.0)
+
+
+def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float, str]:
+    """How much further away the ends of an interval lie, and why that may not be relied on.
+
+    By the kurtosis of the items' means (Bonett 2006), and by how their sums of squares vary.
 
     F is of normal ratings. The variance of log F has 2 / (n - 1) from the means of n items, and more
     where these have heavy tails. Of a skewed distribution few items do not show the long tail, and so
@@ -148,18 +138,18 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, free: float) -> Tails:
     off = mean - (weight * mean).sum() / n
     spread = float((weight * off * off).sum()) / n
     if n < LEAST or spread < 1e-26:
-        return Tails(1.0, few)
+        return 1.0, few
     about = mean - _trimmed(weight, mean, 0.5 / math.sqrt(n - 4))
     kurtosis = float((weight * about**4).sum()) / n / spread**2
     within = float((weight * rest).sum()) / n
-    usual = 2 / free
+    usual = 2 / df
     more = float((weight * (rest - within) ** 2).sum()) / n**2 / within**2 if within > 1e-26 else 0
     seen = max(kurtosis - (n - 3) / n, 0.0) / (n - 1) + max(more, usual)
     further = math.sqrt(max(seen / (2 / (n - 1) + usual), 1.0))
     skewness = float((weight * off**3).sum()) / n / spread**1.5
     plain = abs(skewness) < 0.5 or (n > MANY * kurtosis and abs(skewness) < 2)
     skewed = f"the means of {round(n)} items are skewed (skewness {skewness:.1f})"
-    return Tails(further, few if abs(skewness) < 1 and few else "" if plain else skewed)
+    return further, (few if abs(skewness) < 1 and few else "" if plain else skewed)
 
 
 def _trimmed(weight: Floats, values: Floats, share: float) -> float:
@@ -170,13 +160,7 @@ def _trimmed(weight: Floats, values: Floats, share: float) -> float:
     return float((kept * values[order]).sum() / kept.sum())
 
 
-def _lacking(r: Ratings) -> str:
-    if not len(r):
-        return "no items"
-    return NOMINAL if r.scale == "nominal" else ""
-
-
-def _numbers(r: Ratings, which: NDArray[np.bool_], codes: Codes) -> tuple[Floats, Floats]:
+def _numbers(r: Ratings, which: Bools, codes: Codes) -> tuple[Floats, Floats]:
     """Weights of some patterns that add up to the effective items, and their ratings on [-1, 1]."""
     weight = r.weight[which].astype(np.float64)
     weight = weight / weight.max()
@@ -186,9 +170,6 @@ def _numbers(r: Ratings, which: NDArray[np.bool_], codes: Codes) -> tuple[Floats
     low, high = values.min(), values.max()
     values = (values - (low + high) / 2) / ((high - low) / 2 or 1.0)
     return weight * (weight.sum() / squares), values
-
-
-Squares = TypeVar("Squares", OneWay, TwoWay)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,1)")
@@ -202,7 +183,7 @@ def icc_1_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.166 [-0.133, 0.723] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _one_way(r, interval, level, _single)
+    return _by_ratio(one_way(r), interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,k)")
@@ -214,7 +195,7 @@ def icc_1_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_1_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.950 [0.501, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _one_way(r, interval, level, _mean)
+    return _by_ratio(one_way(r), interval, level, _mean)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,1)")
@@ -227,7 +208,7 @@ def icc_2_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.290 [0.019, 0.761] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _drawn(r, interval, level, lambda x, k: x)
+    return _drawn(two_way(r), interval, level, lambda x, k: x)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,k)")
@@ -239,7 +220,7 @@ def icc_2_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_2_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.949 [-0.039, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _drawn(r, interval, level, _stepped_up)
+    return _drawn(two_way(r), interval, level, _stepped_up)
 
 
 @measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(3,1)")
@@ -252,7 +233,7 @@ def icc_3_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.715 [0.342, 0.946] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _fixed(r, interval, level, _single)
+    return _by_ratio(two_way(r), interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(3,k)")
@@ -264,7 +245,7 @@ def icc_3_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_3_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.933 [-0.029, 0.996] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _fixed(r, interval, level, _mean)
+    return _by_ratio(two_way(r), interval, level, _mean)
 
 
 def _single(f: float, k: float) -> float:
@@ -278,116 +259,85 @@ def _mean(f: float, k: float) -> float:
     return 1 - 1 / f if f > 0 else -math.inf
 
 
-def _stepped_up(single: float, k: int) -> float:
+def _stepped_up(single: float, k: float) -> float:
     """The correlation of means of k ratings, by that of single ones (Spearman-Brown)."""
     whole = 1 + single * (k - 1)
-    # a hair above the pole is rounding
+    # just above the pole is rounding
     return single * k / whole if whole > 1e-12 else -math.inf
 
 
-def _one_way(
-    r: Ratings, interval: Interval, level: float, of: Callable[[float, float], float]
-) -> Estimate:
-    m = _checked(one_way(r), interval, level)
-    if isinstance(m, Estimate):
-        return m
-    free = m.df_between, m.df_within
-    # very uneven weights could leave less than one rating of an item
-    k = max(m.ratings, 1.0)
-    return _by_ratio(m.between, m.within, free, k, of, level, "F", m.tails)
-
-
-def _fixed(
-    r: Ratings, interval: Interval, level: float, of: Callable[[float, float], float]
-) -> Estimate:
-    m = _checked(two_way(r), interval, level)
-    if isinstance(m, Estimate):
-        return m
-    free = m.items - 1, (m.items - 1) * (m.many - 1)
-    return _by_ratio(m.between, m.error, free, m.many, of, level, _method(m), m.tails)
-
-
-def _checked(found: Squares | str, interval: Interval, level: float) -> Squares | Estimate:
-    """The mean squares, of normal ratings where the published interval is asked for."""
+def _checked(m: Squares | str, interval: Interval, level: float) -> Squares | Estimate:
+    """The mean squares, those of normal ratings where the published interval is asked for."""
     z(level)
     one_of("interval", interval, get_args(Interval))
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    published = interval == "published"
-    return found._replace(tails=found.tails._replace(further=1.0)) if published else found
+    if isinstance(m, str):
+        return Estimate.undefined(m, level)
+    return m._replace(further=1.0) if interval == "published" else m
 
 
-def _by_ratio(
-    between: float,
-    rest: float,
-    free: tuple[float, float],
-    k: float,
-    of: Callable[[float, float], float],
-    level: float,
-    method: str,
-    tails: Tails,
-) -> Estimate:
+def _by_ratio(found: Squares | str, interval: Interval, level: float, of: Correlation) -> Estimate:
     """A correlation that depends on the ratio of two mean squares alone."""
     from scipy.special import fdtrc
 
-    between = _more_than_rounding(between, rest)
-    f = between / rest if rest > 0 else math.inf if between else math.nan
-    value = of(f, k)
+    m = _checked(found, interval, level)
+    if isinstance(m, Estimate):
+        return m
+    between = _more_than_rounding(m.between, m.rest)
+    f = between / m.rest if m.rest > 0 else math.inf if between else math.nan
+    value = of(f, m.many)
     if not math.isfinite(value):
         return Estimate.undefined("the items do not differ", level)
-    ends = [(of(f / down, k), of(f * up, k)) for down, up in _quantiles(*free, level, tails)]
-    p = float(fdtrc(*free, f)) if f < math.inf else 0.0
-    return _estimate(value, ends, level, method, p, tails)
+    quantiles = _quantiles(m, m.df, level)
+    ends = [(of(f / down, m.many), of(f * up, m.many)) for down, up in quantiles]
+    p = float(fdtrc(m.items - 1, m.df, f)) if f < math.inf else 0.0
+    return _estimate(m, value, ends, level, p)
+
+
+def _drawn(found: Squares | str, interval: Interval, level: float, of: Correlation) -> Estimate:
+    """A correlation of raters drawn from many: Satterthwaite's degrees of freedom for two variances."""
+    from scipy.special import fdtrc
+
+    m = _checked(found, interval, level)
+    if isinstance(m, Estimate):
+        return m
+    n, k, between = m.items, m.many, m.between
+    error, raters = (_more_than_rounding(x, between) for x in (m.rest, m.raters))
+    total = between + (k - 1) * error + k * (raters - error) / n
+    if total <= 1e-13 * (between + error + raters):
+        return Estimate.undefined(LOW, level)
+    single = (between - error) / total
+    value = of(single, k)
+    if value == -math.inf:
+        return Estimate.undefined(LOW, level)
+    p = float(fdtrc(n - 1, m.df, between / error)) if error else 0.0
+    # degrees of freedom of the variance between raters and of what is left, together
+    a, b = k * single * raters, (n * (1 + (k - 1) * single) - k * single) * error
+    # terms that cancel leave no more than rounding
+    known = abs(a + b) > 1e-9 * (abs(a) + abs(b))
+    df = m.df * (a + b) ** 2 / ((n - 1) * a**2 + b**2) if known else math.nan
+    # of weights that are worth less than two items the limits may have a pole
+    sides = ((n - 1, df), (df, n - 1))
+    if not (df > 0 and n > 2 - 1e-9 and max(_upper(*s, level) for s in sides) < math.inf):
+        return Estimate(value, level=level, method="none: the variances are not known", p=p)
+    rest = k * raters + (k * n - k - n) * error
+    ends = []
+    for f_low, f_high in _quantiles(m, df, level):
+        low = n * (between - f_low * error) / (f_low * rest + n * between)
+        high = n * (f_high * between - error) / (rest + n * f_high * between)
+        ends.append((of(low, k), of(high, k)))
+    return _estimate(m, value, ends, level, p)
 
 
 def _more_than_rounding(variance: float, rest: float) -> float:
     return variance if variance > ROUNDING * rest else 0.0
 
 
-def _drawn(
-    r: Ratings, interval: Interval, level: float, of: Callable[[float, int], float]
-) -> Estimate:
-    """A correlation of raters drawn from many: Satterthwaite's degrees of freedom for two variances."""
-    from scipy.special import fdtrc
-
-    m = _checked(two_way(r), interval, level)
-    if isinstance(m, Estimate):
-        return m
-    m = m._replace(
-        error=_more_than_rounding(m.error, m.between),
-        raters=_more_than_rounding(m.raters, m.between),
-    )
-    n, k = m.items, m.many
-    total = m.between + (k - 1) * m.error + k * (m.raters - m.error) / n
-    if total <= 1e-13 * (m.between + m.error + m.raters):
-        return Estimate.undefined(LOW, level)
-    single = (m.between - m.error) / total
-    value = of(single, k)
-    if value == -math.inf:
-        return Estimate.undefined(LOW, level)
-    p = float(fdtrc(n - 1, (n - 1) * (k - 1), m.between / m.error)) if m.error else 0.0
-    df, rest = _freedom(m, single), k * m.raters + (k * n - k - n) * m.error
-    # of weights that are worth less than two items the limits may have a pole
-    if not (
-        df > 0
-        and n > 2 - 1e-9
-        and max(map(_upper, (n - 1, df), (df, n - 1), (level, level))) < math.inf
-    ):
-        return Estimate(value, level=level, method=UNKNOWN, p=p)
-    ends = []
-    for f_low, f_high in _quantiles(n - 1, df, level, m.tails):
-        low = n * (m.between - f_low * m.error) / (f_low * rest + n * m.between)
-        high = n * (f_high * m.between - m.error) / (rest + n * f_high * m.between)
-        ends.append((of(low, k), of(high, k)))
-    return _estimate(value, ends, level, _method(m), p, m.tails)
-
-
-def _quantiles(between: float, rest: float, level: float, tails: Tails) -> list[Ends]:
+def _quantiles(m: Squares, df: float, level: float) -> list[Limits]:
     """Of the ratio of mean squares, downwards and upwards: those of F, and those further apart."""
-    found = _upper(between, rest, level), _upper(rest, between, level)
-    most = 1e300 ** (1 / max(3.0, tails.further))  # of next to no items it is 0 or infinite
+    found = _upper(m.items - 1, df, level), _upper(df, m.items - 1, level)
+    most = 1e300 ** (1 / max(3.0, m.further))  # of next to no items it is 0 or infinite
     down, up = (min(max(f, 1 / most), most) for f in found)
-    return [(down**by, up**by) for by in (1.0, tails.further)]
+    return [(down**by, up**by) for by in (1.0, m.further)]
 
 
 def _upper(first: float, second: float, level: float) -> float:
@@ -397,20 +347,7 @@ def _upper(first: float, second: float, level: float) -> float:
     return float(fdtri(first, second, 0.5 + level / 2))
 
 
-def _freedom(m: TwoWay, single: float) -> float:
-    """Degrees of freedom of the variance between raters and of what is left, together."""
-    n, k = m.items, m.many
-    a = k * single * m.raters
-    b = (n * (1 + (k - 1) * single) - k * single) * m.error
-    both = (n - 1) * a**2 + b**2
-    # terms that cancel leave no more than rounding
-    known = abs(a + b) > 1e-9 * (abs(a) + abs(b))
-    return (n - 1) * (k - 1) * (a + b) ** 2 / both if known else math.nan
-
-
-def _estimate(
-    value: float, ends: list[Ends], level: float, method: str, p: float, tails: Tails
-) -> Estimate:
+def _estimate(m: Squares, value: float, ends: list[Limits], level: float, p: float) -> Estimate:
     """The ends of F and those further apart, which stay on the side of 0 where those of F are.
 
     If items do not differ, tails change the two mean squares alike, and F holds.
@@ -418,16 +355,12 @@ def _estimate(
     value = min(value, 1.0)  # whatever the rounding
     (low, high), (lower, higher) = ends
     lower, higher = max(lower, 0.0) if low > 0 else lower, min(higher, 0.0) if high < 0 else higher
-    method += "; heavy tails" if tails.further > 1 + 1e-9 else ""
+    method = "F"
+    if m.left_out:
+        near = round(m.left_out)
+        many = f"{near:,}" if abs(m.left_out - near) < 1e-6 * near else f"{m.left_out:.3g}"
+        method += f"; {many} {'item' if many == '1' else 'items'} left out, not rated by all"
+    method += "; heavy tails" if m.further > 1 + 1e-9 else ""
     # narrow intervals hold their value too
     low, high = min(lower, value), min(max(higher, value), 1.0)
-    return Estimate(value, low, high, level, method, p=p, caution=tails.caution)
-
-
-def _method(m: TwoWay) -> str:
-    """How the interval was made, and of how many items."""
-    if not m.left_out:
-        return "F"
-    near = round(m.left_out)
-    many = f"{near:,}" if abs(m.left_out - near) < 1e-6 * near else f"{m.left_out:.3g}"
-    return f"F; {many} {'item' if many == '1' else 'items'} left out, not rated by all"
+    return Estimate(value, low, high, level, method, p=p, caution=m.caution)

@@ -36,11 +36,8 @@ from scorewise.inference.scales import z
 from scorewise.registry import RATER_MEASURES, measure
 from scorewise.tallies.ratings import Ratings
 
-RARER = (
-    15  # items outside the commonest category: fewer make a bootstrap and published intervals fail
-)
+RARER = 15  # items outside the commonest category: fewer make all but score intervals fail
 APART = 10  # items on which raters differ: fewer make published intervals fail
-GWET = "Gwet's variance, t"
 PUBLISHED = {
     "cohen_kappa": "Fleiss, Cohen and Everitt 1969",
     "light_kappa": "delta method over items, t",
@@ -59,17 +56,12 @@ def judged(
     level: float,
     seed: int,
     *,
-    told: str | None = None,
+    note: str | None = None,
 ) -> Estimate:
-    """The coefficient of that name with its interval; `told` says which weights, unless it is plain.
-
-    interval="published" is what other packages give.
-    """
+    """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
     z(level)  # refuses a level that means nothing
     one_of("interval", interval, get_args(Interval))
-    words = weighted(r, weights) if told is None else told
-    known = isinstance(weights, str | None)  # a table of weights may lead below -1
-    bounds = RATER_MEASURES[name].bounds if known else BELOW_ONE
+    note = weighted(r, weights) if note is None else note
     c = coefficient(r, name, weights)
     if c.why:
         return Estimate.undefined(c.why, level)
@@ -79,17 +71,22 @@ def judged(
         limits = by_bootstrap(r, name, weights, level, replicates, seed)
         method = f"bootstrap of items, {replicates:,} replicates"
     elif interval == "published":
-        limits, method = by_error(c, level), PUBLISHED.get(name, GWET)
+        limits, method = by_error(c, level), PUBLISHED.get(name, "Gwet's variance, t")
     else:
-        limits, method = by_formula(c, level), _method(c, name)
-    return _estimate(c, limits, level, method + words, bounds, caution)
-
-
-def _method(c: Coefficient, name: str) -> str:
-    if not math.isnan(c.null):
-        return "score"
-    assert c.moments is not None
-    return "Wilson" if name in SHARES and c.moments.whole else "Wilson, delta over items"
+        limits, method = by_formula(c, level), "score"
+        if math.isnan(c.null):
+            whole = name in SHARES and c.moments is not None and c.moments.whole
+            method = "Wilson" if whole else "Wilson, delta over items"
+    # a table of weights may lead below -1, and rounding a little beyond the bounds
+    bounds = RATER_MEASURES[name].bounds if isinstance(weights, str | None) else BELOW_ONE
+    value = min(max(c.value, bounds[0]), bounds[1])
+    # two ratings that always differ get -1; gaps and a table of weights may lead below
+    low = max(bounds[0], min(limits[0], value), min(-1.0, value))
+    high = min(bounds[1], max(limits[1], value))
+    p = chance_of(c)
+    return Estimate(
+        value, low, high, level, method + note, p=None if math.isnan(p) else p, caution=caution
+    )
 
 
 def _few(r: Ratings, c: Coefficient, interval: Interval) -> str:
@@ -106,24 +103,6 @@ def _few(r: Ratings, c: Coefficient, interval: Interval) -> str:
     return ""
 
 
-def _estimate(
-    c: Coefficient,
-    limits: tuple[float, float],
-    level: float,
-    method: str,
-    bounds: tuple[float, float],
-    caution: str,
-) -> Estimate:
-    value = min(max(c.value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
-    # two ratings that always differ get -1; gaps and weights of one's own may lead below
-    low = max(bounds[0], min(limits[0], value), min(-1.0, value))
-    high = min(bounds[1], max(limits[1], value))
-    p = chance_of(c)
-    return Estimate(
-        value, low, high, level, method, p=None if math.isnan(p) else p, caution=caution
-    )
-
-
 def weighted(r: Ratings, weights: Any) -> str:
     """Which weights, in words; nothing where only the same category agrees.
 
@@ -131,8 +110,7 @@ def weighted(r: Ratings, weights: Any) -> str:
     '; linear weights'
     """
     name = named(r, weights)
-    words = {"identity": "", "own": "; weights of one's own"}
-    return words.get(name, f"; {name} weights")
+    return {"identity": "", "own": "; weights of one's own"}.get(name, f"; {name} weights")
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
@@ -156,11 +134,11 @@ def krippendorff_alpha(
         one_of("metric", metric, tuple(METRICS))
     if metric is not None and weights is not None:
         raise BadInput(f"metric is {metric!r} and there are weights; give one of both")
-    told = None
+    note = None
     if weights is None:
         scale = metric or r.scale
-        weights, told = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
-    return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, told=told)
+        weights, note = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
+    return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, note=note)
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
@@ -230,8 +208,8 @@ def gwet_ac(
     0.406 [0.130, 0.640]
     """
     plain = named(r, weights) == "identity"
-    told = "; AC1" if plain else f"; AC2{weighted(r, weights)}"
-    return judged(r, "gwet_ac", weights, interval, replicates, level, seed, told=told)
+    note = "; AC1" if plain else f"; AC2{weighted(r, weights)}"
+    return judged(r, "gwet_ac", weights, interval, replicates, level, seed, note=note)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")

@@ -89,11 +89,7 @@ def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> bias_index(Ratings.of_table([[25, 35], [5, 35]]))
     0.300 [0.183, 0.405]
     """
-    found = _two_categories(r, level)
-    if isinstance(found, Estimate):
-        return found
-    table, n = found
-    return _difference(table[0, 1], table[1, 0], n, level, 0.0)
+    return _index(r, (0, 1), (1, 0), level, expected=0.0)
 
 
 @measure(
@@ -109,11 +105,7 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> prevalence_index(Ratings.of_table([[80, 10], [5, 5]]))
     0.750 [0.627, 0.844]
     """
-    found = _two_categories(r, level)
-    if isinstance(found, Estimate):
-        return found
-    table, n = found
-    return _difference(table[0, 0], table[1, 1], n, level, None)
+    return _index(r, (0, 0), (1, 1), level)
 
 
 def why_no_table(r: Ratings) -> str:
@@ -202,26 +194,28 @@ def _chi_squared(value: float, df: int, level: float) -> Estimate:
     return Estimate(value, level=level, expected=float(df), p=p)
 
 
-def _two_categories(r: Ratings, level: float) -> tuple[Floats, float] | Estimate:
-    """The shares of the four cells and the effective number of items."""
+def _index(
+    r: Ratings,
+    plus: tuple[int, int],
+    minus: tuple[int, int],
+    level: float,
+    expected: float | None = None,
+) -> Estimate:
+    """The difference of two cells of the table of two categories, as shares of all items.
+
+    For the interval, one item is added to each of the two cells.
+    """
     z(level)
     if why := why_no_table(r):
         return Estimate.undefined(why, level)
-    if len(r.categories) != 2:
-        many = len(r.categories)
+    if (many := len(r.categories)) != 2:
         there = "there is one category" if many == 1 else f"there are {many} categories"
         return Estimate.undefined(f"{there}; this is of two", level)
     c = r.pair(0, 1)
     weight = np.asarray(c.weight, np.float64) * c.scale
     total = float(weight.sum())
-    squares = float((c.weight2 * c.scale * c.scale).sum())
-    return weight / total, effective(total, squares)
-
-
-def _difference(
-    first: float, second: float, n: float, level: float, expected: float | None
-) -> Estimate:
-    """The difference of two of the shares of n items, one item added to each for the interval."""
+    n = effective(total, float((c.weight2 * c.scale * c.scale).sum()))
+    first, second = weight[plus] / total, weight[minus] / total
     value = float(first - second)
     p, q = (first * n + 1) / (n + 2), (second * n + 1) / (n + 2)
     reach = z(level) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))

@@ -1,0 +1,315 @@
+"""What coefficients of agreement mean: in words, beside guessing, and beside each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from msgspec import Meta
+
+from scorewise.arrays import Floats
+from scorewise.checks import at_least
+from scorewise.errors import BadInput
+from scorewise.estimate import Estimate, number
+from scorewise.inference.agreement import coefficient
+from scorewise.inference.agreement_exact import BANDS, exact
+from scorewise.inference.agreement_parts import Rated, against, conger
+from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.measures.marginals import why_no_table
+from scorewise.registry import RATER_MEASURES
+from scorewise.show.document import Count, NumberOrNaN, Share, ShareOrNaN, Word, says
+from scorewise.show.page import percent
+from scorewise.tallies import Ratings
+
+NEAR = 1e-9  # of an edge, where the exact value decides
+_ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
+DRAWS = 1000
+ITEMS = 10**8  # beyond which random tables take too long, or overflow
+TABLES = 1 << 22  # cells of tables drawn together
+COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
+GAP = 0.2  # of AC1 and kappa
+SHIFT = 0.2  # of margins from which bias matters
+TWO = (
+    "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
+    "prevalence_index", "bias_index",
+)  # fmt: skip
+MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
+
+
+# Coefficients in words: bands decided exactly, and how likely each is.
+
+
+class Banded(NamedTuple):
+    """The band of a coefficient, and the probability that the true value lies in each band.
+
+    >>> banded(Ratings.of_table([[20, 5], [10, 15]]), "cohen_kappa").name
+    'fair'
+    """
+
+    name: str
+    chances: dict[str, float]
+
+
+def band(x: Fraction | float) -> str:
+    """The word for a coefficient: upper ends belong to the band below.
+
+    >>> band(0.4), band(Fraction(2, 5)), band(0.41), band(-0.1)
+    ('fair', 'fair', 'moderate', 'none')
+    """
+    if not x <= 1:
+        raise BadInput(f"a coefficient of agreement is {x}; it is 1 at most")
+    # a float is compared with the float of the edge: 0.4 means two fifths
+    return next(w for w, e in BANDS.items() if x <= (e if isinstance(x, Fraction) else float(e)))
+
+
+def banded(r: Ratings, name: str, weights: Weights = None) -> Banded | None:
+    """The band of a coefficient of these ratings and the probability of each; None where it is undefined.
+
+    Within 1e-9 of an edge the value is taken in rational arithmetic. Of weights or numbers that are not
+    whole, it counts as on the edge within 1e-12, because these are rounded themselves. Probabilities
+    are those of the t distribution (normal for Cohen's kappa) around the value, cut to the
+    coefficient's range (Gwet 2014, chapter 6); where all items agree alike, so that there is no standard
+    error, those of the observed disagreement by Jeffreys' beta distribution.
+    """
+    from scipy.special import betaincc
+
+    c = coefficient(r, name, weights)
+    if c.why:
+        return None
+    word = band(_decided(r, name, weights, c.value))
+    if c.se >= 1e-12:
+        return Banded(word, chances(c.value, c.se, c.df, RATER_MEASURES[name].bounds))
+    apart, room = min(max(1 - c.observed, 0.0), 1.0), 1 - c.expected
+    a, b = apart * c.items + 0.5, (1 - apart) * c.items + 0.5
+    below = [float(betaincc(a, b, min((1 - float(e)) * room, 1.0))) for e in BANDS.values()]
+    return Banded(word, dict(zip(BANDS, np.diff(below, prepend=0.0).tolist(), strict=True)))
+
+
+def _decided(r: Ratings, name: str, weights: Weights, value: float) -> Fraction | float:
+    """The value, exactly where it lies next to the edge of a band."""
+    edge = min(BANDS.values(), key=lambda e: abs(float(e) - value))
+    if abs(value - float(edge)) > NEAR:
+        return min(value, 1.0)
+    found = exact(r, name, weights)
+    own = weights is not None and not isinstance(weights, str)
+    whole = r.weight.dtype.kind == "i" and bool((r.values == r.values.round()).all())
+    if found is not None and whole and not own:  # nothing was rounded
+        return found
+    found = Fraction(value) if found is None else found
+    return edge if abs(found - edge) < _ROUNDING else found
+
+
+def chances(
+    value: float, se: float, df: float, bounds: tuple[float, float] = (-1.0, 1.0)
+) -> dict[str, float]:
+    """The probability of each band, by the t distribution around the value within the bounds.
+
+    >>> {w: round(p, 3) for w, p in chances(0.4, 0.1, math.inf).items()}["fair"]
+    0.477
+    """
+    from scipy.special import ndtr, stdtr
+
+    ends = np.array([bounds[0], *map(float, BANDS.values()), bounds[1]])
+    at = (np.clip(ends, *bounds) - value) / se
+    below = ndtr(at) if math.isinf(df) else stdtr(df, at)
+    shares = np.diff(below[:-1]) / (below[-1] - below[0])
+    return dict(zip(BANDS, shares.tolist(), strict=True))
+
+
+# Kappa beside the error of guessing by the margins.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """The error of two raters beside that of guessing; null where not known."""
+
+    error: Annotated[NumberOrNaN, says("Mean disagreement of two raters.")] = math.nan
+    by_margins: Annotated[NumberOrNaN, says("The same of raters who guess by the margins.")] = (
+        math.nan
+    )
+    by_permutation: Annotated[NumberOrNaN, says("The same, as the mean over random tables.")] = (
+        math.nan
+    )
+    spread: Annotated[NumberOrNaN, says("Standard deviation over random tables.")] = math.nan
+    p: Annotated[ShareOrNaN, says("Share of random tables that agree as much.")] = math.nan
+    kappa: Annotated[NumberOrNaN, says("1 - error / by_margins.")] = math.nan
+    kappa_permuted: Annotated[NumberOrNaN, says("1 - error / by_permutation.")] = math.nan
+    draws: Annotated[Count, says("Random tables drawn.")] = 0
+    why: Annotated[str, says("Why something is not known; empty where all is.")] = ""
+
+
+def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: int = 0) -> Baseline:
+    """The error of two raters (or of predictions against gold labels) and of guessing.
+
+    The error is the mean disagreement, 1 - weighted agreement. Guessing says each category as often, but
+    independently: in closed form, and as the mean over random tables with the same margins, of which p is
+    the share (the table seen included) that agree as much.
+
+    >>> b = baseline(Ratings.of_table([[25, 10], [15, 20]]))
+    >>> round(1 - b.error, 4), round(1 - b.by_margins, 4), round(b.kappa, 4)
+    (0.6429, 0.5, 0.2857)
+    >>> round(b.by_permutation, 2), round(b.p, 2)
+    (0.5, 0.02)
+    """
+    at_least(0, DRAWS, draws=draws)
+    d = disagreement(r, weights)
+    if why := why_no_table(r):
+        return Baseline(why=why)
+    if isinstance(d, str):
+        return Baseline(why=d)
+    both = r.rated == 2
+    codes, weight = r.codes[both], r.weight[both]
+    parts = against(conger)(Rated.of(r, d).only(both))
+    error, expected = float(parts.observed), float(parts.chance)
+    known: dict[str, Any] = {
+        "error": error,
+        "by_margins": expected,
+        "kappa": _avoided(error, expected),
+    }
+    if weight.dtype.kind != "i":
+        return Baseline(**known, why="items have weights; random tables need counts")
+    if float(weight.sum()) > ITEMS:
+        return Baseline(**known, why=f"more than {ITEMS:,} items; random tables take fewer")
+    if not draws:
+        return Baseline(**known, why="no random tables were asked for")
+    drawn = _permuted(codes, weight, d, draws, np.random.default_rng(seed))
+    mean, spread = float(drawn.mean()), float(drawn.std())
+    return Baseline(
+        **known,
+        by_permutation=mean,
+        spread=spread if spread > 1e-12 else 0.0,
+        # so that rounding does not tell equal tables apart
+        p=(1 + int((drawn <= error + 1e-12).sum())) / (1 + draws),
+        kappa_permuted=_avoided(error, mean),
+        draws=draws,
+    )
+
+
+def _avoided(error: float, baseline: float) -> float:
+    """The share of the error of guessing that is avoided."""
+    share = 1 - error / baseline if baseline > 0 else math.nan
+    return 0.0 if abs(share) < 1e-12 else share
+
+
+def _permuted(
+    codes: Any, weight: Any, d: Disagreement, draws: int, rng: np.random.Generator
+) -> Floats:
+    """The errors of random tables with the margins of these items (Patefield 1981, Boyett 1979).
+
+    Of very many categories, those of shuffled ratings.
+    """
+    from scipy.stats import random_table
+
+    items = int(weight.sum())
+    (rows, i), (columns, j) = (np.unique(c, return_inverse=True) for c in codes.T)
+    if len(rows) * len(columns) > max(items, TABLES >> 10):
+        first, second = (c.repeat(weight) for c in codes.T)
+        shuffled = (rng.permutation(second) for _ in range(draws))
+        return np.array([float(d.between(first, other).mean()) for other in shuffled])
+    apart = np.asarray(d.between(rows[:, None], columns), np.float64)
+    margins = [np.bincount(k, weight).astype(np.int64) for k in (i, j)]
+    made, step = random_table(*margins), max(1, TABLES // apart.size)
+    errors = []
+    for done in range(0, draws, step):
+        drawn = made.rvs(size=min(step, draws - done), random_state=rng)
+        errors.append((drawn.reshape(-1, *apart.shape) * apart).sum((1, 2)))
+    return np.concatenate(errors) / items
+
+
+# Why kappa is low though raters agree: coefficients side by side, and what drives them apart.
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientRecord:
+    """A coefficient without weights."""
+
+    name: Annotated[Word, says("Name, as in the Python library.")]
+    title: Annotated[Word, says("Name, as shown.")]
+    value: Annotated[NumberOrNaN, says("The value; null when undefined.")]
+    why: Annotated[str, says("Why there is no value; empty when there is one.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParadoxRecord:
+    """Coefficients without weights side by side, and what drives them apart."""
+
+    measures: Annotated[list[CoefficientRecord], says("The coefficients.")]
+    commonest: Annotated[str | None, says("The category said most often.")]
+    share: Annotated[Share, says("Its share of all ratings.")]
+    shift: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        says("Share of one rater's ratings that would have to move."),
+    ]
+    prevalence: Annotated[bool, says("Whether the commonest category drives kappa down.")]
+    bias: Annotated[bool, says("Whether two raters use the categories differently often.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paradox(ParadoxRecord):
+    """The same with the estimates of the coefficients, and what drives them apart in sentences."""
+
+    estimates: dict[str, Estimate]
+    sentences: list[str]
+
+
+def paradox(r: Ratings, *, level: float = 0.95) -> Paradox:
+    """Percent agreement, kappa, AC1, PABAK and what explains their differences (unweighted).
+
+    Of two raters with maximum kappa, prevalence and bias index; of more with Fleiss' kappa. Prevalence
+    drives the difference if one category has at least 0.75 of all ratings (a prevalence index of at
+    least 0.5 in size) and AC1 exceeds kappa by at least 0.2; bias does, for two raters, if at least 0.2
+    of one rater's shares would have to move to be the other's (a bias index of at least 0.2 in size).
+    Feinstein and Cicchetti (1990) named both paradoxes.
+
+    >>> found = paradox(Ratings.of_table([[80, 10], [5, 5]]))
+    >>> print(found.sentences[0])
+    Kappa is 0.318 though 85% agree and AC1 is 0.808: 87.5% of all ratings are "0", so that kappa
+    expects much agreement by chance; report both.
+    """
+    two = r.raters is not None and len(r.raters) == 2
+    plain = {"level": level, "weights": "identity"}  # those that know no weights get none
+    found = {n: RATER_MEASURES[n].under(plain, r) for n in (TWO if two else MANY)}
+    weight, many, shift = r.weight.astype(np.float64), len(r.categories), None
+    said = _shares(r.counted.code, weight[r.counted.at] * r.counted.times, many)
+    share = float(said.max(initial=0.0))
+    commonest = r.categories[int(said.argmax())] if share > 0 else None
+    if two:
+        both = r.rated == 2
+        a, b = (_shares(r.said_by(k)[both], weight[both], many) for k in (0, 1))
+        shift = float(np.abs(a - b).sum()) / 2
+    kappa, ac = found["cohen_kappa" if two else "fleiss_kappa"], found["gwet_ac"].value
+    prevalence = kappa.defined and ac - kappa.value >= GAP - 1e-12 and share >= COMMON - 1e-12
+    bias = kappa.defined and shift is not None and shift >= SHIFT - 1e-12
+    sentences = []
+    if prevalence:
+        sentences.append(
+            f"Kappa is {number(kappa.value)} though {percent(found['percent_agreement'].value)} agree and "
+            f'AC1 is {number(ac)}: {percent(share)} of all ratings are "{commonest}", so that kappa '
+            f"expects much agreement by chance; report both."
+        )
+    if bias and shift is not None:
+        most, pi = found["kappa_max"], RATER_MEASURES["scott_pi"](r, **plain)
+        reach = f" can be {number(most.value)} at most and" if most.defined else ""
+        sentences.append(
+            f"The two raters use the categories differently often ({percent(shift)} of one's ratings would "
+            f"have to move): kappa{reach} is {number(kappa.value)}, while Scott's pi, which takes the "
+            f"raters as one, is {number(pi.value)}."
+        )
+    measures = [
+        CoefficientRecord(name=n, title=RATER_MEASURES[n].title, value=e.value, why=e.why)
+        for n, e in found.items()
+    ]
+    return Paradox(
+        measures=measures, commonest=commonest, share=share, shift=shift, prevalence=prevalence,
+        bias=bias, estimates=found, sentences=sentences,
+    )  # fmt: skip
+
+
+def _shares(code: Any, weight: Floats, many: int) -> Floats:
+    """How often each category is said."""
+    said = np.bincount(code, weight, many)
+    shares: Floats = said / (float(said.sum()) or 1.0)
+    return shares

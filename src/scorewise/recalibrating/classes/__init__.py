@@ -1,1 +1,0 @@
-"""Recalibration of several classes."""

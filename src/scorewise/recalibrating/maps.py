@@ -1,0 +1,351 @@
+"""Fitted maps from scores to probabilities: plain numbers, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import numpy as np
+from msgspec import Meta
+
+from scorewise import __version__
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns import Kind, take
+from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
+from scorewise.columns.labels import listed
+from scorewise.errors import BadInput
+from scorewise.recalibrating.cells import Cells, Scale
+from scorewise.recalibrating.methods import METHODS, Parameters
+from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
+from scorewise.show.document import Count, Word, says, to_dict
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import softmax
+from scorewise.tallies.sorting import GOLDEN, mixed
+from scorewise.writing import seal
+
+MOST = 10**7  # rows of several classes
+Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
+Seal: TypeAlias = Annotated[str, Meta(min_length=64), says("Fingerprint of all the above.")]
+Sealed = TypeVar("Sealed")
+ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
+
+
+def sealed(record: Sealed) -> Sealed:
+    """The same record with the fingerprint of all its other fields."""
+    return replace(record, sha256=seal(to_dict(record)))  # type: ignore[type-var]
+
+
+class _Sealed:
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON values, with a seal."""
+        values: dict[str, Any] = to_dict(sealed(self))
+        return values
+
+
+def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
+    """The parameters, and whether the labels were smoothed because a threshold tells them apart."""
+    m, used = METHODS[method], cells.kept()
+    smooth = m.likely and cells.separable
+    return m.fit(used.smoothed() if smooth else used), smooth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map(_Sealed):
+    """The map: all that is needed to apply it."""
+
+    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
+    method: Annotated[Word, says("Name of the method.")]
+    kind: Annotated[Kind, says("What the scores are.")]
+    clip: Annotated[
+        Clip, says("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
+    ]
+    centre: Annotated[float, says("Taken off scores of any scale.")]
+    unit: Annotated[float, says("Then they are divided by this.")]
+    low: Annotated[float, says("The lowest score seen.")]
+    high: Annotated[float, says("The highest score seen.")]
+    rows: Annotated[Count, says("Rows that it was fitted to.")]
+    positives: Annotated[Count, says("Positives among them.")]
+    smoothed: Annotated[
+        bool, says("Whether labels were smoothed because a threshold tells them apart.")
+    ]
+    parameters: Annotated[
+        Parameters,
+        says("The parameters of the method by name, numbers or lists of numbers."),
+    ]
+    sha256: Seal = ""
+
+    @classmethod
+    def fit(cls, method: str, t: Tally, clip: float) -> Map:
+        """The map of that method, fitted to a tally."""
+        scale = Scale.of(t, clip)
+        parameters, smoothed = fitted(method, Cells.of(t, scale))
+        low, high = t.ends
+        return cls(
+            method=method,
+            **vars(scale),
+            low=low,
+            high=high,
+            rows=t.origin.rows,
+            positives=t.origin.positives,
+            smoothed=smoothed,
+            parameters=parameters,
+        )
+
+    @property
+    def sound(self) -> bool:
+        """Whether the parameters, once read, are those of the method."""
+        m = METHODS[self.method]
+        lists = {name for name, x in self.parameters.items() if isinstance(x, list)}
+        singles = set(self.parameters) - lists
+        return (singles, lists) == (set(m.single), set(m.many)) and self.kind in m.kinds
+
+    def __call__(self, score: Floats) -> Floats:
+        """The probabilities of scores."""
+        scale = Scale(self.kind, self.clip, self.centre, self.unit)
+        return METHODS[self.method].apply(self.parameters, scale.points(score))
+
+    def outside(self, score: Floats) -> int:
+        """How many scores lie beyond those that the map was fitted to."""
+        return int(np.count_nonzero((score < self.low) | (score > self.high)))
+
+    def scores_of(self, p: Any) -> Any:
+        """The scores in a column, checked."""
+        column = p if hasattr(p, "__len__") else np.asarray(p)
+        rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
+        return take(rows, {"score": column}, kind=self.kind).scores["score"]
+
+
+# Several classes.
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows: log probabilities `x`, probabilities `p`, the place of the true class `y`, the weight `w`.
+
+    `row` is what one row weighs: 1 for counts, sum of squares / sum for weights.
+    """
+
+    x: Floats
+    p: Floats
+    y: Ints
+    w: Floats
+    row: float = 1.0
+
+    @classmethod
+    def of(cls, rows: ClassRows, clip: float) -> Table:
+        """The rows that have weight, sorted by their content, each as often as it counts."""
+        w = np.ones(len(rows)) if rows.weight is None else rows.weight
+        times: Any = 1 if rows.count is None else rows.count
+        kept = np.flatnonzero((w > 0) & (np.broadcast_to(times, w.shape) > 0))
+        key = rows.y[kept].astype(np.uint64)  # as good as drawn at random, from the content alone
+        for column in (*rows.scores[kept].T, w[kept]):
+            bits = np.ascontiguousarray(column + 0.0).view(np.uint64)  # + 0.0 folds -0.0 into 0.0
+            key = mixed((key ^ bits) + GOLDEN)
+        kept = kept[np.argsort(key, kind="stable")]
+        if rows.count is not None:
+            if int(rows.count[kept].sum()) > MOST:
+                raise BadInput(
+                    f"{rows.names.count} adds up to more than {MOST:,} rows, which are fitted one by one; "
+                    f"pass it as weight= instead"
+                )
+            kept = np.repeat(kept, rows.count[kept])
+        scores, w = rows.scores[kept], w[kept]
+        p = softmax(scores) if rows.kind == "logit" else scores
+        total = float(w.sum())
+        row = float((w * w).sum()) / total if total else 1.0
+        return cls(log_probabilities(scores, rows.kind, clip), p, rows.y[kept], w, row)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def many(self) -> int:
+        """The number of classes."""
+        return int(self.x.shape[1])
+
+    @property
+    def seen(self) -> Bools:
+        """Which classes occur."""
+        return np.bincount(self.y, minlength=self.many) > 0
+
+    def at(self, which: Any) -> Table:
+        """Some of the rows."""
+        return replace(self, x=self.x[which], p=self.p[which], y=self.y[which], w=self.w[which])
+
+
+def log_probabilities(scores: Floats, kind: ClassKind, clip: float) -> Floats:
+    """The logarithms of probabilities kept `clip` from 0; of logits without rounding to 0.
+
+    >>> log_probabilities(np.array([[1.0, 0.0]]), "probability", 1e-7).round(3)
+    array([[  0.   , -16.118]])
+    """
+    if kind == "probability":
+        return np.log(np.clip(scores, clip, 1.0))
+    apart = scores - scores.max(1, keepdims=True)
+    made: Floats = apart - np.log(np.exp(apart).sum(1, keepdims=True))
+    return made
+
+
+@dataclass(frozen=True)
+class ClassMethod:
+    """A family of maps: its free parts at a strength, and the strengths to choose from.
+
+    `names` are its parameters; `least` gives how many rows it wants for K classes before `auto` tries it.
+    """
+
+    name: str
+    meaning: str
+    parts: Callable[[float, int], Parts]
+    names: tuple[str, ...] = ()
+    strengths: tuple[float, ...] = (1.0,)
+    least: Callable[[int], int] = lambda k: 20 * k
+
+    def fit(
+        self, t: Table, strength: float, start: Any = None, exact: float = TOLERANCE
+    ) -> tuple[ClassParameters, Any]:
+        """The parameters, and the vector they come from, from which a further fit may start."""
+        if not self.names:
+            return {}, None
+        model = Linear(self.parts(strength, t.many), t.x, t.seen, t.row)
+        theta, _ = likeliest(model, t.y, t.w, start=start, exact=exact)
+        slope, slopes, mixing, intercepts = model.split(theta)
+        weights = np.diag(1 + slope + slopes) + mixing
+        made: ClassParameters = {
+            "slope": max(1 + slope, 0.0),  # no map turns the classes round
+            "slopes": np.diag(weights).tolist(),
+            "intercepts": intercepts.tolist(),
+            "weights": weights.tolist(),
+        }
+        return {name: made[name] for name in self.names}, theta
+
+
+_STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
+CLASS_METHODS = {
+    m.name: m
+    for m in (
+        ClassMethod(
+            "identity", "the probabilities as they are", lambda s, k: Parts(), least=lambda k: 0
+        ),
+        ClassMethod(
+            "temperature",
+            "all log probabilities times one number, 1 / temperature (Guo et al. 2017)",
+            lambda s, k: Parts(slope=s),
+            ("slope",),
+            least=lambda k: 20,
+        ),
+        ClassMethod(
+            "vector",
+            "a slope and an intercept for each class (vector scaling, Guo et al. 2017)",
+            lambda s, k: Parts(slopes=s, intercepts=s),
+            ("slopes", "intercepts"),
+        ),
+        ClassMethod(
+            "structured",
+            "one slope, and slopes, intercepts and a matrix that are drawn towards it",
+            lambda s, k: Parts(slope=1.0, slopes=s, mixing=s * k, intercepts=s),
+            ("weights", "intercepts"),
+            _STRENGTHS,
+        ),
+        ClassMethod(
+            "dirichlet",
+            "a matrix times log probabilities plus intercepts (Kull et al. 2019)",
+            lambda s, k: Parts(slopes=1.0, mixing=s * k, intercepts=s),
+            ("weights", "intercepts"),
+            _STRENGTHS,
+        ),
+    )
+}
+
+
+def mapped(parameters: ClassParameters, x: Floats) -> Floats:
+    """The probabilities of log probabilities; each row by itself, to the last bit."""
+    if "weights" in parameters:
+        z = np.broadcast_to(np.asarray(parameters["intercepts"]), x.shape).copy()
+        for column, weights in zip(x.T, np.asarray(parameters["weights"]).T, strict=True):
+            z += column[:, None] * weights
+    elif "slopes" in parameters:
+        z = x * np.asarray(parameters["slopes"]) + np.asarray(parameters["intercepts"])
+    else:
+        z = x * parameters["slope"]
+    return softmax(z)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMap(_Sealed):
+    """The map of several classes: all that is needed to apply it."""
+
+    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
+    method: Annotated[Word, says("Name of the method.")]
+    kind: Annotated[ClassKind, says("What the scores are.")]
+    clip: Annotated[Clip, says("Probabilities are kept this far from 0.")]
+    classes: Annotated[
+        tuple[str, ...], Meta(min_length=2), says("The classes in the order of the columns.")
+    ]
+    strength: Annotated[
+        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
+    ]
+    rows: Annotated[Count, says("Rows that it was fitted to.")]
+    absent: Annotated[tuple[str, ...], says("Classes that no row had.")]
+    parameters: Annotated[
+        ClassParameters,
+        says("Parameters by name: a number, a list, or a list of rows of a matrix."),
+    ]
+    sha256: Seal = ""
+
+    @classmethod
+    def fit(cls, method: str, t: Table, strength: float, **known: Any) -> ClassMap:
+        """The map of that method at a strength; `known` are its classes, kind and clip."""
+        m, start = CLASS_METHODS[method], None
+        for s in (s for s in m.strengths if s > strength):
+            _, start = m.fit(t, s, start, exact=1e-2)
+        parameters, _ = m.fit(t, strength, start)
+        absent = tuple(c for c, seen in zip(known["classes"], t.seen, strict=True) if not seen)
+        known |= {"method": method, "strength": strength, "rows": len(t), "absent": absent}
+        return cls(parameters=parameters, **known)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the parameters, once read, are those of the method and of as many classes."""
+        k = len(self.classes)
+        shapes = {"slope": (), "slopes": (k,), "intercepts": (k,), "weights": (k, k)}
+        return set(self.parameters) == set(CLASS_METHODS[self.method].names) and all(
+            np.shape(x) == shapes[name] for name, x in self.parameters.items()
+        )
+
+    def __call__(self, scores: Floats) -> Floats:
+        """The probabilities of rows of scores, one column a class."""
+        if self.method == "identity":
+            return softmax(scores) if self.kind == "logit" else scores.copy()
+        return mapped(self.parameters, log_probabilities(scores, self.kind, self.clip))
+
+    def of_table(self, t: Table) -> Floats:
+        """The probabilities of rows that were read already."""
+        return t.p if self.method == "identity" else mapped(self.parameters, t.x)
+
+    def outside(self, scores: Floats) -> int:
+        """Refused: rows of several classes have no range."""
+        raise BadInput("rows of several classes have no range; this is for one score a row")
+
+    def scores_of(self, p: Any) -> Floats:
+        """The scores of the classes, checked; columns that have names are found by them."""
+        many = len(self.classes)
+        named = named_columns(p)
+        if named is not None:
+            if set(named) != set(self.classes):
+                raise BadInput(
+                    f"the columns are {listed(list(named))}, but the map is for the classes "
+                    f"{listed(list(self.classes))}; pass one column for each"
+                )
+            first = named[self.classes[0]]
+            size, p = len(first) if hasattr(first, "__len__") else 0, named
+        else:
+            p = as_table(p)
+            if p.ndim != 2 or p.shape[1] != many:
+                raise BadInput(
+                    f"scores have shape {p.shape}; the map is for {many} classes and needs one row "
+                    f"of {many} scores each"
+                )
+            size = len(p)
+        labels = np.full(size, self.classes[0])
+        return take_classes(labels, p, classes=self.classes, kind=self.kind).scores
