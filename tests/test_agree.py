@@ -228,8 +228,8 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
         (GOOD, ["--weights", "cubic"], "cubic"),
         (GOOD, ["--weights", "linear"], "--weights linear needs categories in an order"),
         (GOOD, ["--rating", "ann"], "goes with --item"),
-        (GOOD, ["--level", "2"], "--level is 2"),
-        (GOOD, ["--top", "-1"], "--top is -1"),
+        (GOOD, ["--level", "2"], "--level must lie between 0 and 1, such as 0.95; got 2"),
+        (GOOD, ["--top", "-1"], "--top must be an integer from 0 up, such as 10; got -1"),
         (GOOD, ["--counts", "n_*"], "--counts n_* stands for no column"),
         (GOOD, ["--form", "table"], "ann is not a number in 3 rows"),
         (

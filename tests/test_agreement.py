@@ -382,8 +382,11 @@ def test_bad_options():
     r = Ratings.of_table(KAPPA)
     for options, message in (
         ({"interval": "exact"}, "interval"),
-        ({"interval": "bootstrap", "replicates": 3}, "replicates is 3"),
-        ({"level": 2}, "level is 2"),
+        (
+            {"interval": "bootstrap", "replicates": 3},
+            "replicates must be an integer from 20 up, such as 1000; got 3",
+        ),
+        ({"level": 2}, "level must lie between 0 and 1, such as 0.95; got 2"),
     ):
         with pytest.raises(BadInput, match=message):
             m.fleiss_kappa(r, **options)

@@ -165,7 +165,7 @@ def test_items_of_unknown_raters_and_of_tables():
     table = table_ratings([[5, 0], [2, 5]])
     (item,) = disputed(table, Ratings.of_rows(table))
     assert item.said == ("1", "0")  # the empty cell is no item
-    with pytest.raises(BadInput, match="top=-1 is no number of items"):
+    with pytest.raises(BadInput, match="top must be an integer from 0 up, such as 10; got -1"):
         disputed(table, Ratings.of_rows(table), top=-1)
 
 

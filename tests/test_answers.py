@@ -348,7 +348,7 @@ def test_selective_accuracy_spreads_as_the_bootstrap_does():
 
 
 def test_selective_accuracy_refuses_no_coverage():
-    with pytest.raises(BadInput, match="coverage is 0"):
+    with pytest.raises(BadInput, match="coverage must lie above 0 and be at most 1"):
         selective_accuracy(Tally.of([1, 0], [0.5, 0.6]), coverage=0)
 
 
@@ -411,13 +411,13 @@ def test_calm_confidence_has_no_hint():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"tau": 1.0}, "tau is 1.0; it must be at least 0 and below 1"),
-        ({"tau": -0.1}, "tau is -0.1"),
-        ({"tau": math.nan}, "tau is nan"),
-        ({"tau": "half"}, "tau is 'half'"),
-        ({"bins": 0}, "bins=0 is no number of bins"),
-        ({"level": 1.5}, "level is 1.5"),
-        ({"seed": -1}, "seed is -1"),
+        ({"tau": 1.0}, "tau must be at least 0 and below 1, such as 0.5; got 1"),
+        ({"tau": -0.1}, "tau must be at least 0 and below 1, such as 0.5; got -0.1"),
+        ({"tau": math.nan}, "tau must be at least 0 and below 1, such as 0.5; got nan"),
+        ({"tau": "half"}, "tau must be at least 0 and below 1, such as 0.5; got half"),
+        ({"bins": 0}, "bins must be a positive integer, such as 15; got 0"),
+        ({"level": 1.5}, "level must lie between 0 and 1, such as 0.95; got 1.5"),
+        ({"seed": -1}, "seed must be an integer from 0 up, such as 0; got -1"),
         ({"by": "model"}, "by='model' names a column, but the answers were given as columns"),
     ],
 )
@@ -441,7 +441,7 @@ def test_other_bad_calls_are_refused():
         judged([1.0, 0.0], [0.9, 0.2]).curve("eec")
     with pytest.raises(BadInput, match="taus is empty"):
         judged([1.0, 0.0], [0.9, 0.2]).curve("ece", [])
-    with pytest.raises(BadInput, match="tau is 2"):
+    with pytest.raises(BadInput, match="tau must be at least 0 and below 1"):
         judged([1.0, 0.0], [0.9, 0.2]).curve("ece", [0.5, 2])
 
 

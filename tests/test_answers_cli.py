@@ -129,11 +129,26 @@ def test_markdown_and_json_are_written(table, capsys):
 
 BAD = {
     "no such file": (["no.csv", *TEXTS], "no.csv"),
-    "tau of 1": (["qa.csv", *TEXTS, "--tau", "1"], "tau is 1"),
-    "negative tau": (["qa.csv", *TEXTS, "--tau", "-0.5"], "tau is -0.5"),
-    "no bins": (["qa.csv", *TEXTS, "--bins", "0"], "--bins 0 is no number of bins"),
-    "level": (["qa.csv", *TEXTS, "--level", "2"], "level is 2"),
-    "seed": (["qa.csv", *TEXTS, "--seed", "-1"], "seed is -1"),
+    "tau of 1": (
+        ["qa.csv", *TEXTS, "--tau", "1"],
+        "tau must be at least 0 and below 1, such as 0.5; got 1",
+    ),
+    "negative tau": (
+        ["qa.csv", *TEXTS, "--tau", "-0.5"],
+        "tau must be at least 0 and below 1, such as 0.5; got -0.5",
+    ),
+    "no bins": (
+        ["qa.csv", *TEXTS, "--bins", "0"],
+        "--bins must be a positive integer, such as 15; got 0",
+    ),
+    "level": (
+        ["qa.csv", *TEXTS, "--level", "2"],
+        "level must lie between 0 and 1, such as 0.95; got 2",
+    ),
+    "seed": (
+        ["qa.csv", *TEXTS, "--seed", "-1"],
+        "seed must be an integer from 0 up, such as 0; got -1",
+    ),
     "unknown group": (["qa.csv", *TEXTS, "--by", "modle"], "modle"),
     "unknown gold": (["qa.csv", *TEXTS[2:], "--gold", "godl"], "godl"),
     "unknown confidence": (["qa.csv", *TEXTS[:4], "--confidence", "shure"], "shure"),

@@ -209,8 +209,8 @@ def test_equal_width_edges_are_ours_exactly():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"bins": 0}, "bins=0 is no number of bins; 10, 15 and 20 are usual"),
-        ({"bins": 2.5}, "bins=2.5 is no number of bins"),
+        ({"bins": 0}, "bins must be a positive integer, such as 15; got 0"),
+        ({"bins": 2.5}, "bins must be a positive integer, such as 15; got 2.5"),
         ({"binning": "wide"}, "unknown binning 'wide'; known are width, mass, value"),
         ({"convention": "caret"}, "unknown convention 'caret'; known are sklearn, netcal"),
         ({"convention": "netcal", "binning": "mass"}, "has bins of equal width; leave out binning"),

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.cli.work import as_options
+from scorewise.cli.options import as_options
 from scorewise.show.document import schema as document_schema
 from view_documents import names
 

@@ -296,7 +296,7 @@ def test_reasons():
     sure = ClassTally.of([0, 1, 2], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], weight=[1, 2, 0.5])
     assert "in rows of weight 2.5; pass clip=1e-15" in sm.log_loss(sure).why
     assert sm.log_loss(sure, clip=1e-15).value == pytest.approx(-np.log(1e-15) * 2.5 / 3.5)
-    with pytest.raises(BadInput, match=r"clip=0\.7 is not between"):
+    with pytest.raises(BadInput, match=r"clip must lie between 0 and 0.5, such as 1e-15; got 0\.7"):
         sm.log_loss(sure, clip=0.7)
     with pytest.raises(BadInput, match="it is 'sum' or 'half'"):
         sm.brier(sure, convention="mean")

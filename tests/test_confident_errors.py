@@ -49,7 +49,7 @@ def test_rows_are_those_of_the_original():
         b.confident_errors()
     with pytest.raises(sw.BadInput, match="no confidence is named else"):
         b.confident_errors(confidence="else")
-    with pytest.raises(sw.BadInput, match="top is -1"):
+    with pytest.raises(sw.BadInput, match="top must be an integer from 0 up, such as 10; got -1"):
         b.confident_errors(-1, confidence="token")
 
 

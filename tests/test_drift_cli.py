@@ -98,15 +98,20 @@ def test_markdown_file(files, capsys):
 
 
 REFUSED = {
-    ("jan.csv",): "only one file was given; name REFERENCE and CURRENT, or --time",
+    ("jan.csv",): "the current sample is missing; pass reference and current, or --time to cut one",
     ("jan.csv", "feb.csv", "--windows", "3"): "--windows cuts time into windows; pass --time",
     ("jan.csv", "nowhere.csv"): "there is no file nowhere.csv",
     (
         "jan.csv",
         "late.csv",
     ): "there is no column 'outcome' in late.csv; name another label, or pass --labels",
-    ("jan.csv", "feb.csv", "--level", "2"): "level is 2",
-    ("jan.csv", "feb.csv", "--midpoint", "middle"): "--midpoint is middle; it must be mean",
+    ("jan.csv", "feb.csv", "--level", "2"): "level must lie between 0 and 1, such as 0.95; got 2",
+    (
+        "jan.csv",
+        "feb.csv",
+        "--midpoint",
+        "middle",
+    ): "--midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got middle",
     ("year.csv", "--time", "dat"): "did you mean 'date'",
     ("jan.csv", "feb.csv", "--json", "jan.csv"): "would overwrite an input",
     ("jan.csv", "feb.csv", "--every", "eon"): "--help",

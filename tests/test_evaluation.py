@@ -109,13 +109,13 @@ def test_settings_reach_the_measures():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"level": 0}, "level is 0"),
+        ({"level": 0}, "level must lie between 0 and 1, such as 0.95; got 0"),
         ({"level": 1.0}, "between 0 and 1"),
-        ({"level": math.nan}, "level is nan"),
-        ({"level": 95}, "level is 95"),
-        ({"threshold": math.nan}, "threshold is nan"),
+        ({"level": math.nan}, "level must lie between 0 and 1, such as 0.95; got nan"),
+        ({"level": 95}, "level must lie between 0 and 1, such as 0.95; got 95"),
+        ({"threshold": math.nan}, "threshold must be a finite number, such as 0.5; got nan"),
         ({"threshold": math.inf}, "finite"),
-        ({"clip": 0.5}, "clip=0.5"),
+        ({"clip": 0.5}, "clip must lie between 0 and 0.5"),
         ({"clip": -1.0}, "between 0 and 0.5"),
         ({"kind": "rank"}, "kind='rank' is not known"),
         ({"missing": "guess"}, "missing='guess' is not known"),
@@ -341,13 +341,19 @@ def test_compare_is_each_evaluation_and_their_difference():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda t: sw.measures.auroc(t, level=95), "level is 95; it must lie between 0 and 1"),
+        (
+            lambda t: sw.measures.auroc(t, level=95),
+            "level must lie between 0 and 1, such as 0.95; got 95",
+        ),
         (lambda t: sw.measures.partial_auroc(t, scale="McClish"), "scale='McClish' is not known"),
         (lambda t: sw.measures.partial_auroc(t, max_fpr=2), "0 < max_fpr <= 1"),
         (lambda t: sw.measures.partial_auroc(t, max_fpr=0.1, min_tpr=0.9), "not both"),
         (lambda t: sw.measures.h_measure(t, costs=(0, -1)), "must be positive"),
         (lambda t: sw.measures.f_beta(t.confusion(0.5), beta=-1), "beta is -1"),
-        (lambda t: sw.measures.log_loss(t, clip=0.7), "clip=0.7 is not between"),
+        (
+            lambda t: sw.measures.log_loss(t, clip=0.7),
+            "clip must lie between 0 and 0.5, such as 1e-15; got 0.7",
+        ),
         (lambda t: sw.evaluate(t, [0.5]), "leave out p"),
         (lambda t: sw.evaluate([0, 1]), r"call evaluate\(y, p\)"),
     ],

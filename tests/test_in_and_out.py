@@ -199,8 +199,14 @@ def test_frames_keep_their_names(kind):
         (lambda: in_and_out({}, X, Y), "there is no model"),
         (lambda: in_and_out(GaussianNB(), X, Y), "without classes_; fit it first"),
         (lambda: in_and_out(LinearSVC().fit(X, Y), X, Y), "without predict_proba; give"),
-        (lambda: in_and_out(Novel(), X, Y, clip=0.7), "clip is 0.7"),
-        (lambda: in_and_out(Novel(), X, Y, level=1), "level is 1"),
+        (
+            lambda: in_and_out(Novel(), X, Y, clip=0.7),
+            "clip must lie between 0 and 0.5, such as 1e-15; got 0.7",
+        ),
+        (
+            lambda: in_and_out(Novel(), X, Y, level=1),
+            "level must lie between 0 and 1, such as 0.95; got 1",
+        ),
         (lambda: at_radius(X, -1), "radius is -1"),
         (lambda: at_radius([1, 2], 1), "must have rows and columns"),
         (lambda: at_radius(np.full((3, 2), np.inf), 1), "infinite in 3 rows"),

@@ -232,11 +232,14 @@ def test_several_models_are_asked_by_name():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"top": -1}, "top is -1; it must be a whole number of rows, 0 or more"),
-        ({"top": 1.5}, "top is 1.5; it must be a whole number of rows, 0 or more"),
-        ({"tolerance": -1}, "tolerance is -1; it must be a distance, 0 or more, such as 0.1"),
-        ({"threshold": math.nan}, "threshold is nan; it must be a finite number, such as 0.5"),
-        ({"midpoint": 2}, "midpoint=2 is not a number in [0, 1]"),
+        ({"top": -1}, "top must be an integer from 0 up, such as 10; got -1"),
+        ({"top": 1.5}, "top must be an integer from 0 up, such as 10; got 1.5"),
+        ({"tolerance": -1}, "tolerance must be 0 or a positive number, such as 0.1; got -1"),
+        ({"threshold": math.nan}, "threshold must be a finite number, such as 0.5; got nan"),
+        (
+            {"midpoint": 2},
+            "midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got 2",
+        ),
         ({"ids": [1, 2]}, "there are 6 rows and 2 ids; they have to match row by row"),
         ({"ids": "name"}, "ids is 'name'; pass one name or number per row"),
     ],

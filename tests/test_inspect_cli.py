@@ -137,12 +137,12 @@ def test_standard_formats(capsys):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("a.csv --label y --score p --top -1", "--top is -1; it must be a number of rows, 0 or more"),
-        ("a.csv --label y --score p --tolerance nan", "--tolerance is nan; it must be a distance"),
-        ("a.csv --label y --score p --threshold inf", "--threshold is inf; it must be a finite number"),
-        ("a.csv --label y --score p --seed -1", "--seed is -1; it must be 0 or more"),
-        ("a.csv --label y --score p --midpoint 1.5", "--midpoint is 1.5; it must be mean, balanced"),
-        ("a.csv --label y --score p --midpoint mode", "--midpoint is mode; it must be mean, balanced"),
+        ("a.csv --label y --score p --top -1", "--top must be an integer from 0 up, such as 10; got -1"),
+        ("a.csv --label y --score p --tolerance nan", "--tolerance must be 0 or a positive number"),
+        ("a.csv --label y --score p --threshold inf", "--threshold must be a finite number"),
+        ("a.csv --label y --score p --seed -1", "--seed must be an integer from 0 up, such as 0; got -1"),
+        ("a.csv --label y --score p --midpoint 1.5", "--midpoint must be mean, balanced"),
+        ("a.csv --label y --score p --midpoint mode", "--midpoint must be mean, balanced"),
         ("a.csv --label y --score p --id idd", "there is no column 'idd'; did you mean 'id'"),
         ("a.csv --label y --score p --id p", "column 'p' is given as score and as id"),
         ("a.csv --label y --score id", "id is not a number"),

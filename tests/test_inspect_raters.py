@@ -145,7 +145,7 @@ def test_missing_opinions_are_refused_or_dropped():
         ({"ann": ANN, "bob": [0.1, 0.2, 0.3]}, {}, "rater 'bob' needs a pair of decisions and scores"),
         ({"ann": ANN, "bob": (["yes"], [0.2])}, {}, "ann has 4 rows and decision of bob has 1;"),
         ({"ann": ANN, "bob": (BOB[0], [0.2])}, {}, "score of bob has 1"),
-        ({"ann": ANN, "bob": BOB}, {"tolerance": -0.1}, "tolerance is -0.1"),
+        ({"ann": ANN, "bob": BOB}, {"tolerance": -0.1}, "tolerance must be 0 or a positive number"),
         ({"ann": ANN, "bob": BOB}, {"y": ["yes"]}, "decision of ann has 4 rows and label has 1;"),
         ({"ann": ANN, "bob": BOB}, {"y": ["yes", "no", "maybe", "no"]}, "has 3 distinct values"),
     ],

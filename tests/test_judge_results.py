@@ -56,10 +56,10 @@ def test_further_columns_are_named_too(file):
         ({"humans": ["h9"], "judges": ["j0"]}, "there is no column 'h9'"),
         ({"humans": ["h0"], "judges": ["h0"]}, "named as a human and as a judge"),
         ({"humans": ["h0"], "judges": []}, "no judge was given"),
-        ({"humans": ["h0"]}, "judges= names columns"),
+        ({"humans": ["h0"]}, "no judges= was given; name at least one column"),
         ({"humans": {"h0": [1]}, "judges": ["j0"]}, "humans= names columns"),
         ({"humans": ["h0"], "judges": ["j0"], "weight": [1, 2]}, "weight= is the name of a column"),
-        ({"judges": ["j0"]}, "humans is a path or a name"),
+        ({"judges": ["j0"]}, "no humans= was given; name at least one column"),
     ],
 )
 def test_names_that_mean_nothing(file, options, sentence):

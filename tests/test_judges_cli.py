@@ -214,9 +214,15 @@ def test_the_schema_wants_every_field_and_no_other():
         ([*ALL, "--scale", "ordinal"], "pass --categories with all of them"),
         ([*ALL, "--scale", "interval"], "which is no number; --scale interval needs numbers"),
         ([*ALL, "--weights", "linear"], "--weights linear needs categories in an order"),
-        ([*ALL, "--weight", "item", "--level", "2"], "level is 2"),
-        ([*ALL, "--width", "-1"], "width is -1"),
-        ([*ALL, "--replicates", "1"], "replicates is 1"),
+        (
+            [*ALL, "--weight", "item", "--level", "2"],
+            "level must lie between 0 and 1, such as 0.95; got 2",
+        ),
+        ([*ALL, "--width", "-1"], "width must lie between 0 and 2, such as 0.1; got -1"),
+        (
+            [*ALL, "--replicates", "1"],
+            "--replicates must be an integer from 100 up, such as 2000; got 1",
+        ),
         ([*ALL, "--weight", "ann"], "is given twice"),
         (["--human", "ann", "--judge", "gpt", "--weight", "bob"], "bob is not a number in 6 rows"),
         (["--human", "none", "--judge", "gpt"], "no item is labelled"),

@@ -126,7 +126,10 @@ FITTED = KernelDensityForest(forest(), random_state=0).fit(FRAME, Y)
         (lambda: at_radius(X, "a"), "radius is 'a'"),
         (lambda: at_radius(X, 1, 2.5), "n is 2.5"),
         (lambda: in_and_out(FITTED, FRAME, Y, radii=3), "radii is 3"),
-        (lambda: in_and_out(FITTED, FRAME, Y, level="a"), "level is 'a'"),
+        (
+            lambda: in_and_out(FITTED, FRAME, Y, level="a"),
+            "level must lie between 0 and 1, such as 0.95; got a",
+        ),
         (lambda: in_and_out({1: FITTED, "1": FITTED}, FRAME, Y), "the same name"),
     ],
 )

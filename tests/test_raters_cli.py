@@ -99,8 +99,14 @@ def test_rows_of_the_file_are_named_when_some_are_left_out(films, capsys):
         ([], "0 --decision and 0 --score were given"),
         ([*BOTH[:-1], "ann_sure"], "column 'ann_sure' is given twice; name one for each rater"),
         ([*BOTH[:-1], "bob_shure"], "there is no column 'bob_shure'; did you mean 'bob_sure'"),
-        ([*BOTH, "--tolerance", "-1"], "--tolerance is -1"),
-        ([*BOTH, "--midpoint", "middle"], "--midpoint is middle"),
+        (
+            [*BOTH, "--tolerance", "-1"],
+            "--tolerance must be 0 or a positive number, such as 0.1; got -1",
+        ),
+        (
+            [*BOTH, "--midpoint", "middle"],
+            "--midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got middle",
+        ),
         ([*BOTH, "--json", "films.csv"], "would overwrite an input"),
     ],
 )

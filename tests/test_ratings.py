@@ -351,7 +351,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
         (lambda: sw.agree([1, 2, 3]), "ratings have shape (3,)"),
         (lambda: sw.agree([[1, 2], [1]]), "differ in length"),
         (lambda: sw.agree([[1, 2], [1, 2]], raters=["a"]), "raters= names a column"),
-        (lambda: sw.agree(WIDE, level=2), "level=2 is not between 0 and 1"),
+        (lambda: sw.agree(WIDE, level=2), "level must lie between 0 and 1, such as 0.95; got 2"),
         (
             lambda: sw.agree([[25, 10], [15, 20]], count=[1, 2]),
             "count= does not go with a table of two raters",

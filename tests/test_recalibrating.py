@@ -188,9 +188,13 @@ def test_other_files_are_refused_in_a_sentence(tmp_path):
     ("options", "args", "why"),
     [
         ({"method": "magic"}, ([0.1, 0.9], [0, 1]), "method='magic' is not known"),
-        ({"folds": 1}, ([0.1, 0.9], [0, 1]), "folds is 1"),
-        ({"clip": 0.7}, ([0.1, 0.9], [0, 1]), "not between 0 and 0.5"),
-        ({"level": 2}, ([0.1, 0.9], [0, 1]), "level is 2"),
+        (
+            {"folds": 1},
+            ([0.1, 0.9], [0, 1]),
+            "folds must be an integer from 2 up, such as 5; got 1",
+        ),
+        ({"clip": 0.7}, ([0.1, 0.9], [0, 1]), "clip must lie between 0 and 0.5"),
+        ({"level": 2}, ([0.1, 0.9], [0, 1]), "level must lie between 0 and 1, such as 0.95; got 2"),
         ({}, ([0.1, 0.9], [1, 1]), "no map can be learned: no negatives"),
         ({}, ([0.1, 0.9],), "labels are missing"),
         ({"kind": "probability"}, ([0.1, 1.9], [0, 1]), r"outside \[0, 1\]"),

@@ -129,15 +129,24 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
     [
         (["--plot", "curve.gif"], "--plot curve.gif has to end in .png, .svg, .pdf"),
         (["--segments", "s.xlsx"], "--segments s.xlsx has to end in .csv, .parquet"),
-        (["--midpoint", "middle"], "--midpoint is middle; it must be mean"),
-        (["--midpoint", "1.2"], "--midpoint is 1.2"),
+        (
+            ["--midpoint", "middle"],
+            "--midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got middle",
+        ),
+        (
+            ["--midpoint", "1.2"],
+            "--midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got 1.2",
+        ),
         (["--midpoint", "0.4", "--learn", "validation.csv"], "exclude each other"),
         (["--learn", "absent.csv"], "there is no file absent.csv"),
         (["--plot", "rows.csv"], "--plot rows.csv"),
         (["--segments", "rows.csv"], "would overwrite an input"),
         (["--segments", "validation.csv", "--learn", "validation.csv"], "would overwrite an input"),
-        (["--level", "95"], "--level is 95"),
-        (["--kind", "logit", "--threshold", "nan"], "--threshold is nan"),
+        (["--level", "95"], "--level must lie between 0 and 1, such as 0.95; got 95"),
+        (
+            ["--kind", "logit", "--threshold", "nan"],
+            "--threshold must be a finite number, such as 0.5; got nan",
+        ),
     ],
 )
 def test_what_means_nothing_is_refused(rows, capsys, tmp_path, args, sentence):

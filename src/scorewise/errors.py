@@ -6,15 +6,17 @@ from __future__ import annotations
 class BadInput(ValueError):  # noqa: N818  (named for the reader of the message)
     """Input that cannot be used: one sentence with column, count, first row and the way out.
 
-    The command line prints the sentence and exits with code 2.
+    The command line prints the sentence and exits with code 2. A sentence that begins with the name of a
+    setting has it as `option`, and the command line writes it as its option.
 
     >>> raise BadInput("score is NaN in 3 rows, first at row 17; drop them or pass missing='drop'")
     Traceback (most recent call last):
     scorewise.errors.BadInput: score is NaN in 3 rows, first at row 17; drop them or pass missing='drop'
     """
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, *, option: str | None = None) -> None:
         super().__init__(plain(sentence))  # it may quote the data, and ends in a terminal
+        self.option = option
 
 
 def plain(text: object) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-import numpy as np
-
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing.disagreement import (
     CategoryAgreement,
@@ -22,6 +20,7 @@ from scorewise.agreeing.disagreement import (
 )
 from scorewise.agreeing.interpretation import Banded, Baseline, Paradox, banded, baseline, paradox
 from scorewise.agreeing.reading import read_ratings
+from scorewise.checks import check
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.rows import one_of
@@ -193,15 +192,18 @@ def agree(
     >>> a.cohen_kappa
     0.286 [0.054, 0.501]
     """
-    if isinstance(level, bool | str) or not 0 < level < 1:
-        raise BadInput(f"level={level!r} is not between 0 and 1; 0.95 is usual")
-    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise BadInput(f"top={top!r} is no number of rows; pass 0 or more")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise BadInput(f"seed={seed!r} is no seed; pass a whole number from 0 up")
+    check(level=level, seed=seed, top=top)
     one_of("interval", interval, get_args(Interval))
-    settings: dict[str, Any] = {"interval": interval, "level": float(level), "seed": int(seed)}
-    settings["top"] = top
+    raters = [raters] if isinstance(raters, str) else raters
+    if rating is not None and raters and rater is None:  # the one column of who rated
+        if len(raters) > 1:
+            raise BadInput(
+                f"raters= names {len(raters)} columns; with rating=, name the one column of who rated"
+            )
+        rater, raters = next(iter(raters)), ()
+    settings: dict[str, Any] = {
+        "interval": interval, "level": float(level), "seed": int(seed), "top": top,
+    }  # fmt: skip
     if other is not None:
         ratings = {"first": ratings, "second": other}
     if isinstance(ratings, Ratings):
@@ -213,8 +215,7 @@ def agree(
     rows = read_ratings(
         ratings,
         {
-            "raters": [raters] if isinstance(raters, str) else raters,
-            "item": item, "rater": rater, "rating": rating, "counts": counts,
+            "raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts,
         },
         form=form, scale=scale, categories=categories,
         amounts={"weight": weight, "count": count, "items": items}, encoding=encoding,

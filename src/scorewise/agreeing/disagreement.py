@@ -10,9 +10,9 @@ import numpy as np
 from msgspec import Meta
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.columns.rating_codes import RatingList
 from scorewise.columns.ratings import RatingRows
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_parts import Compared, apart, compared, too_many
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
@@ -210,8 +210,7 @@ def disputed(
     2 1.0 ('b', 'a', 'c') {'b': 1, 'a': 1, 'c': 1}
     1 0.667 ('a', 'b', 'b') {'b': 2, 'a': 1}
     """
-    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise BadInput(f"top={top!r} is no number of items; 10 is usual")
+    check(top=top)
     d = disagreement(r, weights)
     if isinstance(d, str) or not top:
         return []

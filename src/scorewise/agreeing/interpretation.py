@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Meta
 
 from scorewise.arrays import Floats
+from scorewise.checks import at_least
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.inference.agreement import coefficient
@@ -153,8 +154,7 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     >>> round(b.by_permutation, 2), round(b.p, 2)
     (0.5, 0.02)
     """
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
-        raise BadInput(f"draws={draws!r} is no number of random tables; {DRAWS:,} are usual")
+    at_least(0, DRAWS, draws=draws)
     d = disagreement(r, weights)
     if why := why_no_table(r):
         return Baseline(why=why)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scorewise.answering.result import Answers, answers, judge_answers
+from scorewise.answering.result import Answers, answers
 
-__all__ = ["Answers", "answers", "judge_answers"]
+__all__ = ["Answers", "answers"]

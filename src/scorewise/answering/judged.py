@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from scorewise.answering.measures import ALL, OF_QUALITY, SHOWN, WITHOUT_TAU, Sample, thresholds
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import z
 from scorewise.registry import unknown
 from scorewise.tallies import Tally
-from scorewise.tallies.probabilities import check_bins
 
 WHY = {
     "no rows": "no answers",
@@ -38,20 +37,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_tau(self.tau)
-        check_bins(self.bins, "width", None)
-        z(self.level)
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
-
-
-def check_tau(tau: float) -> None:
-    """Refuse a quality that no answer, or every answer, is above."""
-    if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 <= tau < 1:
-        said = tau if isinstance(tau, int | float) else repr(tau)
-        raise BadInput(
-            f"tau is {said}; it must be at least 0 and below 1, such as 0.5 (correct is quality > tau)"
-        )
+        check(**vars(self))
 
 
 @dataclass(frozen=True, eq=False)

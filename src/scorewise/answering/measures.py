@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.curves.selective import risk_coverage
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
@@ -235,8 +235,7 @@ def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) 
     >>> selective_accuracy(Tally.of([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5]))
     0.750 [0.229, 0.968]
     """
-    if isinstance(coverage, bool) or not 0 < coverage <= 1:
-        raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
+    check(coverage=coverage)
     total = t.negatives + t.positives
     if not total:
         return Estimate.undefined(NONE, level)

@@ -14,6 +14,7 @@ from scorewise.answering.judged import Groups, Part, Settings
 from scorewise.answering.measures import SHOWN
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
+from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
@@ -47,8 +48,7 @@ def confident_errors(
     rows: AnswerRows, name: str, tau: float, top: int
 ) -> tuple[ConfidentError, ...]:
     """The surest of the answers whose quality is not above `tau`; of equally sure ones the worst first."""
-    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise BadInput(f"top is {top}; it must be a whole number, 0 or more")
+    check(top=top)
     sure = rows.confidence[name]
     wrong = np.flatnonzero((rows.quality <= tau) & ~np.isnan(sure))
     order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
@@ -157,12 +157,12 @@ class Answers(Part, Shown):
 def answers(
     source: Any = None,
     predicted: Any = None,
-    confidence: Any = None,
+    confidence: Any | Sequence[str] = None,
     *,
     gold: Any = None,
     quality: Any = "anls",
     tau: float = 0.5,
-    by: Any = None,
+    by: Any | Sequence[str] = None,
     weight: Any = None,
     missing: Missing = "refuse",
     normalise: Normalise | None = None,
@@ -209,11 +209,6 @@ def answers(
         groups=_columns(by), **how,
     )  # fmt: skip
     return Answers(rows, settings)
-
-
-def judge_answers(rows: AnswerRows, **settings: Any) -> AnswersDocument:
-    """The document of answers that were read."""
-    return Answers(rows, Settings(**settings)).document()
 
 
 def _names(confidence: Any) -> bool:

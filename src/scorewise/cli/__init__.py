@@ -17,7 +17,7 @@ from typing import NoReturn
 import typer
 
 from scorewise.cli.app import app
-from scorewise.cli.work import as_options
+from scorewise.cli.options import refusal
 from scorewise.errors import BadInput, plain
 
 BAD_INPUT, FAULT, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
@@ -41,7 +41,7 @@ def run(args: Sequence[str]) -> int:
             return _fail("standard output is closed; send it to a file or a pipe", FAULT)
         sys.stdout.flush()
     except BadInput as error:
-        return _fail(as_options(str(error)), BAD_INPUT)
+        return _fail(refusal(error), BAD_INPUT)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:

@@ -1,29 +1,63 @@
-"""The commands and their options; the work is done elsewhere, imported when it is asked for."""
+"""The command line as typer sees it; a command is built when it is asked for."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from scorewise import __version__
-from scorewise.cli import options as o
-from scorewise.cli.agree import agree
-from scorewise.cli.answers import answers
-from scorewise.cli.calibrate import calibrate
-from scorewise.cli.drift import drift
-from scorewise.cli.inspect import inspect
-from scorewise.cli.judge import judge
-from scorewise.cli.raters import raters
-from scorewise.cli.smroc import smroc
+from scorewise.cli.commands import COMMANDS, Command
+
+
+class Group(TyperGroup):
+    """Commands that are known by name and summary until they are asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command with all its options, and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        entry = getattr(getattr(command, "callback", None), "entry", None)
+        return name, command if entry is None else _built(entry), rest
+
+
+def _built(entry: Command) -> Any:
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(help=inspect.cleandoc(entry.help))(entry.function())
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
+    cls=Group,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Judge classifier scores: decisions, order, probabilities, raters, judges, answers and drift.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+calibrate = typer.Typer(
+    cls=Group,
+    rich_markup_mode=None,
+    no_args_is_help=False,
+    help="Learn a map from scores to probabilities, and apply it.",
+)
+
+
+def add(name: str, entry: Command) -> None:
+    """Make a verb a command; of two words, the first is the group."""
+
+    def asked() -> None:
+        """Stands for the command until it is built."""
+
+    asked.entry = entry  # type: ignore[attr-defined]
+    group, _, last = name.rpartition(" ")
+    (calibrate if group else app).command(last, short_help=entry.summary)(asked)
+
+
+for _name, _entry in COMMANDS.items():
+    add(_name, _entry)
+app.add_typer(calibrate, name="calibrate")
 
 
 def _version(asked: bool) -> None:
@@ -45,64 +79,6 @@ def start(
     """Without a command, show the help."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-@app.command()
-def evaluate(
-    files: o.Files,
-    label: o.Label = None,
-    score: o.ManyScores = None,
-    classes: o.Classes = None,
-    predicted: o.Predicted = None,
-    confidence: o.Confidence = None,
-    positive: o.Positive = None,
-    weight: o.Weight = None,
-    count: o.Count = None,
-    threshold: o.Threshold = 0.5,
-    level: o.Level = 0.95,
-    seed: o.Seed = 0,
-    kind: o.Kind = None,
-    missing: o.Missing = o.HowMissing.refuse,
-    clip: o.Clip = None,
-    encoding: o.Encoding = None,
-    json: o.Json = None,
-    md: o.Md = None,
-) -> None:
-    """Print every measure of the scores in FILE with its interval.
-
-    Columns that are not named are guessed where only one guess makes sense, and it says so.
-
-    Example: scorewise evaluate scores.csv --label outcome --score risk
-
-    Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
-    """
-    from scorewise.cli import work
-
-    work.check_settings(threshold=threshold, level=level, seed=seed, clip=clip)
-    work.check_outputs(files, {"--json": json, "--md": md})
-    doc = work.evaluated(
-        files,
-        {
-            "label": label, "score": score, "classes": work.only("--classes", classes),
-            "predicted": predicted, "confidence": confidence, "positive": positive,
-            "weight": weight, "count": count, "threshold": threshold, "level": level, "seed": seed,
-            "kind": kind.value if kind else None, "missing": missing.value, "clip": clip,
-            "encoding": encoding,
-        },
-    )  # fmt: skip
-    work.deliver(doc, json=json, md=md)
-
-
-app.command(short_help="Weigh the ROC curve by the scores (smROC).")(smroc)
-app.command(short_help="Rank rows by the suspicion that their label is wrong.")(inspect)
-app.command(short_help="Tell whether raters really disagree.")(raters)
-app.command(short_help="Say how far raters agree beyond chance (kappa, alpha).")(agree)
-app.command(short_help="Tell whether the confidence in answers is to be believed.")(answers)
-app.command(short_help="Say what has changed since a reference, or over time.")(drift)
-app.command(short_help="Set automatic judges against humans, and against each other.")(judge)
-app.add_typer(calibrate, name="calibrate")
-for _known in (*app.registered_commands, *calibrate.registered_commands):
-    _known.callback = o.with_forms(_known.callback) if _known.callback else None
 
 
 @app.command(short_help="Simulate data, evaluate them, and show where to go from there.")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import typer
 
+from scorewise.cli.commands import COMMANDS, imported
 from scorewise.cli.demo_data import screening_csv
-from scorewise.cli.work import evaluated, show
+from scorewise.cli.output import show, worded, working
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.shown import render
@@ -26,8 +27,11 @@ def demonstrate(folder: str) -> None:
     data = screening_csv()
     _prepare(home, data)
     write(home / DATA, data)
-    columns = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
-    doc = evaluated([str(home / DATA)], columns)
+    file = str(home / DATA)
+    with working([file]):
+        evaluate = imported(COMMANDS["evaluate"].verb)
+        found = evaluate(file, label="outcome", score=("risk", "sharp"), positive="ill")
+        doc = worded(found.document())
     write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))

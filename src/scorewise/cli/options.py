@@ -1,179 +1,207 @@
-"""The options that several commands share."""
+"""Every option with its help; which command has it, and its type and default, the verb's signature says."""
 
 from __future__ import annotations
 
-import inspect
+import re
 from collections.abc import Callable
-from contextvars import ContextVar
-from enum import StrEnum
-from functools import wraps
-from typing import Annotated, Any
+from typing import Any, NamedTuple
 
-import typer
-
-from scorewise.show.shown import RENDERERS
-
-# where the page goes in forms that a command does not name itself
-FURTHER: ContextVar[dict[str, str | None]] = ContextVar("FURTHER")
+from scorewise.errors import BadInput
 
 
-class KindOfScore(StrEnum):
-    """What scores are."""
+class Option(NamedTuple):
+    """What is shown of an option, by the name of the parameter that it fills.
 
-    probability = "probability"
-    logit = "logit"
-    score = "score"
+    `flag` is its name on the command line where that is another. With `read`, the text is given once, and
+    that function makes the value of it.
+    """
 
-
-class HowMissing(StrEnum):
-    """What happens to rows with missing values."""
-
-    refuse = "refuse"
-    drop = "drop"
-
-
-class ScaleOfRatings(StrEnum):
-    """What kind of categories there are."""
-
-    nominal = "nominal"
-    ordinal = "ordinal"
-    interval = "interval"
-    ratio = "ratio"
+    metavar: str
+    help: str
+    flag: str = ""
+    read: Callable[[str], Any] | None = None
+    short: str = ""
 
 
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="Files of one table: parquet, csv (.gz), jsonl or arrow; - is standard input.",
-        show_default=False,
+def listed(text: str) -> list[str]:
+    """The parts between commas.
+
+    >>> listed("low, middle,high")
+    ['low', 'middle', 'high']
+    """
+    return [part.strip() for part in text.split(",")]
+
+
+def number_or_word(text: str) -> float | str:
+    """A number where the text is one.
+
+    >>> number_or_word("0.5"), number_or_word("mean")
+    (0.5, 'mean')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+COLUMN, NUMBER, HOW, PATH = "COLUMN", "NUMBER", "HOW", "PATH"
+FILES = Option(
+    "FILE", "Files of one table: parquet, csv (.gz), jsonl or arrow; - is standard input."
+)
+ARGUMENTS = {
+    "reference": Option("REFERENCE", "File (or 'pattern*') to compare with."),
+    "current": Option("CURRENT", "File of the rows since; none with --time."),
+    "map_file": Option("MAP", "What calibrate fit wrote."),
+}
+OPTIONS = {
+    "label": Option(COLUMN, "Column with the true class."),
+    "score": Option(COLUMN, "Column with scores."),
+    "scores": Option(
+        COLUMN,
+        "Column with how much a rater thinks speaks for yes, in the order of decisions.",
+        "--score",
     ),
-]
-Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the true class.")]
-Score = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with scores.")]
-ManyScores = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with scores; repeat it for several models.",
-        show_default=False,
+    "decisions": Option(
+        COLUMN, "Column with a rater's decisions; repeat it for each rater.", "--decision"
     ),
-]
-Classes = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMNS",
-        help='Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
+    "classes": Option(
+        "COLUMNS",
+        'Columns of several classes: "cat=p_cat,dog=p_dog", or "p_*" with the class as the star.',
+        read=str,
     ),
-]
-Predicted = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column with predicted classes; --score is the confidence in them."
+    "predicted": Option(
+        COLUMN, "Column with predicted classes; --score is the confidence in them."
     ),
-]
-Confidence = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RULE",
-        help="Of several classes: max, margin, entropy, energy or a column; else max.",
+    "confidence": Option(
+        "RULE", "Of several classes: max, margin, entropy, energy or a column; else max."
     ),
-]
-Positive = Annotated[
-    str | None, typer.Option(metavar="CLASS", help="The class that high scores stand for.")
-]
-Weight = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column with a weight for each row.")
-]
-Count = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column that says how many rows a row stands for."),
-]
-Threshold = Annotated[
-    float,
-    typer.Option(metavar="NUMBER", help="A score at or above this is a positive decision."),
-]
-Level = Annotated[float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")]
-Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the random draws.")]
-Kind = Annotated[
-    KindOfScore | None,
-    typer.Option(
-        metavar="KIND", help="The scores are probability, logit or score; else it is guessed."
+    "gold": Option(COLUMN, "Column with the accepted answers."),
+    "quality": Option("RULE", "Quality of an answer: anls, exact, f1, or a column from 0 to 1."),
+    "tau": Option(NUMBER, "Correct is an answer of quality above this."),
+    "by": Option(COLUMN, "Column of groups."),
+    "normalise": Option(HOW, "Before texts are compared: plain, squad or none."),
+    "lists": Option("WHAT", "A list of gold answers holds variants, or items all to be named."),
+    "unanswerable": Option(
+        "TEXT", "A text that says there is no answer, in place of the usual ones; repeat it."
     ),
-]
-Missing = Annotated[
-    HowMissing,
-    typer.Option(metavar="HOW", help="With missing values: refuse, or drop those rows."),
-]
-Clip = Annotated[
-    float | None,
-    typer.Option(metavar="NUMBER", help="Keep probabilities this far from 0 and 1 in log loss."),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Encoding of csv and jsonl, such as latin-1; else UTF-8."),
-]
-Json = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Write the result as JSON; - prints it.")
-]
-Md = Annotated[str | None, typer.Option(metavar="PATH", help="Write it as Markdown; - prints it.")]
-Top = Annotated[int, typer.Option(metavar="NUMBER", help="Rows to list at most.")]
-Id = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")
-]
-Tolerance = Annotated[
-    float, typer.Option(metavar="NUMBER", help="Scores this near each other agree.")
-]
-Midpoint = Annotated[
-    str,
-    typer.Option(
-        metavar="RULE",
-        help="From where on a score is high: mean, balanced, median, crossing or a number.",
+    "bins": Option(NUMBER, "Bins of equal width that ECE has."),
+    "raters": Option(
+        COLUMN,
+        "Column with a rater's ratings; repeat it. With --rating: who rated.",
+        "--rater",
     ),
-]
-Scale = Annotated[
-    ScaleOfRatings,
-    typer.Option(metavar="SCALE", help="Ratings are nominal, ordinal, interval or ratio."),
-]
-Categories = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help='All categories in order: "low,middle,high".'),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How near misses count: identity, linear, quadratic, ...; else what suits the scale.",
+    "item": Option(COLUMN, "Column that names the items."),
+    "rating": Option(COLUMN, "Column with ratings, one in each row."),
+    "counts": Option(
+        "COLUMNS",
+        'Columns that count the raters who chose a category: "n_*", or "yes=a,no=b".',
     ),
-]
+    "form": Option(
+        "FORM", "What the columns are: items (a rater each), table (of two raters) or counts."
+    ),
+    "humans": Option(COLUMN, "Column with a human's ratings.", "--human"),
+    "judges": Option(COLUMN, "Column with a judge's ratings.", "--judge"),
+    "swapped": Option(
+        "[JUDGE=]COLUMN",
+        "A judge's verdicts with positions exchanged, by judge or in their order; repeat it.",
+    ),
+    "swap": Option("PAIRS", 'Verdicts that then mean the same, such as "A=B".'),
+    "ignore": Option("VALUE", "A judge's value that is no answer; repeat it."),
+    "no_answer": Option(HOW, "No answer of a judge: drop it, or count as wrong."),
+    "scale": Option("SCALE", "Ratings are nominal, ordinal, interval or ratio."),
+    "categories": Option("LIST", 'All categories in order: "low,middle,high".', read=listed),
+    "weights": Option(
+        "NAME",
+        "How near misses count: identity, linear, quadratic, ...; else what suits the scale.",
+    ),
+    "interval": Option(HOW, "Intervals by formula, bootstrap of items, or as published elsewhere."),
+    "positive": Option("CLASS", "The class that high scores stand for."),
+    "weight": Option(COLUMN, "Column with a weight for each row."),
+    "count": Option(COLUMN, "Column with the number of identical rows that each row represents."),
+    "ids": Option(COLUMN, "Column that names the rows.", "--id"),
+    "labels": Option("WHICH", "Which samples have labels: both, reference or none."),
+    "time": Option(COLUMN, "Cut one file into windows by this column."),
+    "windows": Option(NUMBER, "Windows of equal numbers of rows; else 6."),
+    "every": Option("PERIOD", "Windows by day, week, month, quarter or year."),
+    "reference_until": Option(
+        "TIME", "Rows up to this time are the reference.", read=number_or_word
+    ),
+    "midpoint": Option(
+        "RULE",
+        "From where on a score is high: mean, balanced, median, crossing or a number.",
+        read=number_or_word,
+    ),
+    "learn": Option("FILE", "Take the midpoint from these rows, e.g. validation."),
+    "method": Option(
+        "NAME",
+        "auto, identity, temperature, platt, beta, quadratic, spline, isotonic, isotonic_strict, "
+        "histogram or venn_abers; for several classes auto, identity, temperature, vector, "
+        "structured or dirichlet.",
+    ),
+    "folds": Option(NUMBER, "Folds in which methods are compared."),
+    "threshold": Option(NUMBER, "A score at or above this is a positive decision."),
+    "tolerance": Option(NUMBER, "Scores this near each other agree."),
+    "top": Option(NUMBER, "Rows to list at most."),
+    "width": Option(NUMBER, "Say how many items make intervals this narrow."),
+    "level": Option("SHARE", "Confidence level of the intervals."),
+    "seed": Option(NUMBER, "Seed of the random draws."),
+    "replicates": Option(NUMBER, "Random splits or resamples."),
+    "kind": Option("KIND", "The scores are probability, logit or score; else it is guessed."),
+    "missing": Option(HOW, "With missing values: refuse, or drop those rows."),
+    "clip": Option(NUMBER, "Keep probabilities this far from 0 and 1 in log loss."),
+    "name": Option(
+        COLUMN,
+        "Name of the new column; else COLUMN_calibrated, calibrated_COLUMN for several classes.",
+    ),
+    "encoding": Option("NAME", "Encoding of csv and jsonl, such as latin-1; else UTF-8."),
+    "plot": Option(PATH, "Draw the curves (.png, .svg or .pdf)."),
+    "segments": Option(PATH, "Write climb and run of each row (.csv or .parquet)."),
+    "out": Option(PATH, "Write the map (.json).", short="-o"),
+    "json": Option(PATH, "Write the result as JSON; - prints it."),
+    "md": Option(PATH, "Write it as Markdown; - prints it."),
+}
 
 
-def with_forms(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, with an option for each form of its page that it does not name itself."""
-    named = inspect.signature(command).parameters
-    forms = [form for form in RENDERERS if form != "text" and form not in named]
-    if "md" not in named or not forms:
-        return command
+def flag(name: str) -> str:
+    """How the option of a parameter is called.
 
-    @wraps(command)
-    def wrapped(**values: Any) -> Any:
-        token = FURTHER.set({form: values.pop(form) for form in forms})
-        try:
-            return command(**values)
-        finally:
-            FURTHER.reset(token)
+    >>> flag("no_answer"), flag("humans")
+    ('--no-answer', '--human')
+    """
+    known = OPTIONS.get(name)
+    return known.flag if known and known.flag else f"--{name.replace('_', '-')}"
 
-    whole = inspect.signature(command, eval_str=True)
-    options = [
-        inspect.Parameter(
-            form,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=typer.Option(None, metavar="PATH", help=f"Write it as {form}; - prints it."),
-            annotation=str | None,
-        )
-        for form in forms
-    ]
-    wrapped.__signature__ = whole.replace(  # type: ignore[attr-defined]
-        parameters=[*whole.parameters.values(), *options]
-    )
-    return wrapped
+
+# a keyword of Python and its value; what stands in quotes by itself are words of the data
+_KEYWORD = re.compile(
+    r"(?<![\w=])'[^']*'(?!\w)"
+    rf"|\b({'|'.join(OPTIONS)})=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
+)
+
+
+def as_options(sentence: str) -> str:
+    """A sentence that names keywords of Python, with the options of the command line in their place.
+
+    >>> as_options('drop them or pass missing="drop"'), as_options("pass positive= or clip=1e-15")
+    ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
+    >>> as_options("there is no column 'score=1'; pass humans= or ignore=-1")
+    "there is no column 'score=1'; pass --human or --ignore=-1"
+    """
+
+    def option(m: re.Match[str]) -> str:
+        if m[1] is None:
+            return m[0]
+        value = m[2] or m[3] or m[4] or ""
+        # what begins with a dash would be taken for an option
+        between = "=" if value.startswith("-") else " " if value or m[5] is not None else ""
+        return f"{flag(m[1])}{between}{value}"
+
+    return _KEYWORD.sub(option, sentence)
+
+
+def refusal(error: BadInput) -> str:
+    """The sentence of an error in the words of the command line."""
+    sentence, name = as_options(str(error)), error.option
+    if name in OPTIONS and sentence.startswith(f"{name} "):
+        return flag(name) + sentence.removeprefix(name)
+    return sentence

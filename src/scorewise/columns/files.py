@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.decoding import Source, as_utf8, check_encoding
-from scorewise.columns.formats import TEXTS, open_table, sniff
+from scorewise.columns.formats import open_table, sniff
 from scorewise.columns.numbers import Place
-from scorewise.columns.paths import STDIN, expand, format_of, names_of
+from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of
 from scorewise.columns.roles import near_names
 from scorewise.errors import BadInput
 
@@ -143,7 +143,9 @@ def _open(path: Path, name: str, encoding: str | None) -> Table:
             return _open_bytes(_piped(path), name, encoding)
         form, packed = format_of(path)
         text = (
-            _text_of(path, name, form, packed, encoding) if form in TEXTS else _filled(path, name)
+            _text_of(path, name, form, packed, encoding)
+            if FORMATS[form].text
+            else _filled(path, name)
         )
         return open_table(text, name, form)
 
@@ -171,7 +173,7 @@ def _piped(path: Path) -> bytes:
 
 def _open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
     """The table in bytes of a format that the first of them tell."""
-    if (form := sniff(data)) not in TEXTS:
+    if not FORMATS[form := sniff(data)].text:
         return open_table(data, name, form)
     packed = data.startswith(b"\x1f\x8b")
     text = _text_of(data, name, "jsonl", packed, encoding)  # without the mark of UTF-8

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from scorewise.columns.csv_files import Table, Whole, guard, open_csv, placed, start_of
+from scorewise.columns.csv_files import Table, Whole, guard, placed, start_of
 from scorewise.columns.decoding import Source, broken, stream
+from scorewise.columns.paths import FORMATS
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-TEXTS = ("csv", "jsonl", "json")  # formats of text, which may be packed and in any encoding
 _LINES = 100_000
 
 
 def open_table(source: Source, name: str, form: str) -> Table:
     """The table in a source of a known format; text is in UTF-8."""
-    return _OPENERS[form](source, name)
+    module, _, opener = FORMATS[form].opener.partition(":")
+    table: Table = getattr(import_module(module), opener)(source, name)
+    return table
+
+
+def table_of(frame: pl.DataFrame, name: str, form: str) -> Table:
+    """The table of a frame that is in memory, for formats that are read as a whole."""
+
+    @contextmanager
+    def whole() -> Iterator[Whole]:
+        yield placed(frame.lazy(), name, form)
+
+    return Table(name, frame.columns, frame.select, whole)
 
 
 def sniff(data: bytes) -> str:
@@ -45,7 +58,7 @@ def sniff(data: bytes) -> str:
 # jsonl
 
 
-def _open_jsonl(source: Source, name: str) -> Table:
+def open_jsonl(source: Source, name: str) -> Table:
     """One object per line; a column is known when it is in the first 100,000 lines."""
     import polars as pl
 
@@ -53,7 +66,7 @@ def _open_jsonl(source: Source, name: str) -> Table:
         for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
             with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
                 return pl.scan_ndjson(file, infer_schema_length=lines).select(wanted).collect()
-        return _open_json(source, name).read(wanted)
+        return open_json(source, name).read(wanted)
 
     @contextmanager
     def whole() -> Iterator[Whole]:
@@ -68,17 +81,17 @@ def _open_jsonl(source: Source, name: str) -> Table:
             if made is not None:
                 yield made
                 return
-        with _open_json(source, name).whole() as plain:
+        with open_json(source, name).whole() as plain:
             yield plain
 
     with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
         schema = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema()
         records = partial(_records, source, name)
         return Table(name, schema.names(), read, whole, records=records)
-    return _open_json(source, name)
+    return open_json(source, name)
 
 
-def _open_json(source: Source, name: str) -> Table:
+def open_json(source: Source, name: str) -> Table:
     """Objects one by one: knows NaN and columns of mixed types, and finds the line that is broken."""
     rows = _records(source, name)
     columns = list(dict.fromkeys(key for row in rows for key in row))
@@ -120,7 +133,8 @@ def _mixed(name: str, values: list[Any]) -> pl.Series:
 # parquet and arrow
 
 
-def _open_parquet(source: Source, name: str) -> Table:
+def open_parquet(source: Source, name: str) -> Table:
+    """A table of parquet."""
     import polars as pl
 
     with guard(name, "parquet"), stream(source) as file:
@@ -140,7 +154,8 @@ def _open_parquet(source: Source, name: str) -> Table:
     return Table(name, columns, read, whole)
 
 
-def _open_arrow(source: Source, name: str) -> Table:
+def open_arrow(source: Source, name: str) -> Table:
+    """A table of arrow: a file or a stream."""
     import polars as pl
 
     whole_file = start_of(source).startswith(b"ARROW1")  # else a stream, which has no footer
@@ -258,12 +273,3 @@ def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
 def _integer(digits: str) -> int | str:
     """An integer; as text when 64 bits may not hold it."""
     return int(digits) if len(digits) <= 18 else digits
-
-
-_OPENERS: dict[str, Callable[[Source, str], Table]] = {
-    "csv": open_csv,
-    "jsonl": _open_jsonl,
-    "json": _open_json,
-    "parquet": _open_parquet,
-    "arrow": _open_arrow,
-}

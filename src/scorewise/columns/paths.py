@@ -9,21 +9,28 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scorewise.errors import BadInput
 
+
+class Format(NamedTuple):
+    """A kind of file: what its names end in, and "module:function" that opens it as a `Table`.
+
+    Text may be packed (.gz) and in any encoding; the function is given it in UTF-8.
+    """
+
+    endings: tuple[str, ...]
+    opener: str
+    text: bool = False
+
+
 FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
+    "csv": Format((".csv", ".tsv"), "scorewise.columns.csv_files:open_csv", text=True),
+    "jsonl": Format((".jsonl", ".ndjson"), "scorewise.columns.formats:open_jsonl", text=True),
+    "json": Format((".json",), "scorewise.columns.formats:open_json", text=True),
+    "parquet": Format((".parquet", ".pq"), "scorewise.columns.formats:open_parquet"),
+    "arrow": Format((".arrow", ".feather", ".ipc"), "scorewise.columns.formats:open_arrow"),
 }
 STDIN = "-"
 _MOST_FOLDERS = 100_000
@@ -111,6 +118,15 @@ def _shown(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
+def endings() -> dict[str, str]:
+    """The format of each ending.
+
+    >>> endings()[".tsv"]
+    'csv'
+    """
+    return {ending: name for name, known in FORMATS.items() for ending in known.endings}
+
+
 def format_of(path: Path) -> tuple[str, bool]:
     """The format that a file's extension says, and whether it is compressed.
 
@@ -119,10 +135,11 @@ def format_of(path: Path) -> tuple[str, bool]:
     """
     name = path.name.lower()
     packed = name.endswith(".gz")
-    known = FORMATS.get(Path(name.removesuffix(".gz")).suffix)
-    if known is None or (packed and known not in ("csv", "jsonl", "json")):
+    by_ending = endings()
+    known = by_ending.get(Path(name.removesuffix(".gz")).suffix)
+    if known is None or (packed and not FORMATS[known].text):
         raise BadInput(
-            f"{path.name} has no extension known here; known are {', '.join(FORMATS)}, "
+            f"{path.name} has no extension known here; known are {', '.join(by_ending)}, "
             f"and .gz after those of text"
         )
     return known, packed
@@ -148,7 +165,7 @@ def _identity(path: Path) -> Any:
 
 
 def _directory(text: str, path: Path) -> str:
-    inside = sorted(p.suffix.lower() for p in _inside(path) if p.suffix.lower() in FORMATS)
+    inside = sorted(p.suffix.lower() for p in _inside(path) if p.suffix.lower() in endings())
     if not inside:
         return f"{text} is a folder without files of a known format; pass files instead"
     pattern = f"{text.rstrip('/')}/*{max(set(inside), key=inside.count)}"

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import check
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.inference.resampling import dealt, drawn_gaps, others
@@ -20,7 +21,6 @@ from scorewise.tallies.losses import Loss, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,
     chances,
-    check_clip,
     mean_loss,
     why_not_probable,
 )
@@ -294,7 +294,7 @@ def decompose(t: Tally, *, loss: Score = "brier", clip: float | None = None) -> 
     [0.1875, 0.0625, 0.125, 0.25, 0.0]
     """
     one_of("loss", loss, get_args(Score))
-    check_clip(clip)
+    check(clip=clip)
     if why := why_not_probable(t):
         raise BadInput(f"nothing to decompose: {why}")
     score = mean_loss(t, charged(loss, clip), clip if loss == "log" else None)

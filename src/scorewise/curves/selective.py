@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.curves.thresholds import Curve, lowest, sums
 from scorewise.errors import BadInput
 from scorewise.tallies import ClassTally, Tally
@@ -26,8 +27,7 @@ class RiskCoverage(Curve):
 
     def at(self, coverage: float) -> float:
         """The risk at a coverage; within ties, what keeping some of them at random gives on average."""
-        if not isinstance(coverage, int | float | np.number) or not 0 < coverage <= 1:
-            raise BadInput(f"coverage is {coverage!r}; it must lie above 0 and be at most 1")
+        check(coverage=coverage)
         if not len(self.x):
             raise BadInput("there are no rows, and so no risk")
         return float(self.risk(coverage))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from scorewise.checks import at_least, check
 from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing
 from scorewise.drifting.changes import Change, Settings, piloted
@@ -343,8 +344,8 @@ def drift(
             raise BadInput(f"{extra[0]}= cuts time into windows; pass time= with its column too")
         if current is None:
             raise BadInput(
-                "the current sample is missing; call drift(reference, current), or "
-                "drift(source, time=...) for windows of one source"
+                "the current sample is missing; pass reference and current, or time= to cut one "
+                "source into windows by that column"
             )
         a, notes = read("reference", reference, columns, labels != "none")
         b, further = read("current", current, columns, labels == "both")
@@ -368,18 +369,14 @@ def drift(
 def _settings(
     level: float, seed: int, replicates: int | None, rule: str | float, windows: int
 ) -> Settings:
-    if not 0 < level < 1:
-        raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
-    if seed < 0:
-        raise BadInput(f"seed is {seed}; it must be 0 or more")
+    check(level=level, seed=seed)
     pilot = 0
     if replicates is None:
         pilot = 0 if windows == 1 else REPLICATES
         # enough for the smallest p-value to stay small when adjusted for all tests
         enough = math.ceil(1.5 * windows * len(STATISTICS) / (1 - level))
         replicates = max(REPLICATES, 2 * enough if windows == 1 else enough)
-    if replicates < 1:
-        raise BadInput(f"replicates is {replicates}; it must be 1 or more, such as {REPLICATES}")
+    at_least(1, REPLICATES, replicates=replicates)
     cells = 1024 if windows == 1 else 256 if windows <= 12 else 96
     tests = windows * len(STATISTICS)
     return Settings(level, seed, replicates, rule, cells, tests, pilot)
@@ -390,7 +387,7 @@ def _midpoint(given: Any) -> str | float:
         return given
     if isinstance(given, str):
         raise BadInput(
-            f'midpoint={given!r} is not known here; pass "mean", "balanced", "median", a number '
-            f"in [0, 1] or a Tally"
+            f"midpoint must be mean, balanced, median or a number from 0 to 1; got {given}",
+            option="midpoint",
         )
     return midpoint_of(Tally.empty(), given).value

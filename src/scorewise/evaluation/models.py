@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.rows import warn
@@ -21,7 +19,6 @@ from scorewise.registry import MEASURES, Lazy, Measure, Measured
 from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.probabilities import check_clip
 from scorewise.tallies.smroc import why_not_unit
 
 if TYPE_CHECKING:
@@ -38,18 +35,7 @@ class Settings:
     clip: float | None = None
 
     def __post_init__(self) -> None:
-        for name, x in (("threshold", self.threshold), ("level", self.level), ("clip", self.clip)):
-            if not isinstance(x, int | float | np.number) and not (name == "clip" and x is None):
-                raise BadInput(f"{name} is {x!r}; it must be a number")
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
-        if not math.isfinite(self.threshold):
-            raise BadInput(
-                f"threshold is {self.threshold}; it must be a finite number, such as 0.5"
-            )
-        if not 0 < self.level < 1:
-            raise BadInput(f"level is {self.level}; it must lie between 0 and 1, such as 0.95")
-        check_clip(self.clip)
+        check(threshold=self.threshold, level=self.level, seed=self.seed, clip=self.clip)
 
 
 class Evaluation(Shown, Measured):

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.errors import BadInput
+from scorewise.checks import check
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import expit, unit
@@ -25,8 +25,7 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
-    if not isinstance(level, int | float) or not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
-        raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check(level=level)
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 

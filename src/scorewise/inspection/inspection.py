@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.checks import check
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.classes import is_source
+from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import InspectDocument, inspect_document
@@ -34,24 +36,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_top(self.top)
-        check_tolerance(self.tolerance)
-        if not math.isfinite(self.threshold):
-            raise BadInput(
-                f"threshold is {self.threshold}; it must be a finite number, such as 0.5"
-            )
-
-
-def check_top(top: Any) -> None:
-    """Refuse a number of rows that is none."""
-    if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise BadInput(f"top is {top}; it must be a whole number of rows, 0 or more")
-
-
-def check_tolerance(tolerance: Any) -> None:
-    """Refuse a tolerance that is no distance."""
-    if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
-        raise BadInput(f"tolerance is {tolerance}; it must be a distance, 0 or more, such as 0.1")
+        check(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -85,7 +70,7 @@ class Inspection(Shown):
     def __init__(
         self, rows: Rows, settings: Settings, sources: tuple[str, ...] = (), ids: Any = None
     ) -> None:
-        self.settings = settings
+        self.settings, self.notes = settings, rows.notes
         names = named_rows(ids, len(rows) + rows.dropped)
         tallies = [Tally.of_rows(rows, name, sources) for name in rows.scores]
         self.models = {t.origin.score: _inspected(rows, t, settings, names) for t in tallies}
@@ -142,19 +127,22 @@ class Inspection(Shown):
 
 def inspect(
     y: Any,
-    p: Any,
+    p: Any = None,
     *,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    positive: Any = None,
     weight: Any = None,
     count: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    midpoint: Rule | float | Tally = "mean",
-    top: int = 20,
     ids: Any = None,
+    top: int = 20,
+    midpoint: Rule | float | Tally = "mean",
     tolerance: float = 0.1,
     threshold: float = 0.5,
     seed: int = 0,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
 ) -> Inspection:
     """Rows ranked by the suspicion that their label is wrong, hard successes, and gaps between scores.
 
@@ -164,27 +152,38 @@ def inspect(
     `midpoint` on (see `tallies.midpoint`) a score is high. See `Tally.of` for `positive`, `kind`
     and `missing`.
 
+    Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
+    of which `label`, `score`, `weight`, `count` and `ids` name columns.
+
     >>> i = inspect([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.97, 0.51, 0.2, 0.0])
     >>> i.suspicious[0].row, i.suspicious[0].reason
     (2, 'negative, but scored 0.97, above every positive')
     """
     settings = Settings(midpoint, top, tolerance, threshold, seed)
+    if p is None:
+        if not is_source(y):
+            raise BadInput(
+                "scores are missing; call inspect(y, p) with labels and scores, or "
+                'inspect("file.csv", label=..., score=...) for files and data frames'
+            )
+        rows = binary_rows(
+            y, label=label, score=score, weight=weight, count=count, ids=ids, positive=positive,
+            kind=kind, missing=missing, encoding=encoding,
+        )  # fmt: skip
+        if not len(rows) or (rows.count is not None and not rows.count.any()):
+            where = f"{', '.join(rows.sources)}: " if rows.sources else ""
+            raise BadInput(
+                f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
+            )
+        warn(rows.notes)
+        return Inspection(rows, settings, rows.sources, rows.ids)
+    if any(name is not None for name in (label, score, encoding)):
+        raise BadInput("label=, score= and encoding= belong to files and frames; leave them out")
     scores = p if isinstance(p, Mapping) else {"score": p}
     rows = take(
         y, scores, weight=weight, count=count, positive=positive, kind=kind, missing=missing
     )
     return Inspection(rows, settings, ids=ids)
-
-
-def look(rows: Rows, **settings: Any) -> InspectDocument:
-    """The document of all score columns that were read."""
-    chosen = Settings(**settings)
-    if not len(rows) or (rows.count is not None and not rows.count.any()):
-        where = f"{', '.join(rows.sources)}: " if rows.sources else ""
-        raise BadInput(
-            f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
-        )
-    return Inspection(rows, chosen, rows.sources, rows.ids).document()
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:

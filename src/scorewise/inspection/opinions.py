@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Bools
+from scorewise.checks import check
 from scorewise.columns import Columns, Kind, Labels, Missing, Place, Rows, read
 from scorewise.columns.binary import rows_of
+from scorewise.columns.classes import is_source
+from scorewise.columns.files import open_source
 from scorewise.columns.labels import REST, read_labels
+from scorewise.columns.roles import check_columns
 from scorewise.columns.vectors import Coded, Vector, vector
 from scorewise.errors import BadInput
 from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import RatersDocument, raters_document
-from scorewise.inspection.inspection import check_tolerance, check_top
 from scorewise.inspection.suspects import named_rows
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
@@ -41,6 +44,7 @@ class Raters(Shown):
     truth: bool
     sources: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def document(self) -> RatersDocument:
         """What is written and shown; `scorewise schema raters` prints its schema."""
@@ -48,16 +52,20 @@ class Raters(Shown):
 
 
 def raters(
-    said: Mapping[str, tuple[Any, Any]],
+    said: Any,
     *,
+    decisions: Sequence[str] | None = None,
+    scores: Sequence[str] | None = None,
+    label: str | None = None,
     y: Any = None,
-    tolerance: float = 0.1,
     positive: Any = None,
+    ids: Any = None,
+    tolerance: float = 0.1,
+    top: int = 20,
+    midpoint: Rule | float = "mean",
     kind: Kind | None = None,
     missing: Missing = "refuse",
-    midpoint: Rule | float = "mean",
-    top: int = 20,
-    ids: Any = None,
+    encoding: str | None = None,
     place: Place | None = None,
 ) -> Raters:
     """Decisions and scores of several raters on the same rows, and whether they really disagree.
@@ -68,6 +76,9 @@ def raters(
     rater sets its scores against its own decisions, or against the labels `y` where they are known.
     `place` says in which files the rows are, where they come from files.
 
+    Of a file, a pattern of files, a frame or a mapping from name to column, `decisions` and `scores` name
+    the two columns of each rater, in the same order, and `label` and `ids` name columns, too.
+
     >>> ann = ["no", "yes", "yes", "no"], [0.60, 0.90, 0.80, 0.10]
     >>> bob = ["yes", "yes", "no", "no"], [0.52, 0.85, 0.30, 0.15]
     >>> found = raters({"ann": ann, "bob": bob}).agreement
@@ -76,8 +87,14 @@ def raters(
     >>> [r.row for r in found.apparent], [r.row for r in found.real]
     ([0], [2])
     """
-    check_top(top)
-    check_tolerance(tolerance)
+    check(top=top, tolerance=tolerance, midpoint=midpoint)
+    if decisions is not None or scores is not None or not isinstance(said, Mapping):
+        if not is_source(said):
+            _pairs(said)  # says what is wanted
+        said, known, place = _from_source(said, decisions or (), scores or (), label, ids, encoding)
+        y, ids = known[0], known[1]
+    elif label is not None or encoding is not None:
+        raise BadInput("label= and encoding= belong to files and frames; pass y= with the labels")
     given = _pairs(said)
     found = read(
         None,
@@ -118,7 +135,35 @@ def raters(
         y is not None,
         rows.sources,
         tuple(hint for t in own for hint in _hints(t, labels)),
+        rows.notes,
     )
+
+
+def _from_source(
+    source: Any,
+    decisions: Sequence[str],
+    scores: Sequence[str],
+    label: str | None,
+    ids: str | None,
+    encoding: str | None,
+) -> tuple[dict[str, tuple[Any, Any]], tuple[Any, Any], Place]:
+    """Decisions and scores by rater, labels and names of rows if there are any, and where the rows are."""
+    if len(decisions) != len(scores) or len(scores) < 2:
+        raise BadInput(
+            f"{len(decisions)} decisions= and {len(scores)} scores= were given; name both for each of at "
+            f"least two raters"
+        )
+    for names in (decisions, scores):
+        if twice := [name for name in names if list(names).count(name) > 1]:
+            raise BadInput(f"column '{twice[0]}' is given twice; name one for each rater")
+    opened = open_source(source, encoding)
+    further = [name for name in (label, ids) if name is not None]
+    wanted = list(dict.fromkeys([*decisions, *scores, *further]))
+    check_columns(opened.names, wanted)
+    columns, place = opened.read(wanted, ())
+    pairs = {d: (columns[d], columns[s]) for d, s in zip(decisions, scores, strict=True)}
+    known = [None if name is None else columns[name] for name in (label, ids)]
+    return pairs, (known[0], known[1]), place
 
 
 def _hints(t: Tally, labels: Labels) -> Iterator[str]:

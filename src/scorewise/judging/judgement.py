@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import numpy as np
 from msgspec import Meta
 
+from scorewise.checks import at_least, check
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import z
 from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
     Accuracy,
@@ -35,8 +35,6 @@ from scorewise.judging.accuracy import (
 from scorewise.judging.kappas import (
     Interval,
     Of,
-    check_whole,
-    check_width,
     error_of_one,
     kappa_of,
     needed_for_difference,
@@ -68,11 +66,8 @@ class Settings:
     def __post_init__(self) -> None:
         one_of("no_answer", self.no_answer, get_args(NoAnswer))
         one_of("interval", self.interval, get_args(Interval))
-        z(self.level)
-        check_whole("seed", self.seed, 0)
-        check_whole("replicates", self.replicates, 100)
-        if self.width is not None:
-            check_width(self.width)
+        check(level=self.level, seed=self.seed, width=self.width)
+        at_least(100, 2000, replicates=self.replicates)
 
     @property
     def draws(self) -> dict[str, Any]:
@@ -208,7 +203,7 @@ class Judgement(Shown):
 
         Of a difference, for each pair of judges; of a kappa that is not defined there is no number.
         """
-        check_width(width)
+        check(width=width)
         one_of("of", of, get_args(Of))
         p, level = self.panel, self.settings.level
         if of == "difference":
@@ -273,8 +268,8 @@ def judge(
     second: Any = None,
     /,
     *,
-    humans: Any = None,
-    judges: Any = None,
+    humans: Any | Sequence[str] = None,
+    judges: Any | Sequence[str] = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
     weights: Any = None,

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import check, is_integer, is_number
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -257,7 +258,7 @@ def items_needed(
     >>> items_needed(0.1, "share", share=0.8), items_needed(0.1, "difference", discordant=0.3)
     (245, 466)
     """
-    check_width(width)
+    check(width=width)
     one_of("of", of, get_args(Of))
     if of == "kappa":
         return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
@@ -331,7 +332,8 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
         raise BadInput(
             "kappa is 1; raters who never differ have no spread, so expect less, such as 0.95"
         )
-    check_whole("raters", raters, 2, 10**6)
+    if not is_integer(raters, 2, 10**6):
+        raise BadInput(f"raters must be an integer from 2 to 1,000,000; got {raters}")
     p = _margins(prevalence)
     chance = p[:, None] * p[None, :]
     table = (1 - kappa) * chance + kappa * np.diag(p)
@@ -368,21 +370,6 @@ def _margins(prevalence: Any) -> Floats:
     return whole
 
 
-def check_width(width: Any) -> None:
-    """Refuse a width that no interval has."""
-    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
-    if not number or not 0 < width < 2:
-        raise BadInput(f"width is {width}; it must lie between 0 and 2, such as 0.1")
-
-
-def check_whole(name: str, given: Any, least: int, most: float = math.inf) -> None:
-    """Refuse what is not a whole number, or less than the least."""
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if not whole or not least <= given <= most:
-        raise BadInput(f"{name} is {given}; it must be a whole number, {least} or more")
-
-
 def _between(name: str, given: Any, low: float, high: float) -> None:
-    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not number or not low <= given <= high:
-        raise BadInput(f"{name} is {given}; it must lie between {low:g} and {high:g}")
+    if not is_number(given) or not low <= given <= high:
+        raise BadInput(f"{name} must lie between {low:g} and {high:g}; got {given}")

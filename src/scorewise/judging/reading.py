@@ -189,10 +189,10 @@ def _found(
         if humans is not None or judges is not None:
             raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
         humans, judges = source, second
-    elif source is None or humans is None:
-        humans = source if humans is None else humans
-    else:
+    elif isinstance(source, str | os.PathLike) or not (source is None or humans is None):
         return _named(source, humans, judges, swapped, weight, encoding)
+    else:
+        humans = source if humans is None else humans
     if isinstance(humans, str | os.PathLike):
         raise BadInput(
             "humans is a path or a name; pass a file with the names of its columns, such as "
@@ -297,11 +297,11 @@ def _checked(
 
 def _names(names: Any, what: str) -> list[str]:
     """Names of columns, each once."""
-    listed = [names] if isinstance(names, str) else names
-    if listed is None or isinstance(listed, Mapping) or not all(isinstance(n, str) for n in listed):
+    listed = [names] if isinstance(names, str) else () if names is None else names
+    if isinstance(listed, Mapping) or not all(isinstance(n, str) for n in listed):
         raise BadInput(f"{what}s= names columns of the file or frame; pass a list of names")
     if not listed:
-        raise BadInput(f"no {what} was given; name at least one column")
+        raise BadInput(f"no {what}s= was given; name at least one column")
     return list(listed)
 
 

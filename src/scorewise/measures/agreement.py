@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from scorewise.checks import at_least
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -66,8 +67,7 @@ def judged(
         return Estimate.undefined(c.why, level)
     caution = c.caution if interval == "formula" else _few(r, c, interval)
     if interval == "bootstrap":
-        if replicates < 20:
-            raise BadInput(f"replicates is {replicates}; an interval needs 20 or more")
+        at_least(20, 1000, replicates=replicates)
         limits = by_bootstrap(r, name, weights, level, replicates, seed)
         method = f"bootstrap of items, {replicates:,} replicates"
     elif interval == "published":

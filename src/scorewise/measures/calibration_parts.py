@@ -10,6 +10,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import (
     Score,
@@ -20,7 +21,6 @@ from scorewise.curves.hull import (
     fitted_loss,
     fitted_losses,
 )
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_gap
 from scorewise.inference.resampling import (
@@ -40,7 +40,6 @@ from scorewise.tallies.losses import charges, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,
     chances,
-    check_clip,
     why_infinite,
     why_not_probable,
 )
@@ -233,9 +232,7 @@ def mcb_crossfit(
     0.125 [0.075, 0.174]
     """
     one_of("loss", loss, SCORES)
-    check_clip(clip)
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
-        raise BadInput(f"folds={folds!r} is no number of folds; 10 is usual, 2 the least")
+    check(clip=clip, folds=folds)
     if why := why_not_probable(t) or why_open(t):
         return Estimate.undefined(why, level)
     if effective(t.negatives + t.positives, sum(t.squares)) < 2 * folds - 1e-6:

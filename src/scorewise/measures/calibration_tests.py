@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from scorewise.checks import at_least, check
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.logistic import (
     LARGEST,
@@ -25,7 +25,7 @@ from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.extremes import why_open
 from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, chances, check_clip, moments, why_not_probable
+from scorewise.tallies.probabilities import MOST, chances, moments, why_not_probable
 from scorewise.tallies.sorting import inner, runs
 
 EVERYWHERE = (-math.inf, math.inf)
@@ -86,7 +86,7 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
 
 
 def _why_not(t: Tally, clip: float | None) -> str:
-    check_clip(clip)
+    check(clip=clip)
     if why := why_not_probable(t) or t.why_not_ranked:
         return why
     rarer, total = min(t.negatives, t.positives), t.negatives + t.positives
@@ -226,8 +226,7 @@ def hosmer_lemeshow(
     """
     one_of("rows", rows, get_args(Seen))
     z(level)
-    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or groups < 2:
-        raise BadInput(f"groups={groups!r} is no number of groups; 10 is usual, 2 the least")
+    at_least(2, 10, groups=groups)
     if why := why_not_probable(t) or why_open(t):
         return Estimate.undefined(why, level)
     c = chances(t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.errors import BadInput
+from scorewise.checks import check
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Direction, Noise, inverted
 from scorewise.inference.resampling import dealt_cells
@@ -39,8 +39,7 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.090 [0.000, 0.479]
     """
-    if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or folds < 2:
-        raise BadInput(f"folds={folds!r} is no number of folds; 5 is usual, 2 the least")
+    check(folds=folds)
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))

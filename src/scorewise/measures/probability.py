@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Literal, get_args
 
+from scorewise.checks import check
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import constant_loss
 from scorewise.estimate import Estimate
@@ -13,7 +14,7 @@ from scorewise.inference.paired import mean_loss
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Loss
-from scorewise.tallies.probabilities import check_clip, moments, why_infinite, why_not_probable
+from scorewise.tallies.probabilities import moments, why_infinite, why_not_probable
 
 Convention = Literal["binary", "sum"]
 
@@ -30,7 +31,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.0, 0.2, 0.6, 0.1]))
     inf: a certain prediction was wrong in 1 row; pass clip=1e-15 to bound its loss
     """
-    check_clip(clip)
+    check(clip=clip)
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
     baseline = constant_loss(t, "log")

@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.columns.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
@@ -26,7 +27,7 @@ from scorewise.models.document import (
     SettingsRecord,
     in_and_out_document,
 )
-from scorewise.models.validation import as_frame, check_number, check_numeric, is_number
+from scorewise.models.validation import as_frame, check_number, check_numeric
 from scorewise.registry import Lazy
 from scorewise.show.document import estimated
 from scorewise.show.shown import Shown
@@ -77,10 +78,7 @@ def in_and_out(
             raise BadInput(f"{str(name) or 'model'} is of type {kind}, without {part}; {way_out}")
     if len({str(name) for name in models}) < len(models):
         raise BadInput("two models have the same name; names that look alike are the same")
-    if not (is_number(level) and 0 < level < 1):
-        raise BadInput(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    if clip is not None and not (is_number(clip) and 0 < clip < 0.5):
-        raise BadInput(f"clip is {clip!r}; it must lie between 0 and 0.5, such as 1e-15")
+    check(level=level, clip=clip)
     if not isinstance(radii, Iterable):
         raise BadInput(f"radii is {radii!r}; pass several, such as (1, 2, 3)")
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -9,10 +10,13 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import ClassRows, is_wide, take_classes
-from scorewise.columns.rows import one_of
+from scorewise.checks import check
+from scorewise.columns import Kind, Missing, binary_rows
+from scorewise.columns.classes import ClassRows, class_rows, is_source, is_wide, take_classes
+from scorewise.columns.roles import Spec
+from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput
+from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
     Calibrated,
@@ -25,6 +29,7 @@ from scorewise.recalibrating.document import (
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Table
 from scorewise.recalibrating.methods import METHODS, both
 from scorewise.show.document import dumps
+from scorewise.show.page import count as count_of
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.writing import write
@@ -60,6 +65,7 @@ class Recalibrator(Shown):
     array([0.537, 0.867])
     """
 
+    notes: tuple[str, ...] = ()  # what was guessed and decided in reading the rows
     map_: Map | ClassMap
     classes_: tuple[Any, ...]
 
@@ -82,23 +88,41 @@ class Recalibrator(Shown):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        label: str | None = None,
+        score: str | None = None,
         count: Any = None,
         positive: Any = None,
-        classes: Sequence[Any] | None = None,
+        classes: Spec | Sequence[Any] | None = None,
         missing: Missing = "refuse",
+        encoding: str | None = None,
     ) -> Self:
         """Learn the map from scores `p` and labels `y`, or from a `Tally`; scores come first.
 
-        `classes` names the columns of an n x K table.
+        `classes` names the columns of an n x K table. Without `y`, the first argument is a file, a pattern
+        of files, a frame or a mapping from name to column, of which `label`, `score`, `sample_weight` and
+        `count` name columns, and `classes` says which columns have the scores of which class ("p_*").
         """
         self._check()
+        if y is None and is_source(p):
+            columns = {"label": label, "weight": sample_weight, "count": count, "kind": self.kind}
+            columns |= {"missing": missing, "encoding": encoding}
+            return self._fit_source(p, score, classes, positive, columns)
+        if any(name is not None for name in (label, score, encoding)):
+            raise BadInput(
+                "label=, score= and encoding= belong to files and frames; leave them out"
+            )
         if isinstance(p, Tally):
             if any(given is not None for given in (y, sample_weight, count, positive)):
                 raise BadInput("a tally has its labels and weights already; leave out the others")
             return self._fit(p)
+        given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
+        return self._fit_columns(p, y, classes, positive, {**given, "missing": missing})
+
+    def _fit_columns(
+        self, p: Any, y: Any, classes: Any, positive: Any, given: Mapping[str, Any]
+    ) -> Self:
         if y is None:
             raise BadInput("labels are missing; call fit(p, y) with scores and labels")
-        given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
         if is_wide(p):
             if getattr(y, "ndim", 1) == 2:
                 raise BadInput(
@@ -106,14 +130,33 @@ class Recalibrator(Shown):
                 )
             if positive is not None:
                 raise BadInput("positive= is for one score a row; several classes need classes=")
-            return self.fit_rows(take_classes(y, p, classes=classes, missing=missing, **given))
+            return self.fit_rows(take_classes(y, p, classes=classes, **given))
         if is_wide(y):
             raise BadInput(
                 "labels are a table; call fit(p, y), with scores first and labels second"
             )
         if classes is not None:
             raise BadInput("classes= needs a score for each class: pass an n x K table")
-        return self._fit(Tally.of(y, p, positive=positive, missing=missing, **given))
+        return self._fit(Tally.of(y, p, positive=positive, **given))
+
+    def _fit_source(
+        self, source: Any, score: str | None, classes: Any, positive: Any, columns: dict[str, Any]
+    ) -> Self:
+        """Learn the map from the columns of a file or frame."""
+        if classes is None:
+            rows = binary_rows(source, score=score, positive=positive, **columns)
+            warn(rows.notes)
+            self.notes = rows.notes
+            return self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources))
+        for name, given in (("score", score), ("positive", positive)):
+            if given is not None:
+                raise BadInput(
+                    f"{name}= is for one score a row and classes= for several; leave out one"
+                )
+        several = class_rows(source, classes, **columns)
+        warn(several.notes)
+        self.notes = several.notes
+        return self.fit_rows(several, several.columns)
 
     def _fit(self, t: Tally) -> Self:
         if why := t.why_not_ranked:
@@ -158,6 +201,45 @@ class Recalibrator(Shown):
         known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
         self.map_ = ClassMap.fit(chosen, t, strength, **known)
         return self
+
+    def apply_files(
+        self,
+        files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        out: str | Path,
+        *,
+        score: str | None = None,
+        classes: str | None = None,
+        name: str | None = None,
+        missing: Missing = "refuse",
+        encoding: str | None = None,
+    ) -> Applied:
+        """Write the rows of files with the probabilities in a new column, or one for each class.
+
+        All other columns and the order of the rows stay; files may be larger than memory. The new column is
+        `name`, else COLUMN_calibrated; of several classes a pattern such as "q_*", else calibrated_COLUMN.
+        """
+        m, several = self._fitted().map_, isinstance(self.map_, ClassMap)
+        wrong, right = ("score", "classes") if several else ("classes", "score")
+        if {"score": score, "classes": classes}[wrong] is not None:
+            what = "several classes" if several else "one score"
+            raise BadInput(
+                f"{wrong}= does not fit the map, which is for {what}; pass {right}= instead"
+            )
+        paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+        done, notes = apply_files(
+            self.document(), paths, out, score=score, classes=classes, name=name, missing=missing,
+            encoding=encoding,
+        )  # fmt: skip
+        if done.dropped:
+            notes = [*notes, f"{count_of(done.dropped)} rows without a score were left out"]
+        if done.outside and isinstance(m, Map):
+            notes = [
+                *notes,
+                f"{count_of(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
+                f"seen in fitting; they are {METHODS[m.method].outside}",
+            ]
+        warn(notes)
+        return done._replace(notes=tuple(notes))
 
     def _start(self, t: Tally | Table) -> None:
         self._loaded: Calibrated | None = None
@@ -281,11 +363,4 @@ class Recalibrator(Shown):
     def _check(self) -> None:
         one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))
         one_of("kind", self.kind, (None, *get_args(Kind)))
-        if not (isinstance(self.folds, int | np.integer) and self.folds >= 2):
-            raise BadInput(f"folds is {self.folds}; it must be a whole number from 2 up, such as 5")
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise BadInput(f"seed is {self.seed!r}; it must be a whole number from 0 up")
-        if not 0 < self.clip < 0.5:
-            raise BadInput(f"clip={self.clip:g} is not between 0 and 0.5; {CLIP:g} is usual")
-        if not 0 < self.level < 1:
-            raise BadInput(f"level is {self.level}; it must lie between 0 and 1, such as 0.95")
+        check(folds=self.folds, seed=self.seed, clip=self.clip, level=self.level)

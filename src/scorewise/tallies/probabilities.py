@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import check
 from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
@@ -199,8 +200,7 @@ def why_not_probable(t: Tally) -> str:
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
     """Refuse what names no bins."""
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 0 < bins <= 10**6:
-        raise BadInput(f"bins={bins!r} is no number of bins; 10, 15 and 20 are usual")
+    check(bins=bins)
     if binning not in get_args(Binning):
         raise BadInput(f"unknown binning {binning!r}; known are {', '.join(get_args(Binning))}")
     if convention is not None and convention not in get_args(Convention):
@@ -339,12 +339,6 @@ def why_infinite(t: Tally) -> str:
         return ""
     rows = f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
     return f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
-
-
-def check_clip(clip: float | None) -> None:
-    """Refuse a distance from 0 and 1 that is none."""
-    if clip is not None and not 0 < clip < 0.5:
-        raise BadInput(f"clip={clip:g} is not between 0 and 0.5; 1e-15 is usual")
 
 
 def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.checks import check
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.extremes import order_within, tied_within
@@ -65,12 +66,8 @@ def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
     """
     if isinstance(rule, Tally):
         return _learned(rule)
+    check(midpoint=rule)
     if isinstance(rule, str):
-        if rule not in get_args(Rule):
-            known = ", ".join(f'"{r}"' for r in get_args(Rule))
-            raise BadInput(
-                f"midpoint={rule!r} is not known; pass {known}, a number in [0, 1] or a Tally"
-            )
         return _found(t, rule)
     return _fixed(rule, t)
 
@@ -87,7 +84,7 @@ def _fixed(value: Any, t: Tally) -> Midpoint:
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= 1:
-        raise BadInput(f"midpoint={value!r} is not a number in [0, 1]")
+        raise BadInput(f"midpoint must be a number from 0 to 1; got {value!r}", option="midpoint")
     if t.kind != "logit":  # in the precision of the scores, as a threshold is
         number = float(t.score.dtype.type(number))
     return Midpoint(number, "fixed", number, number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
+from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.columns.classes import is_source
 from scorewise.curves import roc
 from scorewise.curves.hull import pooled
 from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
@@ -26,6 +28,7 @@ from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
 from scorewise.weighted_roc.document import SmRocDocument, smroc_document
+from scorewise.weighted_roc.files import read_source, segments_frame
 
 
 def recalibrated(t: Tally) -> Tally:
@@ -112,10 +115,13 @@ class SmRoc(Shown):
         level: float = 0.95,
         seed: int = 0,
         rows: Rows | None = None,
+        cut: float = 0.5,
     ) -> None:
+        check(level=level, seed=seed, threshold=cut)
         if why := tally.why_not_ranked or why_not_unit(tally):
             raise BadInput(f"no smROC curve: {why}")
         self.tally, self.level, self.seed, self._rows = tally, level, seed, rows
+        self.cut = cut  # from here on a decision is positive, in the tables of the page
         self.found = find_midpoint(tally, midpoint)
         self.midpoint, self.rule = self.found.value, self.found.rule
         self.area: Estimate = smauc(tally, midpoint=midpoint, level=level, seed=seed)
@@ -205,38 +211,78 @@ class SmRoc(Shown):
 
     def document(self) -> SmRocDocument:
         """What is written and shown; `scorewise schema smroc` prints its schema."""
-        return smroc_document({self.tally.origin.score: self})
+        return smroc_document({self.tally.origin.score: self}, self.cut)
 
-    def _known(self) -> tuple[Bools, Floats]:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed and decided in reading the rows."""
+        return () if self._rows is None else self._rows.notes
+
+    def by_name(self) -> SmRocs:
+        """The curve alone, as several are given."""
+        return SmRocs({self.tally.origin.score: self}, self.cut)
+
+    def to_frame(self) -> Any:
+        """One line for each row, as a polars frame: see `SmRocs.to_frame`."""
+        return self.by_name().to_frame()
+
+    @property
+    def known_rows(self) -> Rows:
+        """The rows of the curve, which a tally does not have."""
         if self._rows is None:
             raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
-        name = self.tally.origin.score
-        return self._rows.y, unit(self._rows.scores[name], self._rows.kinds[name])
+        return self._rows
+
+    def _known(self) -> tuple[Bools, Floats]:
+        rows, name = self.known_rows, self.tally.origin.score
+        return rows.y, unit(rows.scores[name], rows.kinds[name])
 
 
 def smroc(
     y: Any,
     s: Any = None,
     *,
-    midpoint: Rule | float | Tally = "mean",
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    positive: Any = None,
     weight: Any = None,
     count: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
+    midpoint: Rule | float | Tally = "mean",
+    learn: Any = None,
+    threshold: float = 0.5,
     level: float = 0.95,
     seed: int = 0,
-) -> SmRoc:
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> SmRoc | SmRocs:
     """The score-weighted ROC curve of labels `y` and scores `s` in [0, 1], or of a `Tally`.
 
     `midpoint` is a rule ("mean", "balanced", "median", "crossing"), a number, or another tally whose mean
-    is taken. Logits (`kind="logit"`) are read as the probabilities that they stand for.
+    is taken. Logits (`kind="logit"`) are read as the probabilities that they stand for. A score at or above
+    `threshold` is a positive decision in the tables of the page.
+
+    Without `s`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
+    of which `label`, `score`, `weight` and `count` name columns; several scores give a curve each, by
+    name. `learn` is another such source, whose mean is the midpoint.
 
     >>> curve = smroc([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
     >>> curve.area, round(curve.midpoint, 3), curve.appropriate.tolist()
     (0.843 [0.379, 0.979], 0.493, [True, True, False, True, True, True])
     """
-    options: dict[str, Any] = {"midpoint": midpoint, "level": level, "seed": seed}
+    options: dict[str, Any] = {"level": level, "seed": seed, "cut": threshold}
+    check(level=level, seed=seed, threshold=threshold)
+    if s is None and is_source(y):
+        columns = {"label": label, "score": score, "weight": weight, "count": count}
+        columns |= {"positive": positive, "kind": kind, "missing": missing, "encoding": encoding}
+        rows, rule = read_source(y, columns, midpoint, learn)
+        made = curves_of(rows, rows.sources, midpoint=rule, **options)
+        return made if len(made) > 1 else next(iter(made.values()))
+    if any(name is not None for name in (label, score, learn, encoding)):
+        raise BadInput(
+            "label=, score=, learn= and encoding= belong to files and frames; leave them out"
+        )
+    options["midpoint"] = midpoint
     if isinstance(y, Tally):
         given = {"s": s, "weight": weight, "count": count, "positive": positive, "kind": kind}
         if extra := [name for name, value in given.items() if value is not None]:
@@ -246,8 +292,8 @@ def smroc(
         return SmRoc(y, **options)
     if s is None:
         raise BadInput(
-            "scores are missing; call smroc(y, s) with labels and scores, or smroc(sw.tally(...)) "
-            "for files and data frames"
+            "scores are missing; call smroc(y, s) with labels and scores, or "
+            'smroc("file.csv", label=..., score=...) for files and data frames'
         )
     rows = take(
         y, {"score": s}, weight=weight, count=count, positive=positive, kind=kind, missing=missing
@@ -268,6 +314,23 @@ class SmRocs(Shown, dict[str, SmRoc]):
         """What is written and shown; `scorewise schema smroc` prints its schema."""
         return smroc_document(self, self.threshold)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed and decided in reading the rows."""
+        return next(iter(self.values())).notes
+
+    def by_name(self) -> SmRocs:
+        """The curves by name, as they are."""
+        return self
+
+    def to_frame(self) -> Any:
+        """One line for each row, as a polars frame.
+
+        Its number (and file, where there are several), its class, and of each score whether it is
+        appropriate, its climb and its run.
+        """
+        return segments_frame(self, next(iter(self.values())).known_rows)
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw all curves on one plot with matplotlib."""
         from scorewise.displays import SmRocDisplay
@@ -283,8 +346,8 @@ def curves_of(
     rows: Rows,
     sources: tuple[str, ...] = (),
     *,
-    midpoint: Rule | float | Mapping[str, Tally] = "mean",
-    threshold: float = 0.5,
+    midpoint: Rule | float | Tally | Mapping[str, Tally] = "mean",
+    cut: float = 0.5,
     level: float = 0.95,
     seed: int = 0,
 ) -> SmRocs:
@@ -293,5 +356,5 @@ def curves_of(
     for name in rows.scores:
         rule = midpoint[name] if isinstance(midpoint, Mapping) else midpoint
         tally = Tally.of_rows(rows, name, sources)
-        made[name] = SmRoc(tally, midpoint=rule, level=level, seed=seed, rows=rows)
-    return SmRocs(made, threshold)
+        made[name] = SmRoc(tally, midpoint=rule, level=level, seed=seed, rows=rows, cut=cut)
+    return SmRocs(made, cut)

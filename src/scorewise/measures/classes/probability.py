@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from scorewise.checks import check
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
@@ -14,7 +15,6 @@ from scorewise.measures.classes.decisions import UNKNOWN, shares
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import ClassLoss, Moments
-from scorewise.tallies.probabilities import check_clip
 
 _UNORDERED = "the classes have no known order; list them in classes= from the lowest to the highest"
 
@@ -38,7 +38,7 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
     >>> log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]]))
     inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
     """
-    check_clip(clip)
+    check(clip=clip)
     if why := _why_not(t):
         return Estimate.undefined(why, level)
     baseline = -sum(f * math.log(f) for f in shares(t) if f)

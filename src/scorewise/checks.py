@@ -1,0 +1,105 @@
+"""Settings that many functions take, each checked in one place and refused in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+from scorewise.errors import BadInput
+
+MIDPOINTS = ("mean", "balanced", "median", "crossing")
+
+
+class Rule(NamedTuple):
+    """What a setting must be, in words and as a test; None passes where it is optional."""
+
+    must: str
+    holds: Callable[[Any], bool]
+    optional: bool = False
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a real number, of Python or numpy; True and False are none.
+
+    >>> is_number(0.5), is_number(3), is_number(True), is_number("0.5")
+    (True, True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_integer(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Whether it is an integer from `least` to `most`, of Python or numpy.
+
+    >>> is_integer(2, least=2), is_integer(1, least=2), is_integer(2.0), is_integer(True)
+    (True, False, False, False)
+    """
+    return is_number(value) and isinstance(value, Integral) and least <= int(value) <= most
+
+
+def _is_level(value: Any) -> bool:
+    # so near 1 that its normal quantile is infinite is 1
+    return is_number(value) and 0 < value < 1 and 0.5 < 0.5 + value / 2 < 1
+
+
+def _is_midpoint(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in MIDPOINTS
+    # what is neither a word nor a number is a tally
+    return (is_number(value) and 0 <= value <= 1) or not isinstance(value, Real)
+
+
+RULES = {
+    "bins": Rule("be a positive integer, such as 15", lambda x: is_integer(x, 1, 10**6)),
+    "clip": Rule(
+        "lie between 0 and 0.5, such as 1e-15", lambda x: is_number(x) and 0 < x < 0.5, True
+    ),
+    "coverage": Rule(
+        "lie above 0 and be at most 1, such as 0.8", lambda x: is_number(x) and 0 < x <= 1
+    ),
+    "folds": Rule("be an integer from 2 up, such as 5", lambda x: is_integer(x, 2)),
+    "level": Rule("lie between 0 and 1, such as 0.95", _is_level),
+    "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
+    "seed": Rule("be an integer from 0 up, such as 0", lambda x: is_integer(x, 0)),
+    "tau": Rule("be at least 0 and below 1, such as 0.5", lambda x: is_number(x) and 0 <= x < 1),
+    "threshold": Rule(
+        "be a finite number, such as 0.5", lambda x: is_number(x) and math.isfinite(x)
+    ),
+    "tolerance": Rule(
+        "be 0 or a positive number, such as 0.1", lambda x: is_number(x) and 0 <= x < math.inf
+    ),
+    "top": Rule("be an integer from 0 up, such as 10", lambda x: is_integer(x, 0)),
+    "width": Rule("lie between 0 and 2, such as 0.1", lambda x: is_number(x) and 0 < x < 2, True),
+}
+
+
+def check(**settings: Any) -> None:
+    """Refuse settings that mean nothing, each by the rule of its name.
+
+    >>> check(level=0.9, seed=7, clip=None)
+    >>> check(level=95)
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: level must lie between 0 and 1, such as 0.95; got 95
+    """
+    for name, value in settings.items():
+        rule = RULES[name]
+        if not (rule.optional and value is None) and not rule.holds(value):
+            raise _refused(name, rule.must, value)
+
+
+def at_least(least: int, such_as: int, **settings: Any) -> None:
+    """Refuse what is no integer from `least` up.
+
+    >>> at_least(100, 2000, replicates=3)
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: replicates must be an integer from 100 up, such as 2000; got 3
+    """
+    for name, value in settings.items():
+        if not is_integer(value, least):
+            raise _refused(name, f"be an integer from {least} up, such as {such_as}", value)
+
+
+def _refused(name: str, must: str, value: Any) -> BadInput:
+    got = f"{value:g}" if is_number(value) and not isinstance(value, Integral) else str(value)
+    return BadInput(f"{name} must {must}; got {got}", option=name)

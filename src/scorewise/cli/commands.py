@@ -1,0 +1,341 @@
+"""The commands: each is a verb, whose signature gives the options, and a line in the table at the end."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import typer
+
+from scorewise.checks import RULES, check
+from scorewise.cli import output
+from scorewise.cli.options import ARGUMENTS, FILES, OPTIONS, Option, flag
+from scorewise.cli.signatures import signature
+from scorewise.errors import BadInput
+from scorewise.show.shown import RENDERERS
+
+
+class Output(NamedTuple):
+    """A file that a command can write beside its document.
+
+    `make` ("module:function") gives its bytes from the result and the ending of its name; without it the
+    verb writes the file itself.
+    """
+
+    make: str = ""
+    endings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A verb on the command line.
+
+    `verb` is "module:function", imported when the command is called; `arguments` are the parameters that
+    are given by place, the first one unless said; `without` are parameters that make sense in Python only.
+    `texts` are help texts that differ from those in the table of options, also with another metavar.
+    """
+
+    verb: str
+    summary: str
+    help: str
+    arguments: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    texts: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+
+    def function(self) -> Callable[..., None]:
+        """What typer makes the command of: options, their types and defaults are those of the verb."""
+        given = signature(self.verb).parameters
+        arguments = self.arguments or (next(iter(given)),)
+        forms = ["json", *(form for form in RENDERERS if form != "text")] if self.written else []
+        paths = [name for name in (*self.outputs, *forms) if name not in given]
+        parameters = [p for p in given.values() if p.name not in self.without]
+        parameters += [_parameter(name, str | None, None) for name in paths]
+        fields = {
+            p.name: _argument(p, self._shown(p.name, ARGUMENTS.get(p.name, FILES)))
+            if p.name in arguments
+            else _option(p, self._shown(p.name, OPTIONS.get(p.name)))
+            for p in parameters
+        }
+
+        def command(**given: Any) -> None:
+            values = {name: field.value(given[name]) for name, field in fields.items()}
+            self.run(values, arguments, {name: values.pop(name) for name in forms})
+
+        command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [fields[name].parameter for name in sorted(fields, key=lambda n: n not in arguments)]
+        )
+        return command
+
+    def _shown(self, name: str, known: Option | None) -> Option:
+        """What is shown of a parameter: as in the table of options, or as this command has it."""
+        if known is None and name not in RENDERERS:
+            raise LookupError(f"{name} has no line in the table of options")
+        known = known or Option("PATH", f"Write it as {name}; - prints it.")
+        text = self.texts.get(name, known.help)
+        metavar, text = (known.metavar, text) if isinstance(text, str) else text
+        return known._replace(metavar=metavar, help=text)
+
+    @property
+    def written(self) -> bool:
+        """Whether there is a document to write, or the verb does all the writing."""
+        return all(made.make for made in self.outputs.values())
+
+    def run(
+        self, values: dict[str, Any], arguments: Sequence[str], forms: Mapping[str, str | None]
+    ) -> None:
+        """Check settings and outputs, call the verb, tell its notes, and deliver its document."""
+        check(**{name: value for name, value in values.items() if name in RULES})
+        inputs = {name for name in values if OPTIONS.get(name, FILES).metavar == FILES.metavar}
+        given = [f for name, f in values.items() if name in arguments or name in inputs]
+        files = [name for f in given for name in (f if isinstance(f, list) else [f]) if name]
+        paths = {name: values.get(name) for name in self.outputs}
+        endings = {name: known.endings for name, known in self.outputs.items()}
+        output.check_outputs(files, {**paths, **forms}, endings)
+        mine = {*arguments, *(name for name, made in self.outputs.items() if made.make)}
+        options = {name: value for name, value in values.items() if name not in mine}
+        with output.working(files):
+            result = imported(self.verb)(*(values[name] for name in arguments), **options)
+        if not self.written:
+            output.tell_notes(result)
+            output.tell_written(paths, result.rows)
+            return
+        with output.working(files):
+            doc = output.worded(result.document())
+            made = {
+                path: imported(self.outputs[name].make)(result, Path(path).suffix.lower())
+                for name, path in paths.items()
+                if path is not None
+            }
+        if "score" in values:
+            output.tell_parts(doc)
+        output.tell_notes(result)
+        output.tell_positive(doc)
+        output.deliver(doc, forms, made)
+
+
+class Field(NamedTuple):
+    """A parameter of a command, and what the verb takes, made of what typer gives."""
+
+    parameter: inspect.Parameter
+    value: Callable[[Any], Any]
+
+
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _argument(p: inspect.Parameter, known: Option) -> Field:
+    info = typer.Argument(metavar=known.metavar, help=known.help, show_default=False)
+    if known.metavar == FILES.metavar:  # one or several
+        several = _parameter(p.name, Annotated[list[str], info], inspect.Parameter.empty)
+        return Field(several, lambda files: files[0] if len(files) == 1 else files)
+    kind: Any = str if p.default is inspect.Parameter.empty else str | None
+    return Field(_parameter(p.name, Annotated[kind, info], p.default), lambda file: file)
+
+
+def _option(p: inspect.Parameter, known: Option) -> Field:
+    """The option of a parameter: a list where it can be repeated, or is given once and read."""
+    kind, many = _kind(p.annotation, known)
+    default, text = p.default, known.help
+    if many:
+        default = [default] if known.read and isinstance(default, str) else None
+        if not known.read and "repeat it" not in text:
+            text = f"{text.rstrip('.')}; repeat it for several."
+    flags = [flag(p.name), *([known.short] if known.short else [])]
+    info = typer.Option(
+        *flags, metavar=known.metavar, help=text, show_default=not many or bool(known.read)
+    )
+
+    def value(given: Any) -> Any:
+        if not many:
+            return given.value if isinstance(given, StrEnum) else given
+        if not given or known.read is None:
+            return list(given) if given else p.default
+        if len(given) > 1:
+            raise BadInput(f"{flag(p.name)} is given {len(given)} times; give it once")
+        return known.read(given[0])
+
+    return Field(_parameter(p.name, Annotated[kind, info], default), value)
+
+
+def _kind(hint: Any, known: Option) -> tuple[Any, bool]:
+    """The type of an option, and whether it comes as a list."""
+    parts = _parts(hint)
+    words = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    if known.read or any(get_origin(part) is Sequence for part in parts):
+        return list[str] | None, True
+    kind: Any = next((t for t in (bool, int, float) if t in parts), str)
+    if words and kind is str:
+        choice: Any = StrEnum
+        kind = choice(known.metavar.title(), {word: word for word in words})
+    return (kind | None if type(None) in parts or hint is Any else kind), False
+
+
+def _parts(hint: Any) -> list[Any]:
+    if get_origin(hint) in (Union, UnionType):
+        return [part for arg in get_args(hint) for part in _parts(arg)]
+    return [hint]
+
+
+def imported(place: str) -> Any:
+    """What "module:name" stands for."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+COMMANDS = {
+    "evaluate": Command(
+        verb="scorewise.evaluation:evaluate",
+        summary="Print every measure of the scores in FILE with its interval.",
+        help="""Print every measure of the scores in FILE with its interval.
+
+        Columns that are not named are guessed where only one guess makes sense, and it says so.
+
+        Example: scorewise evaluate scores.csv --label outcome --score risk
+
+        Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
+        """,
+        without=("p",),
+    ),
+    "smroc": Command(
+        verb="scorewise.weighted_roc:smroc",
+        summary="Weigh the ROC curve by the scores (smROC).",
+        help="""Weigh the ROC curve by the scores, to see whether they themselves agree with the labels.
+
+        Scores lie in [0, 1], or are logits and said to be (--kind logit).
+
+        Example: scorewise smroc scores.csv --label outcome --score risk --plot smroc.png
+        """,
+        without=("s",),
+        outputs={
+            "plot": Output("scorewise.weighted_roc:picture", (".png", ".svg", ".pdf")),
+            "segments": Output("scorewise.weighted_roc:segments_file", (".csv", ".parquet")),
+        },
+    ),
+    "inspect": Command(
+        verb="scorewise.inspection:inspect",
+        summary="Rank rows by the suspicion that their label is wrong.",
+        help="""Rank the rows in FILE by the suspicion that their label is wrong.
+
+        Also finds hard successes, gaps between scores and, for several score columns, the rows on which
+        they agree within a tolerance. Scores should be out of fold: from a model that did not see the row.
+
+        Example: scorewise inspect scores.csv --label outcome --score risk --id patient
+        """,
+        without=("p",),
+    ),
+    "raters": Command(
+        verb="scorewise.inspection:raters",
+        summary="Tell whether raters really disagree.",
+        help="""Tell whether raters who give a decision and a score each really disagree.
+
+        A score says how much speaks for the positive decision: a sure no has a score near 0.
+
+        Example: scorewise raters films.csv --decision ann --score ann_sure --decision bob --score bob_sure
+        """,
+        without=("y", "place"),
+        texts={
+            "label": "Column with the true class, if known.",
+            "positive": "The decision that high scores stand for.",
+        },
+    ),
+    "agree": Command(
+        verb="scorewise.agreeing:agree",
+        summary="Say how far raters agree beyond chance (kappa, alpha).",
+        help="""Say how far raters agree beyond chance, and where they do not.
+
+        Ratings that are missing were not given. Columns that are not named are guessed, and it says so.
+
+        Example: scorewise agree labels.csv --rater ann --rater bob --rater cat
+
+        One rating in each row: scorewise agree long.csv --item film --rater who --rating stars
+        --scale ordinal
+        """,
+        without=("other", "rater", "items"),
+        texts={
+            "weight": "Column with a weight for each item.",
+            "count": "Column with the number of identical items that each row represents.",
+            "top": "Items to list at most.",
+        },
+    ),
+    "answers": Command(
+        verb="scorewise.answering:answers",
+        summary="Tell whether the confidence in answers is to be believed.",
+        help="""Tell whether the confidence in answers is to be believed, in all and by group.
+
+        Example: scorewise answers qa.jsonl --gold answer --predicted output --confidence p --by model
+
+        Example: scorewise answers qa.csv --quality correct --confidence stated --confidence token
+        """,
+        texts={
+            "source": "Files of one table: parquet, csv (.gz), jsonl, json or arrow; or the two of DUDE, "
+            "gold answers and a submission.",
+            "predicted": "Column with the answers given.",
+            "confidence": ("COLUMN", "Column with the confidence in an answer."),
+        },
+    ),
+    "drift": Command(
+        verb="scorewise.drifting:drift",
+        summary="Say what has changed since a reference, or over time.",
+        help="""Say what has changed from REFERENCE to CURRENT, or over time in one file.
+
+        Example: scorewise drift january.csv june.csv --label outcome --score risk
+
+        Example: scorewise drift year.parquet --time date --every month
+        """,
+        arguments=("reference", "current"),
+        texts={
+            "midpoint": "Midpoint: mean, balanced, median or a number.",
+            "replicates": "Random splits for the p-values; else 999 or more.",
+        },
+    ),
+    "judge": Command(
+        verb="scorewise.judging:judge",
+        summary="Set automatic judges against humans, and against each other.",
+        help="""Set automatic judges against humans: against most of them, their level, and each other.
+
+        Items without a human rating serve the shares of votes alone.
+
+        Example: scorewise judge answers.csv --human ann --human bob --judge gpt --ignore=-1
+        """,
+        without=("second",),
+        texts={
+            "interval": "Intervals of gaps between kappas: by formula, or bootstrap of items.",
+            "replicates": "Resamples of the items, for a bootstrap.",
+        },
+    ),
+    "calibrate fit": Command(
+        verb="scorewise.recalibrating:calibrate",
+        summary="Learn a map and write it as JSON.",
+        help="""Learn a map from scores to probabilities from the rows of FILE, whose labels are known.
+
+        With --method auto it is chosen on rows not seen in fitting, and only if it is shown to help.
+
+        Example: scorewise calibrate fit scores.csv --label outcome --score risk -o map.json
+
+        Several classes: scorewise calibrate fit pets.csv --label pet --classes "p_*" -o map.json
+        """,
+        texts={"clip": "Keep probabilities this far from 0 and 1."},
+        outputs={"out": Output("scorewise.recalibrating:map_file")},
+    ),
+    "calibrate apply": Command(
+        verb="scorewise.recalibrating:apply",
+        summary="Add the probabilities of a map to files of scores.",
+        help="""Write the rows of FILE with the probabilities that the map gives, one column or one a class.
+
+        All other columns and the order of the rows stay. Files may be larger than memory.
+
+        Example: scorewise calibrate apply map.json new.parquet --score risk -o out.parquet
+        """,
+        arguments=("map_file", "files"),
+        texts={"out": "File to write: .csv or .parquet."},
+        outputs={"out": Output()},
+    ),
+}  # fmt: skip
