@@ -59,6 +59,12 @@ class ClassEvaluation(Shown, Measured):
         """What is written and shown; `scorewise schema evaluate` prints its schema."""
         return self._document
 
+    def brief(self) -> EvaluationDocument:
+        """The document of the first screen."""
+        from scorewise.evaluation.document import class_document
+
+        return class_document(self, every=False)
+
     @cached_property
     def _document(self) -> EvaluationDocument:
         from scorewise.evaluation.document import class_document

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -14,6 +15,7 @@ from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
+from scorewise.inference.effects import difference, together
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES, Lazy, Measure, Measured
 from scorewise.show.document import to_dict
@@ -62,6 +64,12 @@ class Evaluation(Shown, Measured):
         from scorewise.evaluation.document import evaluation_document
 
         return evaluation_document({self.tally.origin.score: self}, self.settings)
+
+    def brief(self) -> EvaluationDocument:
+        """The document of the first screen."""
+        from scorewise.evaluation.document import evaluation_document
+
+        return evaluation_document({self.tally.origin.score: self}, self.settings, every=False)
 
     def to_frame(self) -> Any:
         """One row per measure, as a polars frame."""
@@ -133,13 +141,20 @@ class Comparison(Shown, Lazy[Evaluation]):
 
     @cached_property
     def _differences(self) -> list[DifferenceRecord]:
-        return _differences(self._rows, self, self.settings.level)
+        return _differences(self._rows, self, None)
 
     def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""
         from scorewise.evaluation.document import evaluation_document
 
         return evaluation_document(self, self.settings, self._differences)
+
+    def brief(self) -> EvaluationDocument:
+        """The document of the first screen."""
+        from scorewise.evaluation.document import FIRST, evaluation_document
+
+        found = _differences(self._rows, self, FIRST)
+        return evaluation_document(self, self.settings, found, every=False)
 
 
 def compare(
@@ -177,34 +192,45 @@ def compare(
     return Comparison(rows, Settings(threshold, level, seed, clip))
 
 
-COMPARED = {"auroc": area_difference, "smauc": smooth_difference}
+_CLOSED = {"auroc": area_difference, "smauc": smooth_difference}
+
+
+def _difference(
+    m: Measure, rows: Rows, models: Sequence[Evaluation], settings: Mapping[str, Any]
+) -> Difference:
+    """One model minus another on the same rows; in closed form, or by the intervals of both."""
+    level, tallies = settings["level"], [e.tally for e in models]
+    if m.name in _CLOSED:
+        return _CLOSED[m.name](rows, *tallies, level)
+    first, second = (e[m.name] for e in models)
+    made = difference(first, second, level, lambda: together(m, rows, tallies, settings))
+    return Difference(made, math.nan if made.p is None else made.p)
 
 
 def _differences(
-    rows: Rows, made: Mapping[str, Evaluation], level: float
+    rows: Rows, made: Mapping[str, Evaluation], only: Sequence[str] | None
 ) -> list[DifferenceRecord]:
     """Each model minus each later one, paired; p-values are adjusted by Holm within each measure.
 
     smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
     """
-    pairs = list(combinations(made, 2))
-    on_unit = not any(why_not_unit(e.tally) for e in made.values())
-    lines: list[DifferenceRecord] = []
-    for measure, difference in COMPARED.items():
-        if measure == "smauc" and not on_unit:
-            continue
-        found = [difference(rows, made[a].tally, made[b].tally, level) for a, b in pairs]
-        lines += _lines(measure, pairs, found)
-    return lines
-
-
-def _lines(
-    measure: str, pairs: list[tuple[str, str]], found: list[Difference]
-) -> list[DifferenceRecord]:
     from scorewise.evaluation.document import DifferenceRecord
 
-    adjusted = holm([difference.p for difference in found])
-    return [
-        DifferenceRecord.of(MEASURES[measure], names, difference, q)
-        for names, difference, q in zip(pairs, found, adjusted, strict=True)
-    ]
+    pairs = list(combinations(made, 2))
+    any_of = next(iter(made.values()))
+    on_unit = not any(why_not_unit(e.tally) for e in made.values())
+    lines: list[DifferenceRecord] = []
+    for name in any_of:
+        m = MEASURES[name]
+        if (only is not None and name not in only) or (name == "smauc" and not on_unit):
+            continue
+        if m.better == "neither":
+            continue
+        settings = vars(any_of.settings)
+        found = [_difference(m, rows, [made[a], made[b]], settings) for a, b in pairs]
+        adjusted = holm([difference.p for difference in found])
+        lines += [
+            DifferenceRecord.of(m, names, difference, q)
+            for names, difference, q in zip(pairs, found, adjusted, strict=True)
+        ]
+    return lines

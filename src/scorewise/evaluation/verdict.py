@@ -1,4 +1,4 @@
-"""What an evaluation means: how well it ranks, whether its probabilities can be believed, what to do next."""
+"""What an evaluation means: how well it ranks, whether to believe its probabilities, what to do next."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _believed(name: str, e: Evaluation) -> Iterator[Claim]:
 
 
 def _repaired(name: str, e: Evaluation) -> Claim:
-    """Whether recalibration is shown to help: by how much it lowers the loss of rows that it has not seen."""
+    """Whether recalibration is shown to help: by how much it lowers the loss of rows not seen."""
     s = e.settings
     gain = mcb_crossfit(e.tally, loss="log", clip=s.clip, level=s.level, seed=s.seed)
     loss = "log loss"

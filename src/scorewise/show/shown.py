@@ -32,6 +32,14 @@ class Shown:
         """What is written and shown: a typed record."""
         return self.to_dict()
 
+    def brief(self) -> Any:
+        """What the first screen shows: the document, or one with fewer measures."""
+        return self.document()
+
+    def all(self) -> Everything:
+        """All that is known, in place of the first screen."""
+        return Everything(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The document as mappings and lists; `scorewise schema` prints its schema."""
         from scorewise.show.document import to_dict
@@ -51,10 +59,21 @@ class Shown:
 
     def render(self, form: str) -> str:
         """The page in one of its forms: "text" or "md"."""
-        return render(self.document(), form)
+        return render(self.brief(), form)
 
     def __repr__(self) -> str:
         return self.render("text")
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+
+class Everything(Shown):
+    """A result that shows all it knows, not only what the first screen has."""
+
+    def __init__(self, of: Shown) -> None:
+        self.of = of
+
+    def document(self) -> Any:
+        """The whole document."""
+        return self.of.document()

@@ -1,0 +1,266 @@
+"""What single rows do to a measure: the base of paired differences and of clusters.
+
+The effect of a row is the derivative of the measure by the weight of that row (its influence). The sum of
+squared effects is the variance of the measure; that of effects summed by cluster is its variance where
+rows of a cluster are alike; and effects of two models on the same rows tell how their estimates vary
+together. Where no derivative is known, the rows are dealt into groups, and what it changes to leave one
+group out takes the place of the effects of its rows (delete-a-group jackknife).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from scorewise.arrays import Floats
+from scorewise.columns import Rows
+from scorewise.estimate import Estimate
+from scorewise.inference.logistic import logistic
+from scorewise.inference.ranking import area, precision_effects
+from scorewise.inference.scales import z
+from scorewise.inference.smroc import Influence, influence
+from scorewise.registry import Measure
+from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.formulas import placed
+from scorewise.tallies.losses import Loss, charges, expit, logit, unit
+from scorewise.tallies.probabilities import binned
+from scorewise.tallies.smroc import midpoint
+
+GROUPS = 40
+Settings = Mapping[str, Any]
+Effects = Callable[[Rows, Tally, Settings], Floats]
+
+
+def effects(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats | None:
+    """The effect of a unit of weight on each row; None where no derivative is known."""
+    if m.group == "decisions":
+        return _of_decisions(m, rows, t, settings)
+    made = _KNOWN.get(m.name)
+    return None if made is None else made(rows, t, settings)
+
+
+def cells_of(t: Tally, rows: Rows) -> NDArray[np.int64]:
+    """The pooled cell of each row: the last that begins at or below its score."""
+    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
+    # a row of no weight may lie below all
+    return np.maximum(at, 0)
+
+
+def of_cells(t: Tally, effect: Influence, rows: Rows) -> Floats:
+    """What holds for the class and the pooled cell of each row."""
+    cell = cells_of(t, rows)
+    found: Floats = np.where(rows.y, effect.pos[cell], effect.neg[cell])
+    return found
+
+
+def placements(t: Tally, rows: Rows) -> Floats:
+    """For each row the share of the other class that it is placed rightly against.
+
+    Positives: the negatives below, ties half. Negatives: the positives above, ties half.
+    """
+    few = t.pooled
+    below, above = placed(few.neg) / t.negatives, 1 - placed(few.pos) / t.positives
+    return of_cells(t, Influence(above, below), rows)
+
+
+def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats:
+    """By the slopes of the measure along the four cells of the table of decisions."""
+    cut = t.cut(settings["threshold"])
+    called = rows.scores[t.origin.score] >= cut.upto
+    table = t.confusion(settings["threshold"]).weight.astype(np.float64)
+    slopes = np.zeros((2, 2))
+    step = 1e-5 * table.sum()
+    for at in np.ndindex(2, 2):
+        ends = []
+        for move in (step, -step):
+            near = table.copy()
+            near[at] = max(near[at] + move, 0.0)
+            ends.append((near[at], m.under(settings, Confusion(near, near)).value))
+        (right, above), (left, below) = ends
+        slopes[at] = (above - below) / (right - left)
+    return slopes[rows.y.astype(int), called.astype(int)]
+
+
+def _auroc(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    return (placements(t, rows) - area(t)) / np.where(rows.y, t.positives, t.negatives)
+
+
+def _precision(trapezoid: bool) -> Effects:
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        few = t.pooled
+        neg, pos = few.neg.astype(np.float64), few.pos.astype(np.float64)
+        gain, loss = precision_effects(neg, pos, trapezoid)
+        return of_cells(t, Influence(-loss, gain), rows)
+
+    return made
+
+
+def _smauc(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    return of_cells(t, influence(t.pooled, midpoint(t)), rows)
+
+
+def _loss(loss: Loss) -> Effects:
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        clip = settings.get("clip")
+        how: Any = "log clipped" if loss == "log" and clip is not None else loss
+        further = {} if clip is None else {"clip": clip}
+        neg, pos = charges(rows.scores[t.origin.score], t.kind, how, **further)
+        weight, own = rows.mass(), np.where(rows.y, pos, neg)
+        total = weight.sum()
+        return (own - float((weight * own).sum() / total)) / total
+
+    return made
+
+
+def _coefficient(sloped: bool) -> Effects:
+    """Of the calibration slope, or of calibration in the large: by the scores of the likelihood."""
+
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        s = rows.scores[t.origin.score].astype(np.float64)
+        clip = settings.get("clip")
+        inside = s if clip is None else np.clip(s, clip, 1 - clip)
+        x = s if t.kind == "logit" else logit(inside)
+        weight, ones = rows.mass(), np.ones(len(s))
+        neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
+        features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
+        fit = logistic(features, neg, pos, offset=offset)
+        p = expit(sum((c * f for c, f in zip(fit.coef, features, strict=True)), offset + 0 * x))
+        bread = np.linalg.pinv(fit.curvature)[-1]
+        along = sum((c * f for c, f in zip(bread, features, strict=True)), np.zeros(len(s)))
+        return along * (rows.y - p)
+
+    return made
+
+
+def _ece(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    """Of bins of equal width: a row pulls the gap of its bin."""
+    p, weight = unit(rows.scores[t.origin.score].astype(np.float64), t.kind), rows.mass()
+    bins = binned(t)
+    # the bin of each row, by where bins begin
+    at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
+    gap = np.bincount(at, weight * (rows.y - p), len(bins))
+    own = np.sign(gap)[at] * (rows.y - p)
+    return (own - float((weight * own).sum() / weight.sum())) / weight.sum()
+
+
+_KNOWN: dict[str, Effects] = {
+    "auroc": _auroc,
+    "average_precision": _precision(trapezoid=False),
+    "pr_trapezoid": _precision(trapezoid=True),
+    "smauc": _smauc,
+    "brier": _loss("brier"),
+    "log_loss": _loss("log"),
+    "spherical": _loss("spherical"),
+    "calibration_slope": _coefficient(sloped=True),
+    "calibration_intercept": _coefficient(sloped=False),
+    "ece": _ece,
+}
+
+
+def dealt(rows: Rows, groups: int = GROUPS, seed: int = 0, by: Any = None) -> NDArray[np.int64]:
+    """The group of each row, dealt at random, both classes evenly; clusters stay whole."""
+    rng = np.random.default_rng(seed)
+    if by is not None:
+        _, cluster = np.unique(by, return_inverse=True)
+        order = rng.permutation(int(cluster.max()) + 1)
+        return (order % groups)[cluster]
+    found = np.empty(len(rows), np.int64)
+    first = 0
+    for side in (rows.y, ~rows.y):
+        at = rng.permutation(np.flatnonzero(side))
+        found[at] = (first + np.arange(len(at))) % groups
+        first += len(at)
+    return found
+
+
+def left_out(
+    m: Measure, rows: Rows, name: str, settings: Settings, group: NDArray[np.int64]
+) -> Floats:
+    """The measure without each group in turn; NaN where it is undefined then."""
+    values = []
+    for g in range(int(group.max(initial=-1)) + 1):
+        t = Tally.of_rows(chosen(rows, group != g), name)
+        of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
+        values.append(m.under(settings, of).value)
+    return np.array(values)
+
+
+def chosen(rows: Rows, which: Any) -> Rows:
+    """Some of the rows."""
+    return replace(
+        rows,
+        y=rows.y[which],
+        scores={name: s[which] for name, s in rows.scores.items()},
+        weight=None if rows.weight is None else rows.weight[which],
+        count=None if rows.count is None else rows.count[which],
+    )
+
+
+def together(
+    m: Measure, rows: Rows, tallies: Sequence[Tally], settings: Settings, by: Any = None
+) -> float:
+    """The correlation of what a measure finds for two models on the same rows.
+
+    By the effects of rows, or of clusters of them; else by leaving out groups. 0 where one of them is not
+    seen to vary.
+    """
+    moved = [effects(m, rows, t, settings) for t in tallies]
+    if any(x is None for x in moved):
+        group = dealt(rows, seed=settings["seed"], by=by)
+        found = [left_out(m, rows, t.origin.score, settings, group) for t in tallies]
+        both = ~np.isnan(found[0] + found[1])
+        first, second = (x[both] - x[both].mean() if both.any() else x[both] for x in found)
+    else:
+        first, second = (summed(rows.mass(2) ** 0.5 * x, by) for x in moved if x is not None)
+    spread = math.sqrt(float((first * first).sum())) * math.sqrt(float((second * second).sum()))
+    return float(np.clip((first * second).sum() / spread, -1.0, 1.0)) if spread > 0 else 0.0
+
+
+def summed(x: Floats, by: Any) -> Floats:
+    """The sums of each cluster; the numbers themselves where there are no clusters."""
+    if by is None:
+        return x
+    _, cluster = np.unique(by, return_inverse=True)
+    return np.bincount(cluster, x)
+
+
+def difference(
+    first: Estimate, second: Estimate, level: float, correlation: Callable[[], float]
+) -> Estimate:
+    """The first less the second, or why there is no difference."""
+    for e in (first, second):
+        if not e.defined:
+            return Estimate.undefined(e.why, level, 0.0)
+    if not all(math.isfinite(x) for e in (first, second) for x in (e.low, e.high)):
+        value = first.value - second.value
+        return Estimate(value, level=level, method="none: a value has no interval", baseline=0.0)
+    return paired(first, second, correlation(), level)
+
+
+def paired(first: Estimate, second: Estimate, correlation: float, level: float) -> Estimate:
+    """The difference of two estimates that vary together so much, by the intervals that each has.
+
+    The distances of the limits from the values are added as standard errors are, less what they share
+    (MOVER: Newcombe 1998, Zou and Donner 2008), so the interval is as skewed as those it is made of. The
+    p-value is that of the standard error on the side of no difference.
+
+    >>> paired(Estimate(0.8, 0.7, 0.9), Estimate(0.7, 0.6, 0.8), 0.5, 0.95)
+    0.100 [0.000, 0.200]
+    """
+    value = first.value - second.value
+    down, up = (
+        math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
+        for a, b in (
+            (first.value - first.low, second.high - second.value),
+            (first.high - first.value, second.value - second.low),
+        )
+    )
+    near = down if value > 0 else up
+    p = float(2 * ndtr(-abs(value) / near * z(level))) if near > 0 else 1.0
+    return Estimate(value, value - down, value + up, level, "MOVER, paired", baseline=0.0, p=p)
