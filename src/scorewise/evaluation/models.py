@@ -201,7 +201,7 @@ def _difference(
     """One model minus another on the same rows; in closed form, or by the intervals of both."""
     level, tallies = settings["level"], [e.tally for e in models]
     if m.name in _CLOSED:
-        return _CLOSED[m.name](rows, *tallies, level)
+        return _CLOSED[m.name](rows, tallies[0], tallies[1], level)
     first, second = (e[m.name] for e in models)
     made = difference(first, second, level, lambda: together(m, rows, tallies, settings))
     return Difference(made, math.nan if made.p is None else made.p)

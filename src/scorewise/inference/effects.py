@@ -84,7 +84,8 @@ def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Float
             ends.append((near[at], m.under(settings, Confusion(near, near)).value))
         (right, above), (left, below) = ends
         slopes[at] = (above - below) / (right - left)
-    return slopes[rows.y.astype(int), called.astype(int)]
+    found: Floats = slopes[rows.y.astype(int), called.astype(int)]
+    return found
 
 
 def _auroc(rows: Rows, t: Tally, settings: Settings) -> Floats:
@@ -113,7 +114,8 @@ def _loss(loss: Loss) -> Effects:
         neg, pos = charges(rows.scores[t.origin.score], t.kind, how, **further)
         weight, own = rows.mass(), np.where(rows.y, pos, neg)
         total = weight.sum()
-        return (own - float((weight * own).sum() / total)) / total
+        found: Floats = (own - float((weight * own).sum() / total)) / total
+        return found
 
     return made
 
@@ -146,7 +148,8 @@ def _ece(rows: Rows, t: Tally, settings: Settings) -> Floats:
     at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
     gap = np.bincount(at, weight * (rows.y - p), len(bins))
     own = np.sign(gap)[at] * (rows.y - p)
-    return (own - float((weight * own).sum() / weight.sum())) / weight.sum()
+    found: Floats = (own - float((weight * own).sum() / weight.sum())) / weight.sum()
+    return found
 
 
 _KNOWN: dict[str, Effects] = {
@@ -227,7 +230,8 @@ def summed(x: Floats, by: Any) -> Floats:
     if by is None:
         return x
     _, cluster = np.unique(by, return_inverse=True)
-    return np.bincount(cluster, x)
+    found: Floats = np.bincount(cluster, x).astype(np.float64)
+    return found
 
 
 def difference(

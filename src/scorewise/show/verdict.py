@@ -35,6 +35,11 @@ class Claim:
     figures: Annotated[list[Figure], says("The numbers that the sentence rests on.")]
 
 
+def claim(about: Any, finding: str, sentence: str, figures: Sequence[Figure] = ()) -> Claim:
+    """A sentence with what it finds and rests on."""
+    return Claim(about=about, finding=finding, sentence=sentence, figures=list(figures))
+
+
 def figure(name: str, e: Any, of: str = "") -> Figure:
     """The record of an estimate that a sentence rests on."""
     low, high = (None if x is None else finite(x) for x in (e.low, e.high))
