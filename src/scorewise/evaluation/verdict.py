@@ -99,7 +99,7 @@ def _compared(
 
 
 def flaws(e: Evaluation) -> dict[str, str]:
-    """What is shown to be wrong with probabilities, in words; nothing where intervals allow that all is right."""
+    """What is shown to be wrong with probabilities, in words."""
     found: dict[str, str] = {}
     slope, large, smooth = e.calibration_slope, e.calibration_intercept, e.smece
     if slope.defined and slope.high < 1:

@@ -27,12 +27,13 @@ from scorewise.inference.scales import z
 from scorewise.inference.smroc import Influence, influence
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.formulas import placed
+from scorewise.tallies.formulas import largest_gaps, placed
 from scorewise.tallies.losses import Loss, charges, expit, logit, unit
 from scorewise.tallies.probabilities import binned
 from scorewise.tallies.smroc import midpoint
 
 GROUPS = 40
+MOST = 2000  # rows of which groups are left out: how two models vary together shows in few
 Settings = Mapping[str, Any]
 Effects = Callable[[Rows, Tally, Settings], Floats]
 
@@ -140,16 +141,75 @@ def _coefficient(sloped: bool) -> Effects:
     return made
 
 
-def _ece(rows: Rows, t: Tally, settings: Settings) -> Floats:
-    """Of bins of equal width: a row pulls the gap of its bin."""
-    p, weight = unit(rows.scores[t.origin.score].astype(np.float64), t.kind), rows.mass()
-    bins = binned(t)
-    # the bin of each row, by where bins begin
-    at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
-    gap = np.bincount(at, weight * (rows.y - p), len(bins))
-    own = np.sign(gap)[at] * (rows.y - p)
-    found: Floats = (own - float((weight * own).sum() / weight.sum())) / weight.sum()
+def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]]) -> Effects:
+    """Of a function of the gaps of bins of equal width.
+
+    `slope` gives its slopes along the sum of the residuals of each bin and along its weight, from the gaps,
+    the weights of the bins and their sum.
+    """
+
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        p, weight = unit(rows.scores[t.origin.score].astype(np.float64), t.kind), rows.mass()
+        bins = binned(t)
+        # the bin of each row, by where bins begin
+        at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
+        mass = np.bincount(at, weight, len(bins))
+        gap = np.bincount(at, weight * (rows.y - p), len(bins)) / np.where(mass > 0, mass, 1.0)
+        residual, along = slope(gap, mass.astype(np.float64), float(mass.sum()))
+        found: Floats = residual[at] * (rows.y - p) + np.broadcast_to(along, len(mass))[at]
+        return found
+
+    return made
+
+
+def _mean_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
+    return np.sign(gap) / total, -float((mass * np.abs(gap)).sum()) / total**2
+
+
+def _largest_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
+    most = np.arange(len(gap)) == np.abs(gap).argmax()
+    along = np.where(most, np.sign(gap) / np.where(mass > 0, mass, 1.0), 0.0)
+    return along, -along * gap
+
+
+def _square_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
+    size = math.sqrt(float((mass * gap * gap).sum()) / total) or 1.0
+    return gap / (total * size), -(gap * gap + size * size) / (2 * total * size)
+
+
+def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    """At the threshold of the largest distance of both distribution functions."""
+    gaps = largest_gaps(t.neg, t.pos)
+    side, at = (1.0, gaps.at_up) if gaps.up >= gaps.down else (-1.0, gaps.at_down)
+    below = rows.scores[t.origin.score] <= t.score[max(int(at) - 1, 0)]
+    shares = [float(w[: int(at)].sum()) / float(w.sum()) for w in (t.neg, t.pos)]
+    neg, pos = (below - shares[0]) / t.negatives, (below - shares[1]) / t.positives
+    found: Floats = side * np.where(rows.y, -pos, neg)
     return found
+
+
+def _isotonic(sign: float) -> Effects:
+    """Of miscalibration, or of discrimination (sign -1): by losses beside those of the isotonic fit."""
+
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        from scipy.optimize import isotonic_regression
+
+        few, weight = t.pooled, rows.mass()
+        mass = (few.neg + few.pos).astype(np.float64)
+        fit = isotonic_regression(few.pos / mass, weights=mass).x
+        neg, pos = charges(fit, "probability", "brier")
+        own = of_cells(t, Influence(neg, pos), rows)
+        if sign > 0:
+            losses = charges(rows.scores[t.origin.score], t.kind, "brier")
+            other = np.where(rows.y, losses[1], losses[0])
+        else:
+            q = t.positives / (t.negatives + t.positives)
+            other = np.where(rows.y, (1 - q) ** 2, q * q)
+        total = weight.sum()
+        found: Floats = (other - own - float((weight * (other - own)).sum() / total)) / total
+        return found
+
+    return made
 
 
 _KNOWN: dict[str, Effects] = {
@@ -162,7 +222,12 @@ _KNOWN: dict[str, Effects] = {
     "spherical": _loss("spherical"),
     "calibration_slope": _coefficient(sloped=True),
     "calibration_intercept": _coefficient(sloped=False),
-    "ece": _ece,
+    "ece": _gaps(_mean_gap),
+    "max_ce": _gaps(_largest_gap),
+    "ce_l2_debiased": _gaps(_square_gap),
+    "ks": _ks,
+    "mcb": _isotonic(1.0),
+    "dsc": _isotonic(-1.0),
 }
 
 
@@ -215,8 +280,10 @@ def together(
     """
     moved = [effects(m, rows, t, settings) for t in tallies]
     if any(x is None for x in moved):
-        group = dealt(rows, seed=settings["seed"], by=by)
-        found = [left_out(m, rows, t.origin.score, settings, group) for t in tallies]
+        some = slice(None, None, -(-len(rows) // MOST)) if by is None else slice(None)
+        few = chosen(rows, some)
+        group = dealt(few, seed=settings["seed"], by=by)
+        found = [left_out(m, few, t.origin.score, settings, group) for t in tallies]
         both = ~np.isnan(found[0] + found[1])
         first, second = (x[both] - x[both].mean() if both.any() else x[both] for x in found)
     else:
