@@ -29,7 +29,7 @@ from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.formulas import largest_gaps, placed
 from scorewise.tallies.losses import Loss, charges, expit, logit, unit
-from scorewise.tallies.probabilities import binned
+from scorewise.tallies.probabilities import binned, chances
 from scorewise.tallies.smroc import midpoint
 
 GROUPS = 40
@@ -141,8 +141,8 @@ def _coefficient(sloped: bool) -> Effects:
     return made
 
 
-def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]]) -> Effects:
-    """Of a function of the gaps of bins of equal width.
+def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]], *bins_of: Any) -> Effects:
+    """Of a function of the gaps of bins, fifteen of equal width unless said.
 
     `slope` gives its slopes along the sum of the residuals of each bin and along its weight, from the gaps,
     the weights of the bins and their sum.
@@ -150,7 +150,7 @@ def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]]) -> Effects:
 
     def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
         p, weight = unit(rows.scores[t.origin.score].astype(np.float64), t.kind), rows.mass()
-        bins = binned(t)
+        bins = binned(t, *bins_of)
         # the bin of each row, by where bins begin
         at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
         mass = np.bincount(at, weight, len(bins))
@@ -186,6 +186,40 @@ def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
     neg, pos = (below - shares[0]) / t.negatives, (below - shares[1]) / t.positives
     found: Floats = side * np.where(rows.y, -pos, neg)
     return found
+
+
+def _cumulated(between: bool) -> Effects:
+    """Of the largest sum of residuals from the lowest score up, or of the range of these sums."""
+
+    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
+        c = chances(t)
+        weight, s = rows.mass(), rows.scores[t.origin.score]
+        p = unit(s.astype(np.float64), t.kind)
+        total = weight.sum()
+        sums = np.append(0.0, (c.pos - c.weight * c.p).cumsum()) / total
+        ends = (sums.argmin(), sums.argmax()) if between else (0, np.abs(sums).argmax())
+        first, last = sorted(int(x) for x in ends)
+        low = np.append(c.low, np.inf)
+        inside = (p >= low[first]) & (p < low[last])
+        own = np.sign(sums[last] - sums[first]) * np.where(inside, rows.y - p, 0.0)
+        found: Floats = (own - float((weight * own).sum() / total)) / total
+        return found
+
+    return made
+
+
+def _partial(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    """Of the area up to a false positive rate of 0.1: by what rows add to it on either side."""
+    few, width = t.pooled, 0.1
+    fpr, tpr = (1 - placed(w) / float(w.sum()) for w in (few.neg, few.pos))
+    # the curve at the boundary, straight between cells
+    at = np.append(fpr[::-1], 1.0), np.append(tpr[::-1], 1.0)
+    top = float(np.interp(width, *at))
+    inside = np.maximum(width - fpr, 0.0)
+    value = float((few.pos * inside).sum()) / t.positives
+    pos = (inside - value) / t.positives
+    neg = (width * top - value - np.maximum(top - tpr, 0.0)) / t.negatives
+    return of_cells(t, Influence(neg, pos), rows)
 
 
 def _isotonic(sign: float) -> Effects:
@@ -226,6 +260,14 @@ _KNOWN: dict[str, Effects] = {
     "max_ce": _gaps(_largest_gap),
     "ce_l2_debiased": _gaps(_square_gap),
     "ks": _ks,
+    # whose own cells and kernels are about as wide
+    "ece_sweep": _gaps(_mean_gap, 20, "mass"),
+    "smece": _gaps(_mean_gap, 20, "mass"),
+    "ce_variational": _gaps(_mean_gap, 20, "mass"),
+    "ecce_mad": _cumulated(between=False),
+    "ecce_range": _cumulated(between=True),
+    "partial_auroc": _partial,
+    "mcb_crossfit": _isotonic(1.0),
     "mcb": _isotonic(1.0),
     "dsc": _isotonic(-1.0),
 }
