@@ -418,7 +418,7 @@ def test_hints():
 def test_no_rows_are_explained():
     e = sw.evaluate([], np.empty((0, 3)))
     assert all(estimate.why for estimate in e.values())
-    assert "0 of 3 classes" in repr(e)
+    assert "0 of 3 classes" in repr(e.all())
 
 
 def test_a_measure_of_ones_own_appears():
@@ -430,6 +430,6 @@ def test_a_measure_of_ones_own_appears():
     try:
         e = sw.evaluate(*draw())
         assert e.error_rate.value == pytest.approx(1 - e.accuracy.value)
-        assert "Error rate" in repr(e)
+        assert "Error rate" in repr(e.all())
     finally:
         del CLASS_MEASURES["error_rate"]

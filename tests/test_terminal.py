@@ -281,7 +281,7 @@ def test_a_p_value_that_no_replicate_reached_is_an_upper_limit():
     rng = np.random.default_rng(0)
     y = rng.random(2000) < 0.5
     e = sw.evaluate(y, np.where(y, 0.7, 0.1) + rng.uniform(0, 0.2, 2000))
-    lines = e.render("text").splitlines()
+    lines = e.all().render("text").splitlines()
     resampled = [name for name in e if e[name].p in (1 / 301, 1 / 501, 1 / 1001)]
     assert {"ece", "smece", "mcb", "ce_variational"} <= {*resampled}
     for name in resampled:
@@ -309,7 +309,7 @@ def test_p_values_of_classes_have_the_floor_of_their_draws():
     assert "draws of labels" in e.skce.method
     (row,) = (
         line
-        for line in e.render("text").splitlines()
+        for line in e.all().render("text").splitlines()
         if line.startswith(f" {CLASS_MEASURES['skce'].title} ")
     )
     assert e.skce.p == 1 / (1 + int(e.skce.method.split()[0]))

@@ -242,7 +242,7 @@ def evaluation_document(
     from scorewise.evaluation.verdict import verdict_of
 
     models = [ModelRecord.of(name, e, every) for name, e in evaluations.items()]
-    remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e)]
+    remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e, every)]
     return EvaluationDocument(
         verdict=verdict_of(evaluations, differences),
         settings=record_of(SettingsRecord, s),
@@ -274,7 +274,7 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
     )
 
 
-def _hints(name: str, e: Evaluation) -> Iterator[str]:
+def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     """What a reader should be told in words."""
     c, t = e.confusion, e.tally
     if why := t.why_not_ranked:
@@ -284,7 +284,7 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
             f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
             f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"
         )
-    if e.smauc.defined and far(middle := midpoint(t.pooled).value):
+    if every and e.smauc.defined and far(middle := midpoint(t.pooled).value):
         yield (
             f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
             f"by its baseline, what the same scores would get at random, or see smroc"

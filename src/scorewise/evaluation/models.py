@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
+from scorewise.estimate import Estimate
 from scorewise.inference.effects import difference, together
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
-from scorewise.registry import MEASURES, Lazy, Measure, Measured
+from scorewise.registry import MEASURES, Lazy, Measure, Measured, unknown
 from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
@@ -139,6 +140,18 @@ class Comparison(Shown, Lazy[Evaluation]):
         found: list[dict[str, Any]] = to_dict(self._differences)
         return found
 
+    def difference(
+        self, measure: str, first: str | None = None, second: str | None = None
+    ) -> Estimate:
+        """A measure of one model minus that of another, the first two unless named, paired."""
+        names = [*self]
+        a, b = first or names[0], second or next(n for n in names if n != (first or names[0]))
+        if measure not in MEASURES:
+            raise BadInput(unknown(measure, MEASURES, "measure"))
+        models = [self[a], self[b]]
+        d = _difference(MEASURES[measure], self._rows, models, vars(self.settings))
+        return replace(d.estimate, p=None if math.isnan(d.p) else d.p)
+
     @cached_property
     def _differences(self) -> list[DifferenceRecord]:
         return _differences(self._rows, self, None)
@@ -175,8 +188,10 @@ def compare(
 
     >>> y = [1, 1, 0, 1, 0, 0]
     >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
-    >>> c["tree"].auroc.value, round(c.differences[0]["value"], 3)
-    (0.8888888888888888, 0.111)
+    >>> c["tree"].auroc
+    0.889 [0.401, 0.988]
+    >>> c.difference("auroc")
+    0.111 [-0.777, 0.999]
     """
     if not isinstance(scores, Mapping):
         raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")

@@ -19,6 +19,7 @@ from scorewise.show.page import (
     DASH,
     Column,
     Compared,
+    Format,
     Heading,
     Matrix,
     Name,
@@ -26,13 +27,13 @@ from scorewise.show.page import (
     Section,
     Sentence,
     Table,
-    chance,
     count,
     counted,
     hints,
-    interval,
     names,
     percent,
+    quoted,
+    section,
     undefined,
     value,
 )
@@ -71,14 +72,12 @@ SHORT = {
 
 def evaluation_page(doc: EvaluationDocument) -> Page:
     """The page of one model, of several side by side, or of a model of several classes."""
-    by_measure = [d.measure for d in doc.differences]
-    lines = [_difference(d, several=by_measure.count(d.measure) > 1) for d in doc.differences]
     every = any(m.name not in FIRST + FIRST_OF_CLASSES for x in doc.models for m in x.measures)
     sections = [
         *([] if every else [Section(facts=_data(doc))]),
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
-        *([Section("Differences, on the same rows", lines=lines)] if lines and every else []),
+        *(_differences(doc) if every or len(doc.models) > 2 else []),
         *hints(doc.hints),
     ]
     clip = doc.settings.clip
@@ -153,17 +152,24 @@ def _scores(model: ModelRecord) -> list[tuple[str, Sentence]]:
     return [("Model", [Name(model.name), scores]), ("", cut + model.cut.same_decisions())]
 
 
-def _difference(d: DifferenceRecord, several: bool) -> Sentence:
-    """The difference in a sentence; with the adjusted p-value where there are several."""
-    pair = [f"{d.title} ", Name(d.first), " - ", Name(d.second), ": "]
-    if d.value is None:
-        return [*pair, f"{DASH}  {d.why}"]
-    text = f"{value(d)} {interval(d)}"
-    if d.p is not None:
-        text += f", {chance(d.p)}"
-        adjusted = several and d.p_adjusted is not None
-        text += f" ({chance(d.p_adjusted or 0.0)} by Holm)" if adjusted else ""
-    return [*pair, f"{text}; {d.method}"]
+def _differences(doc: EvaluationDocument) -> list[Section]:
+    """Models compared on the same rows, pair by pair; adjusted p-values where there are several."""
+    several = len(doc.models) > 2
+    rows = [
+        (d.title, f"{quoted(d.first)} - {quoted(d.second)}", d, d, d.p)
+        + ((d.p_adjusted,) if several else ())
+        for d in doc.differences
+        if not d.why
+    ]
+    columns: dict[str, Format] = {
+        "Difference of": "title",
+        "Models": "text",
+        "Value": "value",
+        "Interval": "interval",
+        "p": "p",
+    }
+    columns |= {"Holm": "p"} if several else {}
+    return section("Differences, on the same rows", columns, rows)
 
 
 def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
@@ -227,26 +233,36 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     told = _told_once(models)
     for m in (m for model in models for m in model.measures if m.name not in told):
         every.setdefault(m.name, m)
+    pair = {d.measure: d for d in doc.differences} if len(models) == 2 else {}
     rows: list[tuple[object, ...] | Heading] = []
     for title, group in _grouped(list(every.values())):
-        rows += [
-            Heading(title),
-            *(
-                (m.title, *_compared([of.get(m.name) for of in by_name], _winner(doc, m)))
-                for m in group
-            ),
-        ]
+        rows.append(Heading(title))
+        for m in group:
+            winner = None if pair else _winner(doc, m)
+            *cells, baseline, method = _compared([of.get(m.name) for of in by_name], winner)
+            gap = [_gap(pair.get(m.name))] if pair else []
+            rows.append((m.title, *cells, *gap, baseline, method))
     brackets = f"Brackets: {percent(doc.settings.level)} interval."
+    apart = "Diff.: the first less the second; *: the paired interval excludes 0."
     columns = [
         Column("Measure", "title"),
         *(
             Column(Name(m.name), "compared", meaning="" if i else brackets)
             for i, m in enumerate(models)
         ),
+        *([Column("Diff.", meaning=apart)] if pair else []),
         Column("Baseline", optional=True, point=True, meaning=BASELINE),
         Column("Method", "text", optional=True),
     ]
     return Table(columns, rows, notes)
+
+
+def _gap(d: DifferenceRecord | None) -> str:
+    """A difference in a cell, with a star where its interval excludes 0."""
+    if d is None or d.value is None:
+        return ""
+    clear = d.low is not None and d.high is not None and not d.low <= 0 <= d.high
+    return value(d) + ("*" if clear else " ")
 
 
 def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:

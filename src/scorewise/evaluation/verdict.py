@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scorewise.estimate import Estimate, number
 from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
-from scorewise.show.page import chance, counted, named, percent, quoted, value
+from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def flaws(e: Evaluation) -> dict[str, str]:
     if not found and smooth.p is not None and smooth.p <= 1 - e.settings.level:
         found["off in places"] = (
             f"off in places: smECE {value(smooth)}, and calibrated scores would get "
-            f"{number(smooth.expected or 0.0)} ({chance(smooth.p)})"
+            f"{number(smooth.expected or 0.0)} ({chance(smooth.p, least=at_floor(smooth))})"
         )
     return found
 

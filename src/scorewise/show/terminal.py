@@ -253,10 +253,10 @@ def _aligned(texts: Sequence[str]) -> list[str]:
 def _compared(cells: Sequence[Any]) -> list[Text]:
     """Values with their decimal points below each other, a star behind a winner, and intervals."""
     values = _aligned([value(c.estimate) if c else "" for c in cells])
-    texts = []
+    texts, blank = [], " " if any(cell and cell.best for cell in cells) else ""
     for cell, shown in zip(cells, values, strict=True):
         best = bool(cell) and cell.best
-        text = Text(shown, "bold" if best else "").append("*" if best else " ")
+        text = Text(shown, "bold" if best else "").append("*" if best else blank)
         texts.append(text + Text(f" {interval(cell.estimate)}" if cell else "", "none"))
     return texts
 
