@@ -79,7 +79,7 @@ def test_own_weights_and_what_is_not_known():
         (Ratings.of_counts({"x": [1], "y": [1]}), "it is not known which rater said what"),
     ):
         assert baseline(r).why == why
-    with pytest.raises(BadInput, match="draws must be .* got -1"):
+    with pytest.raises(BadInput, match=r"draws must be .* got -1"):
         baseline(weighed_ratings(), draws=-1)
 
 

@@ -17,9 +17,7 @@ from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput, Option
 
-SQUARE = (
-    "a square of whole numbers is read as the table of two raters; the form items is items x raters"
-)
+SQUARE = "a square of whole numbers is read as the table of two raters; the form items reads items x raters"
 
 
 def read_ratings(
@@ -150,7 +148,7 @@ def _by_number(ratings: Any) -> dict[str, Any]:
 def _table(
     ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
-    _none_of(amounts, "a table of two raters; the form items is items x raters")
+    _none_of(amounts, "a table of two raters; the form items reads items x raters")
     names = None
     if isinstance(ratings, Mapping):
         names = None, [text(name) for name in ratings]

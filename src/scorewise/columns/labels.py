@@ -195,10 +195,7 @@ def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Bools, 
     if low == -1 and (high == -1 or high == 1) and _only(values, low, high):
         return values > 0, Labels("1", "-1", "1 of -1 and 1")
     if low == high:
-        raise BadInput(
-            f"{name} has one value only ({text(low)}), and it does not say whether it is the ",
-            "positive class; pass ", Option("positive"),
-        )  # fmt: skip
+        raise _one_only(name, text(low))
     if _only(values, low, high):
         return values == high, Labels(text(high), text(low), "last in sort order")
     raise _too_many_numbers(values, name)
@@ -300,10 +297,7 @@ def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[B
     elif column.declared and len(words) == 2:
         labels = Labels(words[1], words[0], "last category")
     else:
-        raise BadInput(
-            f"{name} has one value only ({words[only]}), and it does not say whether it is the ",
-            "positive class; pass ", Option("positive"),
-        )  # fmt: skip
+        raise _one_only(name, words[only])
     return np.full(len(column), labels.positive == words[only]), labels
 
 
@@ -352,6 +346,11 @@ def listed(words: list[str]) -> str:
     if len(words) > 8:
         return ", ".join(words[:8]) + f" and {len(words) - 8} more"
     return ", ".join(words)
+
+
+def _one_only(name: str, word: str) -> BadInput:
+    doubt = "and it does not say whether it is the positive class; pass "
+    return BadInput(f"{name} has one value only ({word}), {doubt}", Option("positive"))
 
 
 def _too_many(name: str, words: list[str]) -> BadInput:

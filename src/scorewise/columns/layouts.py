@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from scorewise.columns.files import Opened
 
 Form: TypeAlias = Literal["items", "table", "counts"]
+RATERS = (
+    "name a column for each rater, or for one rating in each row those of item, rater and rating"
+)
 
 
 class Layout(NamedTuple):
@@ -47,10 +50,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:
-        raise BadInput(
-            f"of the columns {listed(names)} no two can be raters; name a column for each rater, ",
-            "or ", Option("item"), ", ", Option("rater"), " and ", Option("rating"),
-        )  # fmt: skip
+        raise BadInput(f"of the columns {listed(names)} no two can be raters; {RATERS}")
     also = f"; '{item}' names the items" if item else ""
     columns = source.read(rest, ())[0]
     vectors = {n: vector(columns[n], n) for n in rest}
@@ -92,10 +92,7 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
             "a column of ratings goes with ", Option("item"), ", the column of what was rated"
         )
     if layout.rating is not None and (layout.weight or layout.count):
-        raise BadInput(
-            Option("weight"), " and ", Option("count"),
-            " belong to items, one row each; these rows are ratings",
-        )  # fmt: skip
+        raise BadInput("weight and count belong to items, one row each; these rows are ratings")
     return layout
 
 
@@ -124,11 +121,9 @@ def _check_alike(columns: Mapping[str, Vector]) -> None:
     for name, words in said.items():
         if words and all(times[word] == 1 for word in words):
             raise BadInput(
-                f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), ",
-                "so it is not plain who the raters are; name a column for each rater, or for one ",
-                "rating in each row ", Option("item"), ", ", Option("rater"), " and ",
-                Option("rating"),
-            )  # fmt: skip
+                f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), so it "
+                f"is not plain who the raters are; {RATERS}"
+            )
 
 
 _AMOUNTS = {"count", "counts", "freq", "frequency", "n", "weight", "weights"}
@@ -175,10 +170,9 @@ def _check_counts(columns: Mapping[str, Vector]) -> None:
     if len(odd) == 1 or text:
         others = _quoted([n for n in columns if n != odd[0]])
         raise BadInput(
-            f"column '{odd[0]}' does not look like a count of raters beside the others ({others}); ",
-            "name it with ", Option("item"), " if it names the items, or name the columns with ",
-            Option("counts"),
-        )  # fmt: skip
+            f"column '{odd[0]}' does not look like a count of raters beside the others ({others}); name it "
+            f"as item if it names the items, or name the columns of counts"
+        )
 
 
 def _check_ratings(columns: Mapping[str, Vector]) -> None:

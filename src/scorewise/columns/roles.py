@@ -285,8 +285,8 @@ def class_columns(names: Sequence[str], spec: Spec, option: str = "classes") -> 
         found = list((chosen or {str(c): str(c) for c in spec}).items())
         if len(found) < 2:
             raise BadInput(
-                Option(option), ' names fewer than two columns; two or more are needed, such as "p_*"',
-            )  # fmt: skip
+                Option(option), ' names fewer than two columns; name more, such as "p_*"'
+            )
     else:
         found = _spelled(spec, option) if set("=,") & set(spec) else _matched(names, spec, option)
         for what, words in zip(("class", "column"), zip(*found, strict=True), strict=False):

@@ -192,7 +192,7 @@ def _from_source(
     opened, label = open_source(given, columns.encoding), columns.label
     if labelled and name == "current" and label not in (None, *opened.names):
         where = ", ".join(opened.sources) or "the current sample"
-        raise BadInput(
+        raise BadInput(  # labels come late
             f"there is no column '{label}' in {where}; name another label, or pass ",
             Option("labels", "reference"), " if its labels are not known yet",
         )  # fmt: skip

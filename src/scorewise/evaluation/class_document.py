@@ -205,7 +205,7 @@ def _hints(e: ClassEvaluation) -> Iterator[str]:
     if a.defined and a.baseline is not None and a.value < a.baseline:
         yield (
             f"decisions are worse than always saying the most frequent class: are the scores in the order "
-            f"of the classes, {named(list(t.classes), 5)}? If not, name the classes in theirs"
+            f"of the classes, {named(list(t.classes), 5)}? If not, name them in the order of the scores"
         )
     yield from _ties(t)
     if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:

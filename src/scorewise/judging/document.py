@@ -178,7 +178,7 @@ def _of_ratings(panel: Panel) -> Iterator[str]:
             word, times = panel.words[k], panel.items(codes == k)
             yield (
                 f"'{name}' says '{word}' {counted(times, 'time')}, humans never; if that is no answer, "
-                f"have it ignored"
+                f"add '{word}' to ignore"
             )
     if alike := spelled_alike(panel.words):
         pairs = named([f"'{a}' and '{b}'" for a, b in alike])

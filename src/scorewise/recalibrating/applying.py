@@ -301,11 +301,10 @@ def _rewrite(
     except (BadInput, pl.exceptions.PolarsError) as error:
         if unread := next((why for file in scanned if (why := file.whole.why())), None):
             raise unread from error
-        if isinstance(error, BadInput):
-            raise
         # what the system said
         said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
-        raise BadInput(f"cannot write {place.name}: {said}") from error
+        told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
+        raise BadInput(told) from error
 
 
 def _write(frame: pl.LazyFrame, names: Sequence[str], place: Path, ending: str) -> None:
