@@ -253,7 +253,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             "a has 2 rows and b has 1; they have to match",
         ),
         (lambda: rating_rows(raters={1: [1], "1": [2]}), "two raters have the same name"),
-        (lambda: rating_rows(raters=WIDE, scale="odd"), "scale='odd' is not known"),
+        (lambda: rating_rows(raters=WIDE, scale="odd"), 'scale="odd" is not known'),
         (lambda: rating_rows(raters=WIDE, categories=[1, 1]), "categories= names '1' twice"),
         (
             lambda: rating_rows(raters=WIDE, categories=[1, 3]),

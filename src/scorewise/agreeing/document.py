@@ -226,8 +226,8 @@ def _hints(a: Agreement) -> Iterator[str]:
         yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
     if r.scale == "nominal" and len(r.categories) > 2 and _numbers(r.categories):
         yield (
-            'the categories are numbers; if they have an order, scale="ordinal" or scale="interval" counts '
-            "near misses for less than other differences"
+            "the categories are numbers; if they have an order, the scale ordinal or interval counts near "
+            "misses for less than other differences"
         )
     # one word spelled in two ways, or a word for nothing
     for one, other in spelled_alike(r.categories)[:3]:

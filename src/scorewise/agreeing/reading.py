@@ -15,9 +15,9 @@ from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import of_torch
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
-SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
+SQUARE = "a square of whole numbers is read as the table of two raters; the form items reads items x raters"
 
 
 def read_ratings(
@@ -53,13 +53,15 @@ def read_ratings(
     ):
         chosen = {**further, **named}
         if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
-            raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
+            raise BadInput(
+                Option(given), " is the name of a column where ratings are a file or a frame"
+            )
         return rating_rows(
             ratings, **chosen, form=form, scale=scale, categories=categories, encoding=encoding
         )
     if named:
         raise BadInput(
-            f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
+            Option(next(iter(named))), " names a column; pass a frame, a dict of columns or a file"
         )
     if form == "table":
         return _table(ratings, scale, categories, amounts)
@@ -146,7 +148,7 @@ def _by_number(ratings: Any) -> dict[str, Any]:
 def _table(
     ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
 ) -> RatingRows:
-    _none_of(amounts, 'a table of two raters; form="items" reads items x raters')
+    _none_of(amounts, "a table of two raters; the form items reads items x raters")
     names = None
     if isinstance(ratings, Mapping):
         names = None, [text(name) for name in ratings]
@@ -163,8 +165,9 @@ def _counts(
         words = list(named) if categories is None else given_categories(categories)
         if sorted(words) != sorted(named):
             raise BadInput(
-                f"categories= names {listed(words)}, and there are counts of {listed(list(named))}; list "
-                f"these in their order"
+                Option("categories"),
+                f" names {listed(words)}, and there are counts of {listed(list(named))}; list ",
+                "these in their order",
             )
         columns = [named[word] for word in words]
     else:
@@ -172,7 +175,8 @@ def _counts(
         words = [str(w) for w in (range(len(columns)) if categories is None else categories)]
     if len(words) != len(columns):
         raise BadInput(
-            f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
+            Option("categories"),
+            f" names {len(words)} categories, and there are counts of {len(columns)}",
         )
     by_word = dict(zip(words, columns, strict=True))
     return rating_rows(counts=by_word, scale=scale, **amounts)
@@ -180,4 +184,4 @@ def _counts(
 
 def _none_of(amounts: Mapping[str, Any], what: str) -> None:
     if given := next(iter(amounts), None):
-        raise BadInput(f"{given}= does not go with {what}")
+        raise BadInput(Option(given), f" does not go with {what}")

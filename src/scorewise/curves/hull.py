@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import rising_limits
@@ -348,7 +348,7 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     [0.0, 0.0556, 0.2778]
     """
     if bins is not None and bins < 1:
-        raise BadInput(f"bins={bins} is less than 1; 10 is usual")
+        raise BadInput(Option("bins", bins), " is less than 1; 10 is usual")
     if why := why_not_probable(t):
         raise BadInput(f"nothing to decompose: {why}")
     c = chances(t)

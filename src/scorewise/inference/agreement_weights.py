@@ -14,7 +14,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.columns.rating_codes import Codes, is_number
 from scorewise.columns.ratings import Scale
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.rating_patterns import Counted
 from scorewise.tallies.ratings import Ratings
 
@@ -70,9 +70,9 @@ def _check_order(r: Ratings, name: str) -> None:
     """Refuse weights of near misses where nobody said which categories are near."""
     if r.scale == "nominal" and not r.declared and not all(map(is_number, r.categories)):
         raise BadInput(
-            f'weights="{name}" needs categories in an order; pass categories= from the lowest to the '
-            f'highest, and scale="ordinal"'
-        )
+            Option("weights", name), " needs categories in an order; pass ", Option("categories"),
+            " from the lowest to the highest, and ", Option("scale", "ordinal"),
+        )  # fmt: skip
 
 
 def agreements(

@@ -12,7 +12,7 @@ from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.smoothed_gaps import smooth_error
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Noise, Statistic, inverted
 from scorewise.measures.calibration_bins import FEWER, calibrated, lacking, noise_of, path_noise
@@ -212,7 +212,9 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     0.012 [0.000, 0.111]
     """
     if not 0.002 <= width < math.inf:
-        raise BadInput(f"width={width:g} is no width of a kernel; 0.25 is usual, 0.002 the least")
+        raise BadInput(
+            Option("width", width), " is no width of a kernel; 0.25 is usual, 0.002 the least"
+        )
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)

@@ -98,7 +98,7 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
     if certain.any():
         weight = float((c.neg + c.pos)[certain].sum())
         rows = f"in {weight:g} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
-        return f"a probability is 0 or 1 {rows}; pass clip=1e-15 to bound its log-odds"
+        return f"a probability is 0 or 1 {rows}; a clip of 1e-15 bounds its log-odds"
     return "the log-odds are too large" if np.abs(c.x).max() > LARGEST else ""
 
 

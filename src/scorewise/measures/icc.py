@@ -28,7 +28,7 @@ from scorewise.tallies import Ratings
 LEAST = 8  # items whose means show how heavy the tails are
 SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
-NOMINAL = 'the scale is nominal; scale="interval" gives them'
+NOMINAL = "the scale is nominal; the scale interval gives them"
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none

@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.ranking import (
     FEW,
@@ -80,7 +80,7 @@ def partial_auroc(
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
     if scale not in ("area", "mcclish"):
-        raise BadInput(f"scale={scale!r} is not known; it is 'area' or 'mcclish'")
+        raise BadInput(Option("scale", scale), " is not known; it is 'area' or 'mcclish'")
     width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
     if not 0 < width <= 1:
         raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")

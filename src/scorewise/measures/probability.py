@@ -29,7 +29,7 @@ def log_loss(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Est
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]))
     0.236 [0.015, 3.810]
     >>> log_loss(Tally.of([1, 0, 1, 0], [0.0, 0.2, 0.6, 0.1]))
-    inf: a certain prediction was wrong in 1 row; pass clip=1e-15 to bound its loss
+    inf: a certain prediction was wrong in 1 row; a clip of 1e-15 bounds its loss
     """
     check(clip=clip)
     if why := why_not_probable(t):

@@ -14,7 +14,7 @@ from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
 from scorewise.columns.labels import REST
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence, origin_of
 from scorewise.tallies.losses import (
@@ -269,9 +269,9 @@ class ClassTally:
             return NotImplemented
         if self.classes != other.classes:
             raise BadInput(
-                f"cannot merge tallies of the classes {self.classes} and {other.classes}; "
-                f"make them with the same classes="
-            )
+                f"cannot merge tallies of the classes {self.classes} and {other.classes}; make ",
+                "them with the same ", Option("classes"),
+            )  # fmt: skip
         if self.kind != other.kind or bool(self.each) != bool(other.each):
             raise BadInput("cannot merge tallies of different kinds of scores")
         joint, losses = None, None

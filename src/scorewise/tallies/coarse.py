@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.columns import Kind
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charges, unit
 from scorewise.tallies.sorting import add_runs, first_of_runs, on_threads, quantile_cells
 
@@ -97,9 +97,9 @@ class Origin:
             return replace(other, dropped=self.dropped + other.dropped)
         if self.positive != other.positive:
             raise BadInput(
-                f"the tallies have different positive classes, {self.positive!r} and "
-                f"{other.positive!r}; make them with the same positive="
-            )
+                f"the tallies have different positive classes, {self.positive!r} and ",
+                f"{other.positive!r}; make them with the same ", Option("positive"),
+            )  # fmt: skip
         if self.score != other.score:
             raise BadInput(
                 f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
@@ -124,7 +124,7 @@ def merged_kind(a: Kind, b: Kind) -> Kind:
         return a
     if "logit" in (a, b):
         raise BadInput(
-            f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind="
+            f"cannot merge a tally of {a}s with one of {b}s; make both of the same ", Option("kind")
         )
     return "score"
 

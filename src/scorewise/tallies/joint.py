@@ -12,7 +12,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind
 from scorewise.columns.classes import ClassRows, DecidedRows
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import Origin
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.formulas import placed
@@ -46,7 +46,9 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
     one_of("confidence", rule, get_args(Rule))
     if rule == "energy":
         if kind != "logit":
-            raise BadInput('energy needs logits; pass kind="logit" with scores that are logits')
+            raise BadInput(
+                "energy needs logits; pass ", Option("kind", "logit"), " with scores that are logits",
+            )  # fmt: skip
         top = scores.max(1)
         return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
     p = softmax(scores) if kind == "logit" else scores

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.binary import nearly_inside
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
 from scorewise.tallies.sorting import (
@@ -191,11 +191,11 @@ def why_not_probable(t: Tally) -> str:
         return ""
     low, high = t.ends
     if low >= 0 and high <= 1:
-        return 'the scores are said not to be probabilities (kind="score")'
+        return "the scores are declared as scores, not as probabilities"
     if nearly_inside(low, high):
-        way_out = 'pass kind="probability" to take them as 0 or 1'
+        way_out = "declared as probabilities, they count as 0 or 1"
         return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
-    return f'scores {t.written_ends} are no probabilities; pass kind="logit" if logits'
+    return f"scores {t.written_ends} are no probabilities; declare them as logits if they are"
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
@@ -317,7 +317,9 @@ def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]
     if t.coarse is None:
         return loss_moments(t, loss) if clip is None else loss_moments(t, loss, clip=clip)
     if clip not in (None, CLIP):
-        raise BadInput(f"a coarse tally knows log loss unclipped or with clip={CLIP:g} only")
+        raise BadInput(
+            "a coarse tally knows log loss unclipped or with ", Option("clip", f"{CLIP:g}"), " only"
+        )
     return t.coarse.losses[loss]
 
 
@@ -338,7 +340,7 @@ def why_infinite(t: Tally) -> str:
     if not wrong:
         return ""
     rows = f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
-    return f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
+    return f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
 
 
 def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option, Setting
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.extremes import order_within, tied_within
 from scorewise.tallies.formulas import median
@@ -84,7 +84,7 @@ def _fixed(value: Any, t: Tally) -> Midpoint:
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= 1:
-        raise BadInput(f"midpoint must be a number from 0 to 1; got {value!r}", option="midpoint")
+        raise BadInput(Setting("midpoint"), f" must be a number from 0 to 1; got {value!r}")
     if t.kind != "logit":  # in the precision of the scores, as a threshold is
         number = float(t.score.dtype.type(number))
     return Midpoint(number, "fixed", number, number)
@@ -98,9 +98,9 @@ def _found(t: Tally, rule: Rule) -> Midpoint:
     if rule == "crossing":
         if t.coarse is not None:
             raise BadInput(
-                "a coarse tally does not know where densities cross; choose another midpoint, such as "
-                'midpoint="balanced"'
-            )
+                "a coarse tally does not know where densities cross; choose another midpoint, ",
+                "such as ", Option("midpoint", "balanced"),
+            )  # fmt: skip
 
         value = crossing(t)
     else:
@@ -150,9 +150,9 @@ def crossing(t: Tally) -> float:
     turns = np.flatnonzero(above[1:] != above[:-1])
     if not len(turns):
         raise BadInput(
-            "the densities of the classes do not cross between the class means; "
-            'choose another midpoint, such as midpoint="balanced"'
-        )
+            "the densities of the classes do not cross between the class means; choose another ",
+            "midpoint, such as ", Option("midpoint", "balanced"),
+        )  # fmt: skip
     middle = (low + high) / 2
     i = min(turns, key=lambda i: abs((x[i] + x[i + 1]) / 2 - middle))
     return _root(lead, float(x[i]), float(x[i + 1]))
@@ -203,8 +203,8 @@ def why_not_unit(t: Tally) -> str:
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
     return (
-        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or pass "
-        f'kind="logit" if they are logits'
+        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or declare them as logits if "
+        f"they are"
     )
 
 

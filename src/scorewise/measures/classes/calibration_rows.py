@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.class_resampling import (
     ClassSample,
@@ -60,7 +60,7 @@ def calibration_gain(
     (0.498 [0.456, 0.546], -0.007, 0.001)
     """
     if not isinstance(folds, int) or folds < 2:
-        raise BadInput(f"folds={folds} cannot be left out one by one; 5 are usual")
+        raise BadInput(Option("folds", folds), " cannot be left out one by one; 5 are usual")
     z(level)
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
@@ -175,7 +175,9 @@ def skce(
     """
     one_of("distance", distance, get_args(Distance))
     if width is not None and not width > 0:
-        raise BadInput(f"width={width} is not positive; leave it out for the median distance")
+        raise BadInput(
+            Option("width", width), " is not positive; leave it out for the median distance"
+        )
     z(level)
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)

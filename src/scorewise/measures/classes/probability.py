@@ -16,7 +16,7 @@ from scorewise.registry import measure
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import ClassLoss, Moments
 
-_UNORDERED = "the classes have no known order; list them in classes= from the lowest to the highest"
+_UNORDERED = "the classes have no known order; list them from the lowest to the highest"
 
 
 @measure(
@@ -36,7 +36,7 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
     >>> log_loss(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.653 [0.258, 1.651]
     >>> log_loss(ClassTally.of([0, 1, 2], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]]))
-    inf: what happened had probability 0 in 1 row; pass clip=1e-15 to bound its loss
+    inf: what happened had probability 0 in 1 row; a clip of 1e-15 bounds its loss
     """
     check(clip=clip)
     if why := _why_not(t):
@@ -48,7 +48,7 @@ def log_loss(t: ClassTally, *, clip: float | None = None, level: float = 0.95) -
         rows = f"{wrong:g} row{'s' * (wrong != 1)}"
         if t.confusion.weight.dtype != np.int64:
             rows = f"rows of weight {wrong:g}"
-        why = f"what happened had probability 0 in {rows}; pass clip=1e-15 to bound its loss"
+        why = f"what happened had probability 0 in {rows}; a clip of 1e-15 bounds its loss"
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     return _mean(t, _sums(t, "log"), level, baseline)
 
@@ -109,7 +109,7 @@ def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> rps(ClassTally.of(["low", "mid", "mid", "high"], p, classes=["low", "mid", "high"]))
     0.073 [0.028, 0.189]
     >>> rps(ClassTally.of(["a", "b", "c", "c"], p))
-    undefined: the classes have no known order; list them in classes= from the lowest to the highest
+    undefined: the classes have no known order; list them from the lowest to the highest
     """
     if why := _why_not(t) or ("" if t.ordered or len(t.classes) == 2 else _UNORDERED):
         return Estimate.undefined(why, level)
