@@ -14,8 +14,8 @@ from scorewise.columns.rating_codes import RatingList
 from scorewise.columns.ratings import RatingRows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement_parts import Compared, apart, compared, too_many
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.inference.disagreement import Compared, apart, compared, too_many
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.document import Count, EstimateField, Share, says
