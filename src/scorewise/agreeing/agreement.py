@@ -41,7 +41,6 @@ FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
     "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
 )  # fmt: skip
-SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +137,10 @@ class Agreement(Shown, Measured):
         """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
         from scorewise.displays import CoefficientsDisplay
 
-        s = self.settings
+        names = ("interval", "level", "seed")
+        options = {name: getattr(self.settings, name) for name in names}
         return CoefficientsDisplay.from_ratings(
-            self.ratings,
-            ax=ax,
-            weights=self.weights,
-            interval=s.interval,
-            level=s.level,
-            seed=s.seed,
+            self.ratings, ax=ax, weights=self.weights, **options
         )
 
     def document(self) -> AgreeDocument:
