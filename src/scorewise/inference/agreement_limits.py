@@ -13,7 +13,7 @@ from scorewise.arrays import Floats
 from scorewise.inference.agreement import TWO_RATERS, Coefficient, coefficient, rated
 from scorewise.inference.agreement_weights import MidRanks, Weights
 from scorewise.inference.disagreement import BY_RATER, Rated, each_pair, parts
-from scorewise.inference.scales import bootstrap_tail, student, z
+from scorewise.inference.scales import bootstrap_tail, halved, student, z
 from scorewise.inference.shares import wilson_limits
 from scorewise.tallies.rating_patterns import picked, ranked, summed
 from scorewise.tallies.ratings import Ratings
@@ -127,8 +127,7 @@ def _rejected(
     low = start
     for high in (*sorted(turns), 1.0):
         if at(high) > 0:
-            while low < (middle := (low + high) / 2) < high:
-                low, high = (low, middle) if at(middle) > 0 else (middle, high)
+            _, high = halved(lambda t: at(t) <= 0, low, high)
             return high if high < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
         low = high
     return 1.0

@@ -17,6 +17,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.inference.resampling import drawn_gaps, share_beyond
+from scorewise.inference.scales import halved
 from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import inner
@@ -234,11 +235,7 @@ def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
     most = float(square.max(initial=0.0))
     if too_large(most):
         return trend
-    low, high = 0.0, most
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if too_large(middle) else (low, middle)
-    return gaps(high)
+    return gaps(halved(too_large, 0.0, most, 30)[1])
 
 
 def inverted(

@@ -14,6 +14,7 @@ from scorewise.inference.scales import (
     Spread,
     effective,
     freedom,
+    halved,
     limits,
     one_row,
     pooled_spread,
@@ -121,20 +122,13 @@ def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[floa
     [0.8, 1.0]
     """
 
-    def beyond(theta: float) -> bool:
+    def within(theta: float) -> bool:
         mean = (neg + pos) / 2 - 1
         bracket = 1 + mean * ((1 - theta) / (2 - theta) + theta / (1 + theta))
         reach = z(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
-        return abs(theta - auc) > reach
+        return abs(theta - auc) <= reach
 
-    def search(outer: float) -> float:
-        near, far = auc, outer
-        for _ in range(60):
-            middle = (near + far) / 2
-            near, far = (near, middle) if beyond(middle) else (middle, far)
-        return near
-
-    return search(0.0), search(1.0)
+    return halved(within, auc, 0.0)[0], halved(within, auc, 1.0)[0]
 
 
 class PartialArea(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -28,6 +29,20 @@ def z(level: float) -> float:
     if not isinstance(level, int | float) or not 0 < level < 1 or not 0.5 < 0.5 + level / 2 < 1:
         raise BadInput(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def halved(
+    holds: Callable[[float], bool], near: float, far: float, steps: int = 60
+) -> tuple[float, float]:
+    """The ends between which a condition that holds near and not far away turns, by halving.
+
+    >>> [round(x, 6) for x in halved(lambda x: x * x < 2, 0.0, 2.0)]
+    [1.414214, 1.414214]
+    """
+    for _ in range(steps):
+        middle = (near + far) / 2
+        near, far = (middle, far) if holds(middle) else (near, middle)
+    return near, far
 
 
 class Part(NamedTuple):
