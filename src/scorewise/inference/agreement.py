@@ -138,7 +138,7 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     square, cube, lean2, both = (
         float((x.weight2 * y).sum()) for y in (own**2, own**3, lean**2, lean * own)
     )
-    share, within = 1 / x.worth, x.apart[x.rated >= 2]
+    share, within = 1 / x.worth, x.apart[x.said.rated >= 2]
     skew = max(cube / square * share, 0.0) if name not in SHARES and square > 0 else 0.0
     whole = bool(((within == 0) | (within == 1)).all())
     few = name not in UNTESTED and 1 / lean2 < FEW and not x.kernel.all_or_nothing()
@@ -204,8 +204,8 @@ def _null(x: Rated, name: str, chance: float) -> tuple[float, float, float]:
     2 / (m (m - 1)) times as much of chance as one pair. How much it moves chance is the mean square of an
     item's lean (see `Parts`): where raters are independent, and where all of them say the same of it.
     """
-    two = x.rated >= 2
-    m = x.rated[two].astype(np.float64)
+    two = x.said.rated >= 2
+    m = x.said.rated[two].astype(np.float64)
     times = m if name == ALPHA else np.ones(len(m))  # alpha weighs items by their ratings
     each = x.weight[two] * times
     total = float(each.sum())
@@ -221,19 +221,17 @@ def _null(x: Rated, name: str, chance: float) -> tuple[float, float, float]:
     variance -= float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
     pairs = float((x.weight2[two] * times**2 * 2 / (m * (m - 1))).sum()) / total**2
     variance = variance * pairs if variance > 1e-14 else 0.0
-
-    def spread(share: Floats, values: Floats) -> float:
-        """The variance of numbers of the categories."""
-        return max(0.0, float((share * values**2).sum()) - float((share * values).sum()) ** 2)
-
-    alone, both = spread(a, of_a) + spread(b, of_b), spread((a + b) / 2, of_a + of_b)
+    share, apart_of = np.stack((a, b, (a + b) / 2)), np.stack((of_a, of_b, of_a + of_b))
+    spread = (share * apart_of**2).sum(1) - (share * apart_of).sum(1) ** 2
+    *each_alone, both = np.maximum(spread, 0.0).tolist()
+    alone = sum(each_alone)
     if name in ("fleiss_kappa", "conger_kappa"):  # single ratings count in the shares alone
-        item, expected = x.listed.item, 1 / x.rated[x.listed.item]
+        item, expected = x.listed.item, 1 / x.said.rated[x.listed.item]
         if name == "conger_kappa":
             margins = Margins.of(x, name)
             group = margins.cell // kernel.categories
             expected = 1 / (margins.total[group] * len(margins.total))
-        counted = np.where(two, 1 / (x.rated * total), 0.0)[item] - expected
+        counted = np.where(two, 1 / (x.said.rated * total), 0.0)[item] - expected
         variance += 2 * alone * float((x.weight2[item] * counted**2).sum())
     guessed = 2 * alone * float((each / m).sum()) / total
     return math.sqrt(variance) / chance, 1 + guessed / chance**2, 1 + both / chance**2

@@ -52,7 +52,8 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     else:
         trials *= (c.items - 1) / c.items * (reach / student(level, c.items - 1)) ** 2
     trials = max(trials or c.items, 1e-9)
-    less = max(apart - _skewed(c, reach) * chance, 0.0)
+    # how far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)
+    less = max(apart - max(reach * reach - 1, 0.0) / 6 * m.skew * chance, 0.0)
     low, high = (wilson_limits(x, 1 - x, trials, reach) for x in (less, apart))
     return 1 - high[1] / chance, 1 - low[0] / chance
 
@@ -73,7 +74,8 @@ def by_score(c: Coefficient, reach: float) -> Limits:
         independent = null + guessed, -2 * guessed, guessed
         return k * (1 - _rejected((0.0, k), seen(k), independent, reach))
 
-    more, agreed = k + _skewed(c, reach), m.agreed if k < 0 else r * r * m.agreed
+    more = k + max(reach * reach - 1, 0.0) / 6 * m.skew  # as of Cornish and Fisher (1937)
+    agreed = m.agreed if k < 0 else r * r * m.agreed
     all_agree = agreed, -2 * agreed, agreed
     if k < -reach * c.null:
         high = to_chance()
@@ -91,12 +93,6 @@ def by_score(c: Coefficient, reach: float) -> Limits:
         return to_chance(), high
     error = math.sqrt(max(seen(0.0)[0], 0.0)) if k < 0 else 0.0
     return k - reach * max(c.null, error), high
-
-
-def _skewed(c: Coefficient, reach: float) -> float:
-    """How far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)."""
-    assert c.moments is not None
-    return max(reach * reach - 1, 0.0) / 6 * c.moments.skew
 
 
 def _rejected(

@@ -64,11 +64,6 @@ class Rated:
             w, w2 = w / total, w2 / total / total
         return cls(listed, said, w, w2, apart(said, kernel), kernel, worth, used)
 
-    @property
-    def rated(self) -> Ints:
-        """How many ratings each pattern has."""
-        return self.said.rated
-
 
 def apart(said: Counted, kernel: Disagreement) -> Floats:
     """The mean disagreement of two ratings of each pattern."""
@@ -101,7 +96,7 @@ class Margins(NamedTuple):
             groups, cell = int(known.sum()), (known.cumsum() - 1)[rater] * many + code
             times = np.ones(len(item), np.int64)
         elif name != ALPHA:
-            times = times / x.rated[item]
+            times = times / x.said.rated[item]
         if x.weight.ndim > 1:
             table = np.zeros((len(x.apart), groups * many))
             table[item, cell] = times
@@ -146,7 +141,7 @@ def parts(x: Rated, name: str, *, slopes: bool = True) -> Parts:
     if name == ALPHA:
         return _alpha(x, slopes)
     chance, margins, slope = _chance(x, name)
-    two = x.rated >= 2
+    two = x.said.rated >= 2
     counts = two / x.weight[..., two].sum(-1, keepdims=True)
     observed = (x.weight * counts * x.apart).sum(-1)
     if not slopes or chance <= LEAST:
@@ -191,7 +186,7 @@ def _alpha(x: Rated, slopes: bool) -> Parts:
         within = apart(x.said, kernel)
     spread = kernel.spread(p)
     chance = (p * spread).sum(-1)
-    counts = x.rated / m.total
+    counts = x.said.rated / m.total
     left = 1 - 1 / (m.total[..., 0] * x.worth)
     observed = left * (x.weight * counts * within).sum(-1)
     if not slopes or chance <= LEAST:
@@ -201,8 +196,8 @@ def _alpha(x: Rated, slopes: bool) -> Parts:
     if isinstance(x.kernel, MidRanks):
         rank, down = ranks.values, np.argsort(x.kernel.values, kind="stable")[::-1]
         at, code, times = x.said.at, x.said.code, x.said.times
-        mean = x.said.total(times * rank[code]) / x.rated
-        pull = (4 * x.weight * counts / (x.rated - 1))[at] * (rank[code] - mean[at]) * times
+        mean = x.said.total(times * rank[code]) / x.said.rated
+        pull = (4 * x.weight * counts / (x.said.rated - 1))[at] * (rank[code] - mean[at]) * times
         # the ranks move observed and chance disagreement, and the shares move the ranks
         moves = summed(code, pull, len(p)), 4 * p * (rank - (p * rank).sum())
         for part, by in zip((own, lean), moves, strict=True):
@@ -309,7 +304,7 @@ def mean_cohen(
     The means over pairs of observed / chance disagreement and of both, the fewest items of a pair, and what
     each pattern adds to kappa.
     """
-    if why := too_many(x.rated):
+    if why := too_many(x.said.rated):
         return why
     d, (patterns, many) = x.kernel, x.listed.shape
     sums, items, slope = np.zeros(3), np.inf, np.zeros(patterns)

@@ -283,16 +283,27 @@ def least_distance(t: Tally, level: float) -> float:
     >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)
     (0.0, 0.23)
     """
-    gap, noise = _distances(pool(t.pooled, _CELLS))
+    few = pool(t.pooled, _CELLS)
+    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
+    for sign, w, w2, drawn in zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True):
+        share = w / float(w.sum())
+        below = share.cumsum()
+        # normal noise, as of rows drawn anew; weights are as uneven everywhere as on the whole, because
+        # where heavy rows lie is chance
+        error = np.sqrt(share * (float(w2) / float(w.sum()) ** 2))
+        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
+        gap += sign * below
+        noise += sign * (moved - below[:, None] * moved[-1])
+    noise = np.concatenate((noise, -noise), axis=1)
     seen = float(np.abs(gap).max())
     place = (1 + level) / 2 * (2 * _PAIRS - 1)
-    at, share = int(place), place % 1
+    at, part = int(place), place % 1
 
     def usual(step: int) -> float:
         """What the maximum seen may be if the true one is so many steps of it."""
         most = seen * step / _STEPS
         found = np.sort(np.abs(np.clip(gap, -most, most)[:, None] + noise).max(0))
-        return float(found[at] + share * (found[min(at + 1, len(found) - 1)] - found[at]))
+        return float(found[at] + part * (found[min(at + 1, len(found) - 1)] - found[at]))
 
     ends = {0: usual(0), _STEPS: math.inf}
     if ends[0] >= seen:
@@ -312,18 +323,3 @@ def least_distance(t: Tally, level: float) -> float:
 def _normal() -> Floats:
     """Cells x draws, for each class; the same for all data, so that the limit changes only with these."""
     return np.random.default_rng(0).standard_normal((2, _CELLS, _PAIRS))
-
-
-def _distances(few: Tally) -> tuple[Floats, Floats]:
-    """The distances at each threshold, and draws of their noise: normal, as of rows drawn anew."""
-    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
-    sides = zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True)
-    for sign, w, squares, drawn in sides:
-        share = w / float(w.sum())
-        below = share.cumsum()
-        # weights as uneven everywhere as on the whole: where heavy rows lie is chance
-        error = np.sqrt(share * (float(squares) / float(w.sum()) ** 2))
-        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
-        gap += sign * below
-        noise += sign * (moved - below[:, None] * moved[-1])
-    return gap, np.concatenate((noise, -noise), axis=1)
