@@ -17,6 +17,7 @@ from scorewise.inference.agreement_weights import (
     MidRanks,
     Quadratic,
     Weights,
+    all_or_nothing,
     disagreement,
     of_table,
     unit,
@@ -141,7 +142,7 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     share, within = 1 / x.worth, x.apart[x.said.rated >= 2]
     skew = max(cube / square * share, 0.0) if name not in SHARES and square > 0 else 0.0
     whole = bool(((within == 0) | (within == 1)).all())
-    few = name not in UNTESTED and 1 / lean2 < FEW and not x.kernel.all_or_nothing()
+    few = name not in UNTESTED and 1 / lean2 < FEW and not all_or_nothing(x.kernel)
     return Coefficient(
         value=0.0 if abs(1 - ratio) < 1e-12 else 1 - ratio,  # but for rounding
         se=math.sqrt(factor * float((x.weight2 * moved * moved).sum())),

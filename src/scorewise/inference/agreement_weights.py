@@ -188,11 +188,6 @@ class Disagreement:
     def __init__(self, between: Distance, categories: int) -> None:
         self.between, self.categories = between, categories
 
-    def all_or_nothing(self) -> bool:
-        """Whether two categories agree wholly or not at all."""
-        blocks = (block for _, block in self.blocks())
-        return self.categories <= 2 or all(bool(((b == 0) | (b == 1)).all()) for b in blocks)
-
     def within(self, said: Counted) -> Any:
         """For each category said of a pattern, the sum of d over all ratings of the pattern."""
         one = said.code[:1]
@@ -243,10 +238,6 @@ class Identity(Disagreement):
     def __init__(self, categories: int) -> None:
         super().__init__(np.not_equal, categories)
 
-    def all_or_nothing(self) -> bool:
-        """They do."""
-        return True
-
     def within(self, said: Counted) -> Any:
         """All ratings but those of the category."""
         return said.rated[said.at] - said.times
@@ -270,10 +261,6 @@ class Quadratic(Disagreement):
     def __init__(self, values: Floats) -> None:
         super().__init__(lambda k, j: (values[k] - values[j]) ** 2, len(values))
         self.values = values
-
-    def all_or_nothing(self) -> bool:
-        """Not with a third number."""
-        return self.categories <= 2
 
     def within(self, said: Counted) -> Any:
         """By mean and variance of the numbers of each pattern."""
@@ -343,3 +330,15 @@ class Linear(Quadratic):
     def squares(self, first: Floats, second: Floats) -> float:
         """The squares of distances are those of numbers."""
         return float((first * super().spread(second)).sum())
+
+
+def all_or_nothing(d: Disagreement) -> bool:
+    """Whether two categories agree wholly or not at all.
+
+    >>> all_or_nothing(Identity(3)), all_or_nothing(Linear(np.array([0.0, 0.5, 1.0])))
+    (True, False)
+    """
+    if isinstance(d, Identity) or d.categories <= 2:
+        return True
+    blocks = (block for _, block in d.blocks())
+    return not isinstance(d, Quadratic) and all(((b == 0) | (b == 1)).all() for b in blocks)

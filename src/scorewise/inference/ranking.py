@@ -154,7 +154,9 @@ def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
     if across:
         cells = [t.pos, t.neg, t.pos2, t.neg2]
     neg, pos = (t.positives, t.negatives) if across else (t.negatives, t.positives)
-    target, reached = width * neg, cells[0].cumsum()
+    target = width * neg
+    before = ((len(b.neg), b.pos_below if across else b.neg_above) for b in t.blocks())
+    reached = cells[0][: sum(n for n, outside in before if outside < target)].cumsum()
     # whole cells first; then the one in which the curve passes the width (if rounding lets it)
     whole = int(np.searchsorted(reached, target))
     run, climb, run2, climb2 = (c[: whole + 1] for c in cells)
