@@ -63,7 +63,8 @@ class Measure:
 
     def under(self, settings: Mapping[str, Any], statistic: Any) -> Estimate:
         """The estimate under settings of many measures, of which it takes those that it has."""
-        return self(statistic, **{k: v for k, v in settings.items() if k in self.options})
+        known = {k: v for k, v in settings.items() if k in self.options}
+        return self.function(statistic, **known)
 
 
 MEASURES: dict[str, Measure] = {}

@@ -136,14 +136,10 @@ class Agreement(Shown, Measured):
         """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
         from scorewise.displays import CoefficientsDisplay
 
-        s = self.settings
+        names = ("interval", "level", "seed")
+        options = {name: getattr(self.settings, name) for name in names}
         return CoefficientsDisplay.from_ratings(
-            self.ratings,
-            ax=ax,
-            weights=self.weights,
-            interval=s.interval,
-            level=s.level,
-            seed=s.seed,
+            self.ratings, ax=ax, weights=self.weights, **options
         )
 
     def document(self) -> AgreeDocument:

@@ -21,7 +21,7 @@ from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION
 from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement_exact import BANDS
+from scorewise.inference.agreement import BANDS
 from scorewise.inference.agreement_weights import Weights
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
