@@ -59,7 +59,10 @@ def mean_loss(
     0.200 [0.108, 0.371]
     """
     total = sum(weights)
-    value = sum(m.first for m in sums) / total
+    # shares of the weight, whose unit is then of no account
+    sums = [Moments(m.first / total, *(x / total / total for x in m[1:])) for m in sums]
+    weights, squares = [w / total for w in weights], [x / total / total for x in squares]
+    value = sum(m.first for m in sums)
     if not math.isfinite(value):
         why = "infinite: the losses add up beyond the largest number"
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
@@ -68,7 +71,7 @@ def mean_loss(
     if value == 0:
         return Estimate(value, 0.0, 0.0, level, "no loss at all", baseline=baseline)
     if not known.says_something(value):
-        finite = known.variance < math.inf
+        finite = known.variance != math.inf
         method = f"none: {'all losses are equal' if finite else 'beyond the largest number'}"
         return Estimate(value, level=level, method=method, baseline=baseline)
     low, high = limits(value, known, level, "log")
