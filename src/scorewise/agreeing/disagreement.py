@@ -154,9 +154,10 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
 
 def _shares(c: Compared, d: Disagreement) -> Floats:
     """The pairs of raters who share an item, their disagreement, and the weight of these items."""
-    pair, place = np.arange(c.cells), c.cell
     if c.cells > 4 * len(c.cell):  # most pairs share none
         pair, place = np.unique(c.cell, return_inverse=True)
+    else:
+        pair, place = np.arange(c.cells), c.cell
     apart, both = (
         summed(place, w, len(pair)) for w in (c.weight * d.between(c.first, c.second), c.weight)
     )
