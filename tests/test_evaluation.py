@@ -209,7 +209,7 @@ def test_several_scores_of_the_same_rows():
 def test_a_reason_that_measures_share_is_told_once():
     y, s = [0, 1, 1, 0, 1], [-2.0, 1.5, 3.0, 0.1, -0.4]
     for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
-        assert " ".join(shown.split()).count("are no probabilities; pass kind") == 1
+        assert " ".join(shown.split()).count("are no probabilities; declare their kind") == 1
         assert "Brier score" in shown.partition("Without a value")[2]
     apart = str(sw.compare(y, {"a": s, "b": [3 * x for x in s]}))
     assert "'a': scores from -2" in apart
@@ -313,7 +313,7 @@ def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
     t = sw.Tally.of([0, 1], [0.25, 1.002])
     e = sw.evaluate(t.coarsen() if coarse else t)
     assert e.brier.why == (
-        "scores from 0.25 to 1.002 are no probabilities; declare them as logits if they are"
+        "scores from 0.25 to 1.002 are no probabilities; declare their kind as logit if logits"
     )
 
 

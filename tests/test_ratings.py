@@ -347,7 +347,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             "were named; ratings come in one of these ways",
         ),
         (lambda: rating_rows({"id": [1], "a": [1]}), "no two can be raters"),
-        (lambda: rating_rows(WIDE, counts="n_*"), "counts=n_* stands for no column"),
+        (lambda: rating_rows(WIDE, counts="n_*"), 'counts="n_*" stands for no column'),
         (lambda: sw.agree([1, 2, 3]), "ratings have shape (3,)"),
         (lambda: sw.agree([[1, 2], [1]]), "differ in length"),
         (lambda: sw.agree([[1, 2], [1, 2]], raters=["a"]), "raters= names a column"),

@@ -190,4 +190,5 @@ def spelled(option: errors.Option) -> str:
 
 def refusal(error: errors.BadInput) -> str:
     """The sentence of an error with its options as they are written on the command line."""
-    return "".join(spelled(p) if isinstance(p, errors.Option) else p for p in error.parts)
+    words = (spelled(p) if isinstance(p, errors.Option) else p for p in error.parts)
+    return errors.plain("".join(words))

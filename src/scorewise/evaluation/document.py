@@ -272,7 +272,7 @@ def _hints(name: str, e: Evaluation) -> Iterator[str]:
     if t.kind == "score" and (low < 0 or high > 1) and nearly_inside(low, high):
         yield (
             f"'{name}': scores lie outside [0, 1] by at most {max(-low, high - 1):.1g}, as rounding leaves "
-            f"them; declared as probabilities, such count as 0 or 1"
+            f"them; declare their kind as probability to take such as 0 or 1"
         )
     elif t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (

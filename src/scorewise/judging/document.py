@@ -231,7 +231,7 @@ def _of_judge(judge: Judge, j: Judgement) -> Iterator[str]:
     if judge.silent:
         end = "they count as errors"
         if j.settings.no_answer == "drop":
-            end = "they are left out, unless no answer is to count as wrong"
+            end = "they are left out; with no answer as wrong they count as errors"
         total = int(j.panel.count.sum())
         yield f"{name} gives no answer on {judge.silent:,} of {total:,} items; {end}"
     if (swap := judge.swap) is not None and swap.first.p is not None and swap.first.p < _SURE:

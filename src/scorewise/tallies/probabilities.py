@@ -191,11 +191,11 @@ def why_not_probable(t: Tally) -> str:
         return ""
     low, high = t.ends
     if low >= 0 and high <= 1:
-        return "the scores are declared as scores, not as probabilities"
+        return "the kind of the scores is declared as score, not probability"
     if nearly_inside(low, high):
-        way_out = "declared as probabilities, they count as 0 or 1"
+        way_out = "declare their kind as probability to take them as 0 or 1"
         return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
-    return f"scores {t.written_ends} are no probabilities; declare them as logits if they are"
+    return f"scores {t.written_ends} are no probabilities; declare their kind as logit if logits"
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:

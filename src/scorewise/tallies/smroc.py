@@ -203,8 +203,8 @@ def why_not_unit(t: Tally) -> str:
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
     return (
-        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or declare them as logits if "
-        f"they are"
+        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or declare their "
+        f"kind as logit if they are logits"
     )
 
 
