@@ -298,5 +298,5 @@ def test_reasons():
     assert sm.log_loss(sure, clip=1e-15).value == pytest.approx(-np.log(1e-15) * 2.5 / 3.5)
     with pytest.raises(BadInput, match=r"clip=0\.7 is not between"):
         sm.log_loss(sure, clip=0.7)
-    with pytest.raises(BadInput, match="it is 'sum' or 'half'"):
+    with pytest.raises(BadInput, match='convention="sum" or "half"'):
         sm.brier(sure, convention="mean")

@@ -15,9 +15,16 @@ from scorewise.curves.smoothed_gaps import smooth_error
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Noise, Statistic, inverted
-from scorewise.measures.calibration_bins import FEWER, calibrated, lacking, noise_of, path_noise
+from scorewise.measures.calibration_bins import (
+    FEWER,
+    calibrated,
+    lacking,
+    noise_of,
+    path_noise,
+    scored,
+)
 from scorewise.registry import measure
-from scorewise.tallies import Tally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import unit
@@ -146,7 +153,7 @@ def _reach_of_cells(t: Tally) -> Reach:
 
 @measure(group="calibration", better="low", title="smECE")
 def smece(
-    t: Tally,
+    t: Tally | ClassTally,
     *,
     convention: Literal["relplot"] | None = None,
     level: float = 0.95,
@@ -164,6 +171,7 @@ def smece(
     >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.198 [0.000, 0.440]
     """
+    t = scored(t)
     one_of("convention", convention, (None, "relplot"))
     if why := lacking(t, level):
         return Estimate.undefined(why, level)

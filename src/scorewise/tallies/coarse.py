@@ -156,6 +156,10 @@ class Coarse:
         middle: NDArray[np.float64] = low + (high - low) / 2
         return middle
 
+    def ends(self, kind: Kind) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest score of each cell on [0, 1], where it has a place there."""
+        return unit(self.low.min(0), kind), unit(self.high.max(0), kind)
+
 
 def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
     """The coarse part of an exact tally, and the first score of each of its cells."""
