@@ -21,8 +21,7 @@ from scorewise.inference.scales import z
 from scorewise.inference.shares import largest_gap
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import pooled_at
-from scorewise.tallies.extremes import displacement, tied_within, why_open
+from scorewise.tallies.coarse import pooled_at, tied_within, why_open
 from scorewise.tallies.probabilities import (
     Binning,
     Chances,
@@ -32,6 +31,7 @@ from scorewise.tallies.probabilities import (
     binned,
     chances,
     check_bins,
+    displacement,
     equal_mass,
     why_not_probable,
 )

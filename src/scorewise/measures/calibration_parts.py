@@ -34,8 +34,7 @@ from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import pool
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.coarse import pool, why_open
 from scorewise.tallies.losses import charges, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,

@@ -26,9 +26,8 @@ from scorewise.measures.calibration_bins import (
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import loss_moments
-from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, Chances, chances
+from scorewise.tallies.probabilities import MOST, Chances, chances, displacement
 from scorewise.tallies.sorting import inner, kept
 
 Form = Callable[[float, float], float]  # of the lowest and the highest point

@@ -23,7 +23,7 @@ from scorewise.inference.resampling import REPLICATES, drawn_gaps, share_beyond
 from scorewise.inference.scales import Spread, effective, limits, student_chance, z
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.coarse import why_open
 from scorewise.tallies.losses import unit
 from scorewise.tallies.probabilities import MOST, chances, check_clip, moments, why_not_probable
 from scorewise.tallies.sorting import inner, runs

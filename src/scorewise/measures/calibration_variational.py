@@ -12,9 +12,8 @@ from scorewise.inference.resampling import dealt_cells
 from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import logit
-from scorewise.tallies.probabilities import Chances, chances, equal_mass
+from scorewise.tallies.probabilities import Chances, chances, displacement, equal_mass
 from scorewise.tallies.sorting import add_runs, first_of_runs, kept
 
 _CELLS = 20

@@ -25,7 +25,7 @@ from scorewise.inference.shares import combine, wilson, wilson_of
 from scorewise.measures.decisions import UNKNOWN, counted, left_out, occurring, why_one_class
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
+from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
 from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.sorting import Numbers, add_runs, inner, sum_cells
 

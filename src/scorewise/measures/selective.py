@@ -18,7 +18,7 @@ from scorewise.inference.scales import Part, Spread, effective, freedom, limits,
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.extremes import certified
+from scorewise.tallies.coarse import certified
 from scorewise.tallies.sorting import inner
 
 

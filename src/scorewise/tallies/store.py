@@ -22,7 +22,7 @@ from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Origin
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.joint import Joint, Marks
+from scorewise.tallies.joint import JOINT, MARKS, Joint, Marks
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.tally import Tally
 from scorewise.tallies.validity import fault
@@ -31,38 +31,58 @@ from scorewise.writing import write as put
 Stored = dict[str, Any]
 Made = TypeVar("Made", Tally, ClassTally)
 _VERSION = 2
+_UNREADABLE = (OSError, ValueError, RecursionError, IndexError)
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
-_KEY = "scorewise.tally"
+_KEYS = {False: "scorewise.tally", True: "scorewise.class_tally"}  # of several classes?
 _SIDES = ("neg", "pos")
-_CLASS_KEY = "scorewise.class_tally"
+_ENDS = ("low", "high", "sum")
 _TALLY = ("score", "neg", "pos", "neg2", "pos2")
-_MARKS = ("score", "true", "weight", "weight2")
-_JOINT = ("scores", "y", "weight", "weight2")
 
 
-def write(
-    t: Tally | ClassTally, columns: Stored, key: str, about: Stored, path: str | Path
-) -> None:
-    """Write the columns of a tally that can be read again; of several classes, as lists in one row."""
+def save(t: Tally | ClassTally, path: str | Path) -> None:
+    """Write the tally, if it is one that can be read again; of several classes, as lists in one row."""
     import polars as pl
 
     if wrong := fault(t):
         raise BadInput(f"the tally cannot be saved: {wrong}")
-    lists = isinstance(t, ClassTally)  # whose columns have different lengths
-
+    several = isinstance(t, ClassTally)  # whose columns have different lengths
+    columns, about = _class_columns(t) if isinstance(t, ClassTally) else _columns(t)
     series = [pl.Series(name, values) for name, values in columns.items()]
     text = json.dumps({"version": _VERSION, **about})
-    frame, buffer = pl.DataFrame([s.implode() if lists else s for s in series]), io.BytesIO()
-    frame.write_parquet(buffer, metadata={key: text, _SEAL: _OPEN})
+    frame, buffer = pl.DataFrame([s.implode() if several else s for s in series]), io.BytesIO()
+    frame.write_parquet(buffer, metadata={_KEYS[several]: text, _SEAL: _OPEN})
     data = bytearray(buffer.getbuffer())
     place, made = _sealed(data)
     data[place] = made
     put(path, bytes(data))
 
 
-def read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
+def load(path: Path) -> Tally:
+    """Read a tally, refusing what is not one, is damaged or comes from another version."""
+    return _loaded(path, _KEYS[False], "read it with sw.tally", _built)
+
+
+def load_classes(path: Path) -> ClassTally:
+    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
+    return _loaded(path, _KEYS[True], "make it with ClassTally.of and save", _built_classes)
+
+
+def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
+    about, column = _read(path, key, instead)
+    try:
+        t = built(about, column)
+        wrong = fault(t)
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+        wrong = "something in it is missing or wrong; make it anew"
+        raise BadInput(f"{path.name} is not a valid tally: {wrong}") from e
+    if wrong:
+        raise BadInput(f"{path.name} is not a valid tally: {wrong}")
+    return t
+
+
+def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     """What the file says of itself, and its columns; `instead` is the way out if it is another file.
 
     The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
@@ -83,14 +103,7 @@ def read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     try:
         metadata = pl.read_parquet_metadata(io.BytesIO(data))
         about: Any = json.loads(metadata[key]) if key in metadata else None
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        ValueError,
-        RecursionError,
-        IndexError,
-    ) as e:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *_UNREADABLE) as e:
         raise damaged from e
     if key not in metadata:
         raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
@@ -115,41 +128,16 @@ def _sealed(data: bytearray) -> tuple[slice, bytes]:
     return place, hashlib.sha256(data).hexdigest().encode()
 
 
-def invalid(path: Path, reason: str) -> BadInput:
-    """The error of a file whose content cannot be a tally's."""
-    return BadInput(f"{path.name} is not a valid tally: {reason}")
-
-
-def save(t: Tally, path: str | Path) -> None:
-    """Write the tally, if it is one that can be read again."""
-    columns: Stored = {"score": t.score, "neg": t.neg, "pos": t.pos}
-    if t.weighted:
-        columns |= {"neg2": t.neg2, "pos2": t.pos2}
+def _columns(t: Tally) -> tuple[Stored, Stored]:
+    """The columns of a tally, and what else is to be known of it."""
+    columns = {name: getattr(t, name) for name in (_TALLY if t.weighted else _TALLY[:3])}
     about: Stored = {"kind": t.kind, "origin": asdict(t.origin)}
     if t.coarse is not None:
         columns["cell"] = t.coarse.cell
         for k, side in enumerate(_SIDES):
-            parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
-            columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
+            columns |= {f"{side}_{name}": getattr(t.coarse, name)[k] for name in _ENDS}
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
-    write(t, columns, _KEY, about, path)
-
-
-def load(path: Path) -> Tally:
-    """Read a tally, refusing what is not one, is damaged or comes from another version."""
-    return _loaded(path, _KEY, "read it with sw.tally", _built)
-
-
-def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
-    about, column = read(path, key, instead)
-    try:
-        t = built(about, column)
-        wrong = fault(t)
-    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
-        raise invalid(path, "something in it is missing or wrong; make it anew") from e
-    if wrong:
-        raise invalid(path, wrong)
-    return t
+    return columns, about
 
 
 def _built(about: Stored, column: Stored) -> Tally:
@@ -158,11 +146,18 @@ def _built(about: Stored, column: Stored) -> Tally:
     neg, pos = column["neg"], column["pos"]
     counted = neg.dtype.kind == "i"  # counts are their own squares, and are kept once
     neg2, pos2 = (neg, pos) if counted else (column["neg2"], column["pos2"])
-    origin, coarse = restored_origin(about["origin"]), _coarse(about, column)
-    return Tally(column["score"], neg, pos, neg2, pos2, about["kind"], origin, coarse)
+    coarse = None
+    if "grid" in about:
+        ends = (np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in _ENDS)
+        low, high, total = ends
+        losses = {loss: (a, b) for loss, (a, b) in _losses(about["losses"]).items()}
+        coarse = Coarse(about["grid"], column["cell"], low, high, total, losses)
+    return Tally(
+        column["score"], neg, pos, neg2, pos2, about["kind"], _origin(about["origin"]), coarse
+    )
 
 
-def restored_origin(stored: Stored) -> Origin:
+def _origin(stored: Stored) -> Origin:
     """The origin as it was stored, refused where a part of it is of another type."""
     origin = Origin(**{**stored, "sources": tuple(stored["sources"])})
     counts = origin.negatives, origin.positives, origin.dropped
@@ -175,41 +170,28 @@ def restored_origin(stored: Stored) -> Origin:
     return origin
 
 
-def _coarse(about: Stored, column: Stored) -> Coarse | None:
-    if "grid" not in about:
-        return None
-    low, high, total = (
-        np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in ("low", "high", "sum")
-    )
-    losses = {
-        k: (restored_moments(neg), restored_moments(pos))
-        for k, (neg, pos) in about["losses"].items()
-    }
-    return Coarse(about["grid"], column["cell"], low, high, total, losses)
-
-
-def restored_moments(sums: list[Any]) -> Moments:
-    """Moments as they were stored."""
-    if not all(type(n) in (int, float) for n in sums):
+def _losses(stored: Stored) -> Any:
+    """The moments of each loss by class, as they were stored."""
+    if not all(type(n) in (int, float) for sums in stored.values() for m in sums for n in m):
         raise TypeError
-    return Moments(*sums)
+    return {loss: tuple(Moments(*m) for m in sums) for loss, sums in stored.items()}
 
 
-def save_classes(t: ClassTally, path: str | Path) -> None:
-    """Write the tally, if it is one that can be read again."""
+def _class_columns(t: ClassTally) -> tuple[Stored, Stored]:
+    """The same of several classes, part by part."""
     parts: dict[str, tuple[Any, tuple[str, ...]]] = {
         "confusion": (t.confusion, ("weight", "weight2")),
         "top": (t.top, _TALLY),
         "ranked": (t.ranked, _TALLY),
     }
-    parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
+    parts |= {f"class {c}": (marks, MARKS) for c, marks in enumerate(t.each)}
     about: Stored = {
         "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
         "ordered": t.ordered,
         "tallies": {n: [parts[n][0].kind, asdict(parts[n][0].origin)] for n in ("top", "ranked")},
     }  # fmt: skip
     if t.joint is not None:
-        parts["joint"] = (t.joint, _JOINT)
+        parts["joint"] = (t.joint, JOINT)
         about["joint"] = [float(t.joint.total), float(t.joint.total2)]
     columns = {
         f"{name}: {field}": np.ravel(getattr(part, field))
@@ -218,71 +200,52 @@ def save_classes(t: ClassTally, path: str | Path) -> None:
         # counts are their own squares, and are kept once
         if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
     }
-    write(t, columns, _CLASS_KEY, about, path)
-
-
-def load_classes(path: Path) -> ClassTally:
-    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
-    return _loaded(path, _CLASS_KEY, "make it with ClassTally.of and save", _built_classes)
+    return columns, about
 
 
 def _built_classes(about: Stored, column: Stored) -> ClassTally:
     classes, k = tuple(about["classes"]), len(about["classes"])
     if not all(isinstance(c, str) for c in classes):
         raise TypeError
-    table = [_weights(column, "confusion", f).reshape(k, k) for f in ("weight", "weight2")]
+
+    def weights(part: str, *fields: str) -> list[Any]:
+        """Columns of weights; that of squares is the weights themselves where they are counts."""
+        plain = [column[f"{part}: {field.removesuffix('2')}"] for field in fields]
+        pairs = zip(plain, fields, strict=True)
+        return [w if w.dtype.kind == "i" else column[f"{part}: {field}"] for w, field in pairs]
+
+    def scores(name: str) -> Any:
+        return column[name].astype(np.float64, copy=False)
+
+    def codes(name: str) -> Any:
+        found = column[name].astype(np.int64, copy=False)
+        if not np.array_equal(found, column[name]):
+            raise ValueError
+        return found
+
+    def tally(part: str) -> Tally:
+        kind, origin = about["tallies"][part]
+        neg, pos, neg2, pos2 = weights(part, *_TALLY[1:])
+        return Tally(scores(f"{part}: score"), neg, pos, neg2, pos2, kind, _origin(origin))
+
     each: tuple[Marks, ...] = ()
     if "class 0: score" in column:
-        each = tuple(_marks(column, f"class {c}") for c in range(k))
+        parts = [f"class {c}" for c in range(k)]
+        each = tuple(
+            Marks(scores(f"{x}: score"), codes(f"{x}: true"), *weights(x, "weight", "weight2"))
+            for x in parts
+        )
+    joint = None
+    if "joint" in about:
+        total, total2 = about["joint"]
+        if type(total) is not float or type(total2) is not float:
+            raise TypeError
+        w, w2 = weights("joint", "weight", "weight2")
+        rows = scores("joint: scores").reshape(-1, k), codes("joint: y")
+        joint = Joint.of(*rows, w, w2, totals=(total, total2))
+    w, w2 = (x.reshape(k, k) for x in weights("confusion", "weight", "weight2"))
     return ClassTally(
-        classes, about["kind"], Confusion(table[0], table[1], classes),
-        _tally(about, column, "top"), _tally(about, column, "ranked"), each,
-        _losses(about), _joint(about, column, k), str(about["rule"]),
+        classes, about["kind"], Confusion(w, w2, classes), tally("top"), tally("ranked"), each,
+        None if about["losses"] is None else _losses(about["losses"]), joint, str(about["rule"]),
         bool(about.get("ordered", numbered(classes))),
     )  # fmt: skip
-
-
-def _weights(column: Stored, part: str, field: str) -> Any:
-    """A column of weights; that of squares is the weights themselves where they are counts."""
-    weights = column[f"{part}: {field.removesuffix('2')}"]
-    return weights if weights.dtype.kind == "i" else column[f"{part}: {field}"]
-
-
-def _scores(column: Stored, name: str) -> Any:
-    return column[name].astype(np.float64, copy=False)
-
-
-def _codes(column: Stored, name: str) -> Any:
-    codes = column[name].astype(np.int64, copy=False)
-    if not np.array_equal(codes, column[name]):
-        raise ValueError
-    return codes
-
-
-def _tally(about: Stored, column: Stored, part: str) -> Tally:
-    kind, origin = about["tallies"][part]
-    neg, pos, neg2, pos2 = (_weights(column, part, field) for field in _TALLY[1:])
-    score = _scores(column, f"{part}: score")
-    return Tally(score, neg, pos, neg2, pos2, kind, restored_origin(origin))
-
-
-def _marks(column: Stored, part: str) -> Marks:
-    w, w2 = _weights(column, part, "weight"), _weights(column, part, "weight2")
-    return Marks(_scores(column, f"{part}: score"), _codes(column, f"{part}: true"), w, w2)
-
-
-def _losses(about: Stored) -> Any:
-    if about["losses"] is None:
-        return None
-    return {k: tuple(restored_moments(m) for m in sums) for k, sums in about["losses"].items()}
-
-
-def _joint(about: Stored, column: Stored, k: int) -> Joint | None:
-    if "joint" not in about:
-        return None
-    total, total2 = about["joint"]
-    if type(total) is not float or type(total2) is not float:
-        raise TypeError
-    scores, y = _scores(column, "joint: scores").reshape(-1, k), _codes(column, "joint: y")
-    w, w2 = _weights(column, "joint", "weight"), _weights(column, "joint", "weight2")
-    return Joint.of(scores, y, w, w2, totals=(total, total2))

@@ -76,13 +76,6 @@ def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
         yield "weights must fit the number of rows"
 
 
-def _centred(t: Tally, c: Coarse) -> bool:
-    """Whether the score of each cell is the middle of the scores seen there, up to rounding."""
-    size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))
-    near = max(1e-9, float(np.finfo(t.score.dtype).eps))  # scores of 32 bits have seven digits
-    return bool((np.abs(c.middle - t.score) <= near * size).all())
-
-
 def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
     if c.grid not in get_args(Grid) or c.cell.dtype.kind != "i":
         yield "the cells must be those of a known grid"
@@ -93,7 +86,10 @@ def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
         yield "columns must have the same length"
     for k in (0, 1):
         yield from _of_side(t, c, k)
-    if not (np.diff(c.cell) > 0).all() or not _centred(t, c):
+    size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))
+    near = max(1e-9, float(np.finfo(t.score.dtype).eps))  # scores of 32 bits have seven digits
+    centred = (np.abs(c.middle - t.score) <= near * size).all()
+    if not (np.diff(c.cell) > 0).all() or not centred:
         yield "the cells must increase, and their scores lie in their middle"
 
 
@@ -134,10 +130,8 @@ def _of_classes(t: ClassTally) -> Iterator[str]:
     for part in (t.top, t.ranked):
         yield from _of_tally(part)
         sums = part.positives, part.squares[1], part.negatives + part.positives, sum(part.squares)
-        if (
-            not _near(sums, (w.trace(), w2.trace(), w.sum(), w2.sum()))
-            or part.origin.rows != t.rows
-        ):
+        near = _near(sums, (w.trace(), w2.trace(), w.sum(), w2.sum()))
+        if not near or part.origin.rows != t.rows:
             yield "the confidence must be that of the decisions"
     if len(t.each) not in (0, k) or any(x is not None for x in (t.losses, t.joint)) > bool(t.each):
         yield "there must be scores of each class, or of none"
@@ -171,8 +165,11 @@ def _of_class_losses(t: ClassTally) -> Iterator[str]:
         # the probabilities of a row may add up to a little more than 1
         most = 1.1 * _LARGEST[loss]
         for m, w, w2 in zip(sums, t.weight.tolist(), t.weight2.tolist(), strict=True):
-            limits = _times(w, most), _times(w2, most), _times(m.square, most)
-            if not all(0 <= x <= limit for x, limit in zip(m, limits, strict=True)):
+            # of no weight nothing, however large a loss may be
+            if not all(
+                0 <= x <= (many and many * most)
+                for x, many in zip(m, (w, w2, m.square), strict=True)
+            ):
                 yield "the losses must fit the weights"
 
 
@@ -208,7 +205,3 @@ def _between(x: NDArray[Any], low: Any, high: Any) -> bool:
 
 def _near(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=_SLACK, atol=0))
-
-
-def _times(a: float, b: float) -> float:
-    return a * b if a else 0.0
