@@ -64,6 +64,12 @@ def scored(t: Tally | ClassTally, convention: str | None = None) -> Tally:
     )
 
 
+def check_folds(folds: object, usual: int) -> None:
+    """Refuse what is no number of folds."""
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
+        raise BadInput(f"folds={folds!r} is no number of folds; {usual} is usual, 2 the least")
+
+
 def noise_of(c: Chances, seed: int, replicates: int = REPLICATES) -> Noise:
     """Replicates of the gaps of these cells, drawn once and kept with them."""
     return kept(c, ("noise", seed, replicates), lambda: Noise(c, replicates, seed))

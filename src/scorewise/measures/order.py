@@ -1,4 +1,4 @@
-"""Is the order right? Areas under ROC and precision-recall curves, of two classes and of several; costs.
+"""Is the order right? Areas under ROC, smROC and precision-recall curves, of two classes or several; costs.
 
 Of several classes values are exact, from all rows. Intervals know that the scores of a row for all classes
 go together: they are made of what each row adds, on all rows up to 16,384 and beyond that on a sample of
@@ -22,14 +22,18 @@ from scorewise.inference import class_rows, ranking
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import Spread, effective, effective_rows, limits, z
 from scorewise.inference.shares import combine, wilson, wilson_of
+from scorewise.inference.smroc import chance_area, smooth_area, smooth_replicates, smooth_spread
 from scorewise.measures.decisions import UNKNOWN, counted, left_out, occurring, why_one_class
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
 from scorewise.tallies.formulas import largest_gaps
+from scorewise.tallies.smroc import Rule, smooth_bounds, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import Numbers, add_runs, inner, sum_cells
 
 UNIT = (0.0, 1.0)
+EMPTY = "all scores are extreme: nothing climbs, or nothing runs"
 RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
 Costs = tuple[float, float] | None
 _Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -335,6 +339,44 @@ def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
     used = pos > 0
     total = t.positives
     return inner(pos[used], worst[used]) / total, inner(pos[used], best[used]) / total
+
+
+@measure(group="scores", title="smAUC")
+def smauc(
+    t: Tally, *, midpoint: Rule | float | Tally = "mean", level: float = 0.95, seed: int = 0
+) -> Estimate:
+    """How well high scores on positives and low ones on negatives are set apart, by their magnitude.
+
+    The area under the score-weighted ROC curve (smROC): each row climbs by its score if that is
+    appropriate, and by 1 minus it if not, and runs by the rest. Scores of 0 and 1 alone give AUROC. It is
+    no proper score: it rewards bold scores, also too bold ones. The interval is by influence on the
+    logit scale, the movement of the midpoint included; with the rules "median" and "crossing" by the
+    bootstrap of cells. Every constant scores 0.5. The baseline is what the same scores would get if they
+    were dealt out to the rows at random; it is far above 0.5 where most scores are near 0, or near 1.
+
+    >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
+    0.843 [0.379, 0.979]
+    """
+    z(level)  # refuses a level that means nothing
+    if why := t.why_not_ranked or why_not_unit(t):
+        return Estimate.undefined(why, level)
+    m = find_midpoint(t, midpoint)
+    least, most = (smooth_area(t, m.value).value,) * 2 if t.coarse is None else smooth_bounds(t, m)
+    value, bound = (least + most) / 2, (most - least) / 2
+    if math.isnan(value):
+        return Estimate.undefined(EMPTY, level)
+    if m.rule in ("median", "crossing"):
+        known, method = smooth_replicates(t, m.rule, seed=seed), "bootstrap, logit"
+    else:
+        known, method = smooth_spread(t, m), "influence, logit"
+    if 0 < value < 1 and known.says_something():
+        low, high = limits(value, known, level, "logit")
+    else:
+        (low, high), method = ranking.score_limits(value, *ranking.sizes(t), level), "Newcombe"
+    chance = chance_area(t, m.value)
+    baseline = None if math.isnan(chance) else chance  # a class may vanish beside the other
+    ends = value, low, high
+    return Estimate.within(UNIT, *ends, level, method, bound=bound, baseline=baseline)
 
 
 @measure(group="order", title="Macro AUROC", of="several classes")
