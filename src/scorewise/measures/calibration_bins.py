@@ -259,12 +259,7 @@ class Error:
 
 
 def _judged(
-    c: Chances,
-    error: Error,
-    size: Error,
-    limits: tuple[float, float],
-    level: float,
-    seed: int,
+    c: Chances, error: Error, size: Error, limits: tuple[float, float], level: float, seed: int
 ) -> Estimate:
     """The error of the gaps seen; `size` is that of gaps without noise, `limits` what cells allow."""
     value = float(error.shown(error.whole()((c.gap / c.total)[None]))[0])
@@ -428,7 +423,12 @@ def _swept(c: Chances, gaps: Floats) -> Floats:
     most = min(MOST_BINS, len(c))
     while len(who) and len(edges) < most:
         tried = _tried(c, len(edges) + 1, most)
-        rises = tried.rise(pos)
+        at = pos[tried.rows]
+        share = at[1:] - at[:-1]
+        share *= tried.unit
+        each = _rising(share)
+        # whether the share of positives never falls: numbers of bins by replicates
+        rises = np.stack([each[span].all(0) for span in tried.spans])
         going = rises.all(0)
         rising[who] += np.where(going, len(rises), rises.argmin(0))
         who, pos, edges = who[going], pos[:, going], edges + tried.edges
@@ -445,8 +445,7 @@ def _total(upto: Floats, edges: list[Ints], which: Ints) -> Floats:
     for column, k in enumerate(used):
         padded[: len(edges[k]), column] = edges[k]
     at = upto[padded[:, place], np.arange(upto.shape[1])]
-    total: Floats = np.abs(at[1:] - at[:-1]).sum(0)
-    return total
+    return np.asarray(np.abs(at[1:] - at[:-1]).sum(0))
 
 
 class _Tried(NamedTuple):
@@ -461,42 +460,28 @@ class _Tried(NamedTuple):
     unit: Floats
     spans: list[slice]
 
-    def rise(self, upto: Floats) -> Bools:
-        """Whether the share of positives never falls: numbers of bins by replicates."""
-        at = upto[self.rows]
-        share = at[1:] - at[:-1]
-        share *= self.unit
-        each = _rising(share)
-        return np.stack([each[span].all(0) for span in self.spans])
-
 
 def _tried(c: Chances, first: int, most: int) -> _Tried:
-    """As many numbers of bins as have about a hundred edges, from the first on."""
+    """As many numbers of bins of equal mass as have about a hundred edges, from the first on."""
     end = min(int(math.sqrt(first * first + 2 * _AT_ONCE)), most) + 1
-    return kept(c, ("tried", first, end), lambda: _made_tried(c, np.arange(first, end)))
 
+    def made() -> _Tried:
+        # the share of the mass up to the middle of each cell, and the mass up to each edge
+        mass = kept(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
+        middle = kept(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
+        numbers = np.arange(first, end)
+        bins = np.repeat(numbers, numbers + 1)
+        place = np.concatenate([np.arange(n + 1) for n in numbers])
+        start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
+        some = first_of_runs(bins, start)
+        rows, begin = start[some], first_of_runs(bins[some])
+        runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
+        unit_of = _unit(np.diff(mass[rows]), c.total)
+        return _Tried(
+            [rows[i:j] for i, j in runs], rows, unit_of, [slice(i, j - 2) for i, j in runs]
+        )
 
-def _made_tried(c: Chances, numbers: Ints) -> _Tried:
-    """The bins of equal mass, as `equal_mass` says."""
-    middle, mass = kept(c, "mass", lambda: _mass(c))
-    bins = np.repeat(numbers, numbers + 1)
-    place = np.concatenate([np.arange(n + 1) for n in numbers])
-    start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
-    some = first_of_runs(bins, start)
-    rows, begin = start[some], first_of_runs(bins[some])
-    runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
-    return _Tried(
-        [rows[i:j] for i, j in runs],
-        rows,
-        _unit(np.diff(mass[rows]), c.total),
-        [slice(i, j - 2) for i, j in runs],
-    )
-
-
-def _mass(c: Chances) -> tuple[Floats, Floats]:
-    """The share of the mass up to the middle of each cell, and the mass up to each edge."""
-    upto = c.weight.cumsum()
-    return (upto - c.weight / 2) / c.total, np.append(0.0, upto)
+    return kept(c, ("tried", first, end), made)
 
 
 def _unit(weight: Floats, total: float) -> Floats:
@@ -506,8 +491,7 @@ def _unit(weight: Floats, total: float) -> Floats:
 
 def _rising(share: Floats) -> Bools:
     """Whether each share is no lower than the one before."""
-    rises: Bools = share[1:] - share[:-1] >= -1e-12
-    return rises
+    return np.asarray(share[1:] - share[:-1] >= -1e-12)
 
 
 def _upto(x: Floats) -> Floats:

@@ -181,12 +181,7 @@ def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
     return Estimate(value, min(low, value), max(high, value), level, "Wilson")
 
 
-@measure(
-    group="calibration",
-    better="low",
-    bounds=(-math.inf, math.inf),
-    title="MCB, cross-fitted",
-)
+@measure(group="calibration", better="low", bounds=(-math.inf, math.inf), title="MCB, cross-fitted")
 def mcb_crossfit(
     t: Tally,
     *,

@@ -150,9 +150,7 @@ def _of_two(
 
 
 @measure(
-    group="decisions",
-    title="Accuracy",
-    several="Share of rows for which the right class is named.",
+    group="decisions", title="Accuracy", several="Share of rows for which the right class is named."
 )
 def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     """Share of right decisions.

@@ -27,6 +27,7 @@ from scorewise.measures.decisions import UNKNOWN, counted, left_out, occurring, 
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
+from scorewise.tallies.formulas import auroc as area_of_cells
 from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.smroc import Rule, smooth_bounds, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
@@ -160,13 +161,7 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
 
 
 @measure(group="order", title="H-measure")
-def h_measure(
-    t: Tally,
-    *,
-    costs: Costs = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int = 0) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 
     The cost of a false positive, as a share of both costs, is spread as Beta(1 + prevalence,
@@ -444,8 +439,7 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
 
 def _area(score: Floats, columns: Numbers) -> float:
     """The area of scores in any order, given the weight of negatives and of positives on each."""
-    cells, (neg, pos) = sum_cells(score, columns)
-    return ranking.area(Tally(cells, neg, pos, neg, pos))
+    return min(1.0, float(area_of_cells(*sum_cells(score, columns)[1])))
 
 
 @measure(group="order", title="Hand-Till M", of="several classes")
@@ -526,7 +520,7 @@ def _of_rows(
     terms: class_rows.Terms | None = None,
 ) -> Estimate:
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
-    value = min(1.0, value)  # weights may add up to a hair above all pairs
+    value = min(1.0, value)  # weights may add up to slightly above all pairs
     if len(t.classes) == 2 and influence is not class_rows.of_pooled_area:
         low, high, method = ranking.area_limits(t.one(t.classes[1]), value, level)
         return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)

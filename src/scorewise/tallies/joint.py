@@ -43,7 +43,7 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
         return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
     p = softmax(scores) if kind == "logit" else scores
     if rule == "max":
-        # of probabilities that add up to 1 within rounding, one may lie a hair above it
+        # of probabilities that add up to 1 within rounding, one may lie slightly above it
         return np.minimum(p.max(1), 1.0), "probability"
     if rule == "margin":
         top_two = np.partition(p, -2, axis=1)[:, -2:]

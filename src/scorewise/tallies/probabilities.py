@@ -20,13 +20,7 @@ from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
-from scorewise.tallies.sorting import (
-    add_runs,
-    first_of_runs,
-    mass_index,
-    on_threads,
-    once,
-)
+from scorewise.tallies.sorting import add_runs, first_of_runs, mass_index, on_threads, once
 from scorewise.tallies.tally import Tally
 
 MOST = 1 << 16
@@ -161,7 +155,7 @@ def summed(t: Tally, start: Ints) -> Chances:
 def _with_noise(
     low: Floats, w: Floats, w2: Floats, pos: Floats, total: Floats, weighted: bool
 ) -> Chances:
-    # a sum may round to a hair beyond certainty
+    # a sum may round to slightly beyond certainty
     p = np.clip(total / w, 0.0, 1.0)
     return Chances(low, w, w2, pos, total, w2 * p * (1 - p), weighted)
 
