@@ -11,7 +11,7 @@ from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
 
 RUNS = 200
-KERNEL = "scorewise.measures.classes.calibration_rows"
+KERNEL = "scorewise.measures.class_calibration"
 NAMES = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 
 

@@ -297,5 +297,5 @@ def test_reasons():
     assert sm.log_loss(sure, clip=1e-15).value == pytest.approx(-np.log(1e-15) * 2.5 / 3.5)
     with pytest.raises(BadInput, match=r"clip must lie between 0 and 0.5, such as 1e-15; got 0\.7"):
         sm.log_loss(sure, clip=0.7)
-    with pytest.raises(BadInput, match="it is 'sum' or 'half'"):
+    with pytest.raises(BadInput, match='pass "sum" or "half"'):
         sm.brier(sure, convention="mean")

@@ -16,7 +16,7 @@ from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import rising_limits
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import certified
+from scorewise.tallies.coarse import certified
 from scorewise.tallies.losses import Loss, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,

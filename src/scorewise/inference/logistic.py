@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.inference.scales import freedom
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.coarse import why_open
 from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
 from scorewise.tallies.sorting import add_runs, inner, once
