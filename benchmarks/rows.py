@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import scorewise as sw
-from scorewise.inference.resampling import bootstrap_table
+from scorewise.inference.resampling import resampled
 from scorewise.tallies import formulas
 
 BestOf = Callable[[Callable[[], object], int], float]
@@ -105,7 +105,8 @@ def bootstrap(best_of: BestOf) -> Measured:
 
     def ours() -> object:
         c = sw.Tally.of(y, s).confusion(0.5)
-        drawn = bootstrap_table(c, lambda *table: formulas.f_beta(*table), replicates=1000)
+        tables = resampled(c.table, c.squares, 1000, np.random.default_rng(0))
+        drawn = formulas.f_beta(*tables.T)
         return np.quantile(drawn, [0.025, 0.975])
 
     def peer() -> object:

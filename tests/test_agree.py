@@ -230,7 +230,7 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
         (GOOD, ["--rating", "ann"], "goes with --item"),
         (GOOD, ["--level", "2"], "--level must lie between 0 and 1, such as 0.95; got 2"),
         (GOOD, ["--top", "-1"], "--top must be an integer from 0 up, such as 10; got -1"),
-        (GOOD, ["--counts", "n_*"], "--counts n_* stands for no column"),
+        (GOOD, ["--counts", "n_*"], "--counts 'n_*' stands for no column"),
         (GOOD, ["--form", "table"], "ann is not a number in 3 rows"),
         (
             GOOD,
@@ -283,7 +283,7 @@ def test_the_plot_shows_the_coefficients():
     plt.close(drawn.figure_)
 
 
-NOTE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
+NOTE = "a square of whole numbers is read as the table of two raters; the form items reads items x raters"
 
 
 @pytest.mark.parametrize(
@@ -307,8 +307,8 @@ def test_a_square_of_whole_numbers_is_the_table_of_two_raters(square):
     assert a.ratings.raters == ("first", "second")
     assert NOTE in a.notes
     assert NOTE in a.to_dict()["hints"]
-    assert 'form="items" reads items x raters' in " ".join(str(a).split())
-    assert 'form="items" reads items x raters' in a.to_markdown()
+    assert "the form items reads items x raters" in " ".join(str(a).split())
+    assert "the form items reads items x raters" in a.to_markdown()
     assert NOTE not in sw.agree(square, form="table").to_dict()["hints"]
 
 
@@ -348,7 +348,7 @@ def test_what_is_no_square_of_whole_numbers_is_items_by_raters(ratings):
 
 
 def test_weights_of_items_say_how_to_read_a_square():
-    with pytest.raises(sw.BadInput, match='form="items" reads items x raters'):
+    with pytest.raises(sw.BadInput, match="the form items reads items x raters"):
         sw.agree([[2, 1], [1, 2]], weight=[1.0, 2.0])
     assert sw.agree([[2, 1], [1, 2]], weight=[1.0, 2.0], form="items").ratings.items == 3
 

@@ -17,7 +17,7 @@ from rater_oracles import best_table, irrcac_estimate, table
 from scorewise import BadInput, Ratings
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_limits import replicates_of
-from scorewise.inference.agreement_weights import BY_SCALE, NAMES, Pairwise, disagreement
+from scorewise.inference.agreement_weights import BY_SCALE, NAMES, Disagreement, disagreement
 from scorewise.registry import RATER_MEASURES
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -345,11 +345,11 @@ def test_closed_forms_equal_sums_over_all_pairs(weights):
     closed = disagreement(r, weights)
     power = {"identity": 0, "linear": 1, "quadratic": 2}[weights]
     v = r.values / 5
-    loop = Pairwise(lambda k, j: (k != j) * np.abs(v[k] - v[j]) ** power, 6)
+    loop = Disagreement(lambda k, j: (k != j) * np.abs(v[k] - v[j]) ** power, 6)
     said = r.counted
     ratings = [[c for c in codes if c >= 0] for codes in r.codes.tolist()]
     each = [
-        sum(float(loop.of(c, other)) for other in ratings[at])
+        sum(float(loop.between(c, other)) for other in ratings[at])
         for at, c in zip(said.at, said.code, strict=True)
     ]
     for kernel in (closed, loop):

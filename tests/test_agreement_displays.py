@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 import scorewise as sw
 from figures import closed  # noqa: F401
 from scorewise import BadInput, Estimate, Ratings, displays
-from scorewise.inference.agreement_exact import BANDS
+from scorewise.inference.agreement import BANDS
 
 
 def said(raters=4, n=80, seed=0):

@@ -10,8 +10,7 @@ import pytest
 from rater_cases import rater_case
 from scorewise import BadInput, Ratings
 from scorewise.agreeing.interpretation import BANDS, band, banded, chances
-from scorewise.inference.agreement import COEFFICIENTS, coefficient
-from scorewise.inference.agreement_exact import exact
+from scorewise.inference.agreement import COEFFICIENTS, coefficient, exact
 
 EDGES = [Fraction(k, 5) for k in range(5)]
 NAMES = list(BANDS)

@@ -292,7 +292,7 @@ def test_malformed_files_are_refused_in_one_sentence(tmp_path, what):
 
 def test_malformed_choices_are_refused_in_one_sentence(tmp_path):
     table = {"gold": ["a"], "predicted": ["a"], "p": [0.5]}
-    with pytest.raises(BadInput, match="quality=bleu is neither anls, exact or f1 nor a column"):
+    with pytest.raises(BadInput, match='quality="bleu" is neither anls, exact or f1 nor a column'):
         answer_rows(table, quality="bleu")
     with pytest.raises(BadInput, match="there is no column 'golt'; did you mean 'gold'"):
         answer_rows(table, gold="golt")

@@ -217,7 +217,7 @@ REFUSED = {
     ),
     "an unknown rule": (
         {"quality": "bleu"},
-        "quality='bleu' is not known; pass \"anls\", \"exact\", \"f1\" or a column of qualities",
+        'quality="bleu" is not known; pass "anls", "exact", "f1" or a column of qualities',
     ),
     "quality outside its range": (
         {"quality": [0.5, 1.5, 0, 1]},
@@ -245,11 +245,11 @@ REFUSED = {
     ),
     "an unknown normalisation": (
         {"normalise": "lower"},
-        "normalise='lower' is not known; pass normalise=\"plain\" or \"squad\" or \"none\"",
+        'normalise="lower" is not known; pass "plain" or "squad" or "none"',
     ),
     "an unknown reading of lists": (
         {"lists": "all"},
-        "lists='all' is not known; pass lists=\"variants\" or \"items\"",
+        'lists="all" is not known; pass "variants" or "items"',
     ),
     "one word for no answer": (
         {"unanswerable": "none"},

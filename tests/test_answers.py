@@ -418,7 +418,7 @@ def test_calm_confidence_has_no_hint():
         ({"bins": 0}, "bins must be a positive integer, such as 15; got 0"),
         ({"level": 1.5}, "level must lie between 0 and 1, such as 0.95; got 1.5"),
         ({"seed": -1}, "seed must be an integer from 0 up, such as 0; got -1"),
-        ({"by": "model"}, "by='model' names a column, but the answers were given as columns"),
+        ({"by": "model"}, 'by="model" names a column, but the answers were given as columns'),
     ],
 )
 def test_bad_settings_are_refused(options, said):

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.cli.options import as_options
 from scorewise.show.document import schema as document_schema
 from view_documents import names
 
@@ -226,9 +225,3 @@ def test_schema_is_printed(capsys):
 def test_columns_are_named_once(capsys):
     assert run(["evaluate", "a.csv", "--classes", "p_*", "--classes", "q_*"]) == 2
     assert "--classes is given 2 times; give it once" in capsys.readouterr().err
-
-
-def test_options_keep_their_distance_from_what_they_say():
-    said = 'classes=p_* stands for no column; pass positive=, kind="logit" or name=q_*'
-    want = "--classes p_* stands for no column; pass --positive, --kind logit or --name q_*"
-    assert as_options(said) == want

@@ -152,8 +152,7 @@ def test_ranked_scores_need_classes_whose_order_is_known(make, ordered, tmp_path
         assert e.defined == ordered
         if not ordered:
             assert e.why == (
-                "the classes have no known order; list them in classes= from the lowest to the "
-                "highest"
+                "the classes have no known order; list them from the lowest to the highest"
             )
 
 
@@ -235,7 +234,7 @@ GOOD = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]
         ([0, 1], GOOD, {"classes": "aab"}, "names a class twice"),
         ([0, None], GOOD, {}, "label is missing in 1 row, row 1.*missing="),
         ([0, 1], [[0.7, 0.2, np.nan], [0.3, 0.3, 0.4]], {}, "score of class 2 is missing in 1 row"),
-        ([0, 1], GOOD, {"kind": "score"}, "kind='score' is not known"),
+        ([0, 1], GOOD, {"kind": "score"}, 'kind="score" is not known'),
         ([0, 1], GOOD, {"weight": [1, -1]}, "weight is negative in 1 row"),
         ([0, 1], GOOD, {"count": [1, 0.5]}, "count is not whole in 1 row"),
     ],
@@ -294,9 +293,9 @@ def test_reasons():
     same = ClassTally.of(["a"], [GOOD[0]], classes="abc")
     assert sm.kappa(same).why == "labels and decisions are one and the same constant"
     sure = ClassTally.of([0, 1, 2], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], weight=[1, 2, 0.5])
-    assert "in rows of weight 2.5; pass clip=1e-15" in sm.log_loss(sure).why
+    assert "in rows of weight 2.5; a clip of 1e-15" in sm.log_loss(sure).why
     assert sm.log_loss(sure, clip=1e-15).value == pytest.approx(-np.log(1e-15) * 2.5 / 3.5)
     with pytest.raises(BadInput, match=r"clip must lie between 0 and 0.5, such as 1e-15; got 0\.7"):
         sm.log_loss(sure, clip=0.7)
-    with pytest.raises(BadInput, match="it is 'sum' or 'half'"):
+    with pytest.raises(BadInput, match='pass "sum" or "half"'):
         sm.brier(sure, convention="mean")

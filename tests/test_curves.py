@@ -11,7 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from scorewise import Tally
 from scorewise.curves import best_cut, hull, precision_recall, roc, thresholds
-from scorewise.tallies import formulas
+from scorewise.tallies.formulas import DECISIONS
 from scorewise.tallies.sorting import add_runs
 
 seeds = pytest.mark.parametrize("seed", range(25))
@@ -99,7 +99,7 @@ def test_hull_in_parts_is_the_hull_of_all():
 
 
 @seeds
-@pytest.mark.parametrize("formula", [formulas.youden, formulas.mcc, formulas.accuracy])
+@pytest.mark.parametrize("formula", [DECISIONS[name] for name in ("youden", "mcc", "accuracy")])
 def test_best_cut(seed, formula):
     y, s, w = rows(seed)
     t = Tally.of(y, s, weight=w)

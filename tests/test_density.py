@@ -249,7 +249,7 @@ def test_a_class_of_equal_scores_has_a_density():
         ([0.1, 0.2], {"bandwidth": "best"}, "bandwidth='best' is not known; pass \"isj\""),
         ([1e6, 1e6 + 2], {"bandwidth": 1e-6}, "the bandwidth 1e-06 is too narrow"),
         ([0.1, 0.2], {"bandwidth": 3.0, "support": (0, 1)}, "wider than the support from 0 to 1"),
-        ([0.1, 0.2], {"kernel": "box"}, "kernel='box' is not known; pass kernel=\"gaussian\" or"),
+        ([0.1, 0.2], {"kernel": "box"}, 'kernel="box" is not known; pass "gaussian" or'),
         ([0.1, 1.2, 1.3], {"support": (0, 1)}, r"outside the support \[0, 1\] in 2 rows, first"),
         ([0.1, 0.2], {"support": (1, 0)}, "is empty; pass"),
         ([0.1, 0.2], {"support": (0, 1, 2)}, "is not a pair"),

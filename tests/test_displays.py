@@ -73,7 +73,7 @@ def test_bands_hold_their_curve():
         inside = [[x, y] for x, y in xy(pointwise.line_) if 0.2 < x < 0.8]
         assert paths[1].contains_points(inside, radius=0.01).all()
         assert any("95 % band, simultaneous" in w for w in words(whole.ax_))
-    with pytest.raises(BadInput, match="band='wide' is not known"):
+    with pytest.raises(BadInput, match='band="wide" is not known'):
         displays.RocDisplay.from_predictions(*rows(), band="wide")
 
 

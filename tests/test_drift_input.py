@@ -167,7 +167,7 @@ REFUSED = {
         {"midpoint": 2},
         "midpoint must be mean, balanced, median, crossing or a number from 0 to 1; got 2",
     ),
-    "weight": (((Y, P), (Y, P)), {"weight": "w"}, "weight= names a column"),
+    "weight": (((Y, P), (Y, P)), {"weight": "w"}, "weight names a column"),
     "windows": (((Y, P), (Y, P)), {"windows": 3}, "windows= cuts time into windows; pass time="),
     "time": (((Y, P), (Y, P)), {"time": "t"}, "time= cuts one file or data frame"),
     "nothing": ((3, (Y, P)), {}, "a value of type int is no sample"),

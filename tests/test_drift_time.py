@@ -168,7 +168,7 @@ REFUSED = {
     "no times": (["soon"] * N, {}, "t holds 'soon', which is no time; write 2026-01-31"),
     "mixed": ([1, "2025-01-01"] * (N // 2), {}, "numbers beside dates"),
     "numbers by month": (np.arange(N), {"every": "month"}, "holds numbers, which have no month"),
-    "period": (DAYS, {"every": "fortnight"}, "every='fortnight' is not known"),
+    "period": (DAYS, {"every": "fortnight"}, 'every="fortnight" is not known'),
     "both": (DAYS, {"every": "month", "windows": 3}, "pass one of them"),
     "one window": (DAYS, {"windows": 1}, "windows=1 is too few; pass 2 or more"),
     "until before": (DAYS, {"reference_until": "2024-01-01"}, "the first is at 2025-01-01"),

@@ -43,7 +43,7 @@ def test_a_large_change_is_seen_at_any_level(level):
 def test_too_few_replicates_are_no_verdict():
     d = moved(0.99, replicates=500)
     assert d.kind == "untested"
-    needed = int(re.search(r"pass replicates=(\d+)", d.verdict)[1])
+    needed = int(re.search(r"; ([\d,]+) replicates or more", d.verdict)[1].replace(",", ""))
     assert moved(0.99, replicates=needed).seen
 
 

@@ -117,8 +117,8 @@ def test_settings_reach_the_measures():
         ({"threshold": math.inf}, "finite"),
         ({"clip": 0.5}, "clip must lie between 0 and 0.5"),
         ({"clip": -1.0}, "between 0 and 0.5"),
-        ({"kind": "rank"}, "kind='rank' is not known"),
-        ({"missing": "guess"}, "missing='guess' is not known"),
+        ({"kind": "rank"}, 'kind="rank" is not known'),
+        ({"missing": "guess"}, 'missing="guess" is not known'),
         ({"kind": "logit", "threshold": 1.5}, "is not a probability"),
     ],
     ids=str,
@@ -209,7 +209,7 @@ def test_several_scores_of_the_same_rows():
 def test_a_reason_that_measures_share_is_told_once():
     y, s = [0, 1, 1, 0, 1], [-2.0, 1.5, 3.0, 0.1, -0.4]
     for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
-        assert " ".join(shown.split()).count("are no probabilities; pass kind") == 1
+        assert " ".join(shown.split()).count("are no probabilities; declare their kind") == 1
         assert "Brier score" in shown.partition("Without a value")[2]
     apart = str(sw.compare(y, {"a": s, "b": [3 * x for x in s]}))
     assert "'a': scores from -2" in apart
@@ -313,7 +313,7 @@ def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
     t = sw.Tally.of([0, 1], [0.25, 1.002])
     e = sw.evaluate(t.coarsen() if coarse else t)
     assert e.brier.why == (
-        'scores from 0.25 to 1.002 are no probabilities; pass kind="logit" if logits'
+        "scores from 0.25 to 1.002 are no probabilities; declare their kind as logit if logits"
     )
 
 
@@ -345,7 +345,7 @@ def test_compare_is_each_evaluation_and_their_difference():
             lambda t: sw.measures.auroc(t, level=95),
             "level must lie between 0 and 1, such as 0.95; got 95",
         ),
-        (lambda t: sw.measures.partial_auroc(t, scale="McClish"), "scale='McClish' is not known"),
+        (lambda t: sw.measures.partial_auroc(t, scale="McClish"), 'scale="McClish" is not known'),
         (lambda t: sw.measures.partial_auroc(t, max_fpr=2), "0 < max_fpr <= 1"),
         (lambda t: sw.measures.partial_auroc(t, max_fpr=0.1, min_tpr=0.9), "not both"),
         (lambda t: sw.measures.h_measure(t, costs=(0, -1)), "must be positive"),

@@ -160,11 +160,12 @@ def test_bad_input_is_one_sentence(capsys, line, sentence):
     assert sentence in err
 
 
-def test_why_speaks_of_options(capsys):
+def test_why_is_worded_for_every_reader(capsys):
     Path("s.csv").write_text("y,p\n1,5\n0,-2\n1,3\n0,4\n")
     doc = inspected(capsys, "s.csv", "--label", "y", "--score", "p")
-    assert "--kind logit" in doc["hints"][0]
+    assert "declare their kind as logit if they are logits" in doc["hints"][0]
     assert "kind=" not in json.dumps(doc)
+    assert "--kind" not in json.dumps(doc)
 
 
 def test_one_class_prints_why(capsys):

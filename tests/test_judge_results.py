@@ -55,7 +55,7 @@ def test_further_columns_are_named_too(file):
     [
         ({"humans": ["h9"], "judges": ["j0"]}, "there is no column 'h9'"),
         ({"humans": ["h0"], "judges": ["h0"]}, "named as a human and as a judge"),
-        ({"humans": ["h0"], "judges": []}, "no judge was given"),
+        ({"humans": ["h0"], "judges": []}, "no judges= was given"),
         ({"humans": ["h0"]}, "no judges= was given; name at least one column"),
         ({"humans": {"h0": [1]}, "judges": ["j0"]}, "humans= names columns"),
         ({"humans": ["h0"], "judges": ["j0"], "weight": [1, 2]}, "weight= is the name of a column"),
@@ -135,11 +135,11 @@ def test_a_verdict_that_no_human_gives():
     assert "humans never" not in hints(truth, {"bot": said}, ignore=[-1])
 
 
-def test_the_command_names_its_own_option(tmp_path, capsys):
+def test_a_hint_names_the_option_for_every_reader(tmp_path, capsys):
     path = tmp_path / "x.csv"
     pd.DataFrame({"h": [0, 1] * 10, "j": [0, -1] * 5 + [0, 1] * 5}).to_csv(path, index=False)
     assert run(["judge", str(path), "--human", "h", "--judge", "j"]) == 0
-    assert "--ignore=-1" in " ".join(capsys.readouterr().out.split())
+    assert "if that is no answer, add '-1' to ignore" in " ".join(capsys.readouterr().out.split())
 
 
 def test_categories_that_look_wrong():

@@ -557,7 +557,7 @@ def test_what_cannot_be_told_says_why():
         (([1, 2], [None, None]), {}, "judge 'judge' gives no answer on any of 2 items"),
         (([1, 2], [-1, -1]), {"ignore": [-1]}, "gives no answer on any"),
         (([1, 2, 1], [1, 2]), {}, "human has 3 rows and judge has 2"),
-        (([1, 2], [1, 2]), {"scale": "odd"}, "scale='odd' is not known"),
+        (([1, 2], [1, 2]), {"scale": "odd"}, 'scale="odd" is not known'),
         (
             (["a", "b"], ["a", "b"]),
             {"weights": "linear"},
@@ -570,7 +570,7 @@ def test_what_cannot_be_told_says_why():
         ),
         (([1, 2], [1, 2]), {"weights": [[1]]}, "the table of weights has shape (1, 1)"),
         (([1, 2], [1, 2]), {"weights": [[1, 2], [0, 1]]}, "is 2; weights lie between 0 and 1"),
-        (([1, 2], [1, 2]), {"no_answer": "maybe"}, "no_answer='maybe' is not known"),
+        (([1, 2], [1, 2]), {"no_answer": "maybe"}, 'no_answer="maybe" is not known'),
         (([1, 2], [1, 2]), {"level": 95}, "level must lie between 0 and 1, such as 0.95; got 95"),
         (([1, 2], [1, 2]), {"replicates": 3}, "replicates must be an integer from 100 up"),
         (([1, 2], [1, 2]), {"width": 0}, "width must lie between 0 and 2, such as 0.1; got 0"),
@@ -606,7 +606,7 @@ def test_bad_input_is_told_in_one_sentence(args, options, sentence):
     ("options", "sentence"),
     [
         ({"width": 0}, "width must lie between 0 and 2, such as 0.1; got 0"),
-        ({"width": 0.1, "of": "alpha"}, "of='alpha' is not known"),
+        ({"width": 0.1, "of": "alpha"}, 'of="alpha" is not known'),
         ({"width": 0.1, "kappa": 1.5}, "kappa must lie between 0 and 1; got 1.5"),
         ({"width": 0.1, "kappa": 1.0}, "kappa is 1; raters who never differ"),
         ({"width": 0.1, "prevalence": 0}, "prevalence is 0"),

@@ -126,7 +126,7 @@ def test_table_and_markdown(answers, capsys):
     ]:
         assert title in out
         assert title in (answers / "answers.md").read_text()
-    assert "--no-answer wrong counts them as errors" in " ".join(out.split())
+    assert "with no answer as wrong they count as errors" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("categories", [2, 5, 12])

@@ -80,7 +80,7 @@ def test_one_formula_takes_replicates_weights_and_two_by_two():
     table = thresholds(t)
     cells = [x.astype(float) for x in (table.tp, table.fp, table.fn, table.tn)]
     by_row = [kappa(np.array([[tn, fp], [fn, tp]])) for tp, fp, fn, tn in zip(*cells, strict=True)]
-    np.testing.assert_allclose(formulas.kappa(*cells), by_row, rtol=1e-12)
+    np.testing.assert_allclose(formulas.DECISIONS["kappa"](*cells), by_row, rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])

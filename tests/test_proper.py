@@ -183,7 +183,7 @@ def test_a_line_that_does_not_exist_says_why():
     certain = Tally.of([0, 1, 0, 1], [0.0, 0.4, 0.6, 0.7])
     for found in (m.calibration_slope, m.calibration_intercept):
         assert found(certain).why == (
-            "a probability is 0 or 1 in 1 row; pass clip=1e-15 to bound its log-odds"
+            "a probability is 0 or 1 in 1 row; a clip of 1e-15 bounds its log-odds"
         )
         assert found(certain, clip=1e-6).defined
     assert m.calibration_slope(Tally.of([0, 1], [0.3, 0.3])).why == "all scores are equal"

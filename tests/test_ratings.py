@@ -253,7 +253,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             "a has 2 rows and b has 1; they have to match",
         ),
         (lambda: rating_rows(raters={1: [1], "1": [2]}), "two raters have the same name"),
-        (lambda: rating_rows(raters=WIDE, scale="odd"), "scale='odd' is not known"),
+        (lambda: rating_rows(raters=WIDE, scale="odd"), 'scale="odd" is not known'),
         (lambda: rating_rows(raters=WIDE, categories=[1, 1]), "categories= names '1' twice"),
         (
             lambda: rating_rows(raters=WIDE, categories=[1, 3]),
@@ -347,7 +347,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
             "were named; ratings come in one of these ways",
         ),
         (lambda: rating_rows({"id": [1], "a": [1]}), "no two can be raters"),
-        (lambda: rating_rows(WIDE, counts="n_*"), "counts=n_* stands for no column"),
+        (lambda: rating_rows(WIDE, counts="n_*"), 'counts="n_*" stands for no column'),
         (lambda: sw.agree([1, 2, 3]), "ratings have shape (3,)"),
         (lambda: sw.agree([[1, 2], [1]]), "differ in length"),
         (lambda: sw.agree([[1, 2], [1, 2]], raters=["a"]), "raters= names a column"),

@@ -187,7 +187,7 @@ def test_other_files_are_refused_in_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("options", "args", "why"),
     [
-        ({"method": "magic"}, ([0.1, 0.9], [0, 1]), "method='magic' is not known"),
+        ({"method": "magic"}, ([0.1, 0.9], [0, 1]), 'method="magic" is not known'),
         (
             {"folds": 1},
             ([0.1, 0.9], [0, 1]),

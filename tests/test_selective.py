@@ -15,7 +15,7 @@ import scorewise as sw
 from scorewise import BadInput, ClassTally, Tally
 from scorewise.curves.selective import harmonic
 from scorewise.measures import augrc, aurc, excess_aurc
-from scorewise.measures.classes.selective import _of_area, _of_excess, _of_generalised
+from scorewise.measures.selective import _of_area, _of_excess, _of_generalised
 from scorewise.tallies.joint import confidence
 
 AREAS = (aurc, excess_aurc, augrc)

@@ -444,7 +444,7 @@ def test_empty_rectangle_is_told():
             ([1, 0], [1.5, 0.2]),
             r"scores from 0.2 to 1.5 lie outside \[0, 1\]; rescale them to it, or",
         ),
-        (([1, 0], [-3.0, 4.0]), r'pass kind="logit" if they are logits'),
+        (([1, 0], [-3.0, 4.0]), "declare their kind as logit if they are logits"),
         (([1, 1], [0.5, 0.2]), "no smROC curve: no negatives"),
         (([], []), "no smROC curve: no rows"),
         (([1, 0],), "scores are missing"),

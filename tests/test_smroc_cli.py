@@ -163,7 +163,8 @@ def test_scores_of_any_scale_are_refused_with_the_way_out(rows, capsys, tmp_path
     assert run(["smroc", "logits.csv", "--label", "y", "--score", "z"]) == 2
     said = capsys.readouterr().err
     assert (
-        "scores from -2 to 3.5 lie outside [0, 1]; rescale them to it, or pass --kind logit" in said
+        "scores from -2 to 3.5 lie outside [0, 1]; rescale them to it, or declare their kind as logit"
+        in said
     )
     assert run(["smroc", "logits.csv", "--label", "y", "--score", "z", "--kind", "logit"]) == 0
 

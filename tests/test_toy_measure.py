@@ -17,7 +17,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.ranking import area
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import certified
+from scorewise.tallies.coarse import certified
 
 
 @measure(group="order", title="Toy order")

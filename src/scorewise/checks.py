@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Setting
 
 MIDPOINTS = ("mean", "balanced", "median", "crossing")
 
@@ -102,4 +102,4 @@ def at_least(least: int, such_as: int, **settings: Any) -> None:
 
 def _refused(name: str, must: str, value: Any) -> BadInput:
     got = f"{value:g}" if is_number(value) and not isinstance(value, Integral) else str(value)
-    return BadInput(f"{name} must {must}; got {got}", option=name)
+    return BadInput(Setting(name), f" must {must}; got {got}")

@@ -1,22 +1,52 @@
-"""The one exception that users of scorewise see, and text that is safe to show."""
+"""The one exception that users of scorewise see, the options it names, and text that is safe to show."""
 
 from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+
+class Option(NamedTuple):
+    """A setting in a sentence: Python is told `missing="drop"`, the command line `--missing drop`.
+
+    >>> print(Option("missing", "drop"), Option("positive"), Option("clip", 1e-15))
+    missing="drop" positive= clip=1e-15
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        shown = "" if self.value is None else short(self.value)
+        return (
+            f'{self.name}="{shown[1:-1]}"'
+            if isinstance(self.value, str)
+            else f"{self.name}={shown}"
+        )
+
+
+class Setting(Option):
+    """One that is the subject of its sentence: `level` in Python, `--level` on the command line."""
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class BadInput(ValueError):  # noqa: N818  (named for the reader of the message)
     """Input that cannot be used: one sentence with column, count, first row and the way out.
 
-    The command line prints the sentence and exits with code 2. A sentence that begins with the name of a
-    setting has it as `option`, and the command line writes it as its option.
+    Options are parts of the sentence by themselves, so that the command line, which prints the sentence and
+    exits with code 2, can spell them in its way and leaves all other words as they are.
 
-    >>> raise BadInput("score is NaN in 3 rows, first at row 17; drop them or pass missing='drop'")
+    >>> raise BadInput("score is NaN in 3 rows; drop them or pass ", Option("missing", "drop"))
     Traceback (most recent call last):
-    scorewise.errors.BadInput: score is NaN in 3 rows, first at row 17; drop them or pass missing='drop'
+    scorewise.errors.BadInput: score is NaN in 3 rows; drop them or pass missing="drop"
     """
 
-    def __init__(self, sentence: str, *, option: str | None = None) -> None:
-        super().__init__(plain(sentence))  # it may quote the data, and ends in a terminal
-        self.option = option
+    def __init__(self, *parts: str | Option) -> None:
+        # it may quote the data, and ends in a terminal
+        super().__init__("".join(plain(part) for part in parts))
+        self.parts = parts
 
 
 def plain(text: object) -> str:
@@ -29,3 +59,18 @@ def plain(text: object) -> str:
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+
+def short(value: Any) -> str:
+    """A value as shown in a sentence, on one line and cut to 40 characters.
+
+    >>> short("yes"), short(10**5000)
+    ("'yes'", 'about 1e5000')
+    """
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"about {'-' if value < 0 else ''}1e{int(abs(value).bit_length() * math.log10(2))}"
+    try:
+        shown = " ".join(line.strip() for line in repr(value).splitlines())
+    except Exception:  # of an object that cannot even be shown
+        shown = f"<{type(value).__name__}>"
+    return shown if len(shown) <= 40 else shown[:37] + "..."

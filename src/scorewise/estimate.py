@@ -57,6 +57,32 @@ class Estimate:
         """No value, and the reason."""
         return cls(NAN, level=level, why=why, baseline=baseline)
 
+    @classmethod
+    def within(
+        cls,
+        bounds: tuple[float, float],
+        value: float,
+        low: float,
+        high: float,
+        level: float,
+        method: str,
+        *,
+        bound: float = 0.0,
+        baseline: float | None = None,
+        expected: float | None = None,
+        p: float | None = None,
+        caution: str = "",
+    ) -> Estimate:
+        """A value and its limits kept within bounds; limits hold the value, and lie `bound` further out.
+
+        >>> Estimate.within((0.0, 1.0), 1.0000001, 0.8, 0.9, 0.95, "Wilson", bound=0.1).low.__round__(3)
+        0.7
+        """
+        least, most = bounds
+        value = min(max(value, least), most)  # rounding may lead a little beyond
+        low, high = max(least, min(low, value) - bound), min(most, max(high, value) + bound)
+        return cls(value, low, high, level, method, "", bound, baseline, expected, p, caution)
+
     @property
     def defined(self) -> bool:
         """Whether there is a finite value."""

@@ -31,6 +31,7 @@ class Measure:
     title: str
     options: frozenset[str]
     target: float = math.nan
+    says: str = ""
 
     @property
     def best(self) -> float:
@@ -41,8 +42,8 @@ class Measure:
 
     @property
     def meaning(self) -> str:
-        """The first line of the docstring."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
+        """What it says in one sentence: the first line of the docstring, unless it was told apart."""
+        return self.says or (self.function.__doc__ or "").strip().partition("\n")[0]
 
     def skill(self, e: Estimate) -> float:
         """Share of the way from the baseline to the best value; NaN where there is no such way."""
@@ -63,7 +64,8 @@ class Measure:
 
     def under(self, settings: Mapping[str, Any], statistic: Any) -> Estimate:
         """The estimate under settings of many measures, of which it takes those that it has."""
-        return self(statistic, **{k: v for k, v in settings.items() if k in self.options})
+        known = {k: v for k, v in settings.items() if k in self.options}
+        return self.function(statistic, **known)
 
 
 MEASURES: dict[str, Measure] = {}
@@ -84,6 +86,8 @@ def measure(
     title: str = "",
     target: float = math.nan,
     of: Subject = "two classes",
+    meaning: str = "",
+    several: str = "",
 ) -> Callable[[Function], Function]:
     """Record a function as a measure, and return it unchanged.
 
@@ -92,7 +96,8 @@ def measure(
     alone. `bounds` are the ends of the possible values with the default options. Of better="near" the
     best value is the `target`, which the estimate repeats as `expected`; better="neither" says
     something of the rows alone. Measures of="several classes" take a `ClassTally`, those of="raters"
-    take `Ratings`, whatever their group.
+    take `Ratings`, whatever their group. `meaning` takes the place of the first line of the docstring;
+    `several` is the meaning for several classes of a function that takes their tally as well.
     """
     register = _REGISTERS[of]
     if group not in get_args(Group) or better not in get_args(Better):
@@ -104,6 +109,11 @@ def measure(
         raise ValueError(f'a target goes with better="near" and only there; not {target}, {better}')
 
     def record(function: Function) -> Function:
+        if several:
+            measure(
+                group=group, better=better, bounds=bounds, title=title, target=target,
+                of="several classes", meaning=several,
+            )(function)  # fmt: skip
         name = function.__name__
         known = register.get(name)
         if known is not None and known.function.__module__ != function.__module__:
@@ -112,7 +122,7 @@ def measure(
             )
         options = frozenset(list(inspect.signature(function).parameters)[1:])
         register[name] = Measure(
-            name, function, group, better, bounds, title or name, options, target
+            name, function, group, better, bounds, title or name, options, target, meaning
         )
         return function
 

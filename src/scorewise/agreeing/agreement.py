@@ -24,7 +24,7 @@ from scorewise.checks import check
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement import COEFFICIENTS
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
@@ -40,7 +40,6 @@ FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
     "krippendorff_alpha", "gwet_ac", "brennan_prediger", "kappa_max", "prevalence_index", "bias_index",
 )  # fmt: skip
-SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +136,10 @@ class Agreement(Shown, Measured):
         """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
         from scorewise.displays import CoefficientsDisplay
 
-        s = self.settings
+        names = ("interval", "level", "seed")
+        options = {name: getattr(self.settings, name) for name in names}
         return CoefficientsDisplay.from_ratings(
-            self.ratings,
-            ax=ax,
-            weights=self.weights,
-            interval=s.interval,
-            level=s.level,
-            seed=s.seed,
+            self.ratings, ax=ax, weights=self.weights, **options
         )
 
     def document(self) -> AgreeDocument:
@@ -198,8 +193,9 @@ def agree(
     if rating is not None and raters and rater is None:  # the one column of who rated
         if len(raters) > 1:
             raise BadInput(
-                f"raters= names {len(raters)} columns; with rating=, name the one column of who rated"
-            )
+                Option("raters"), f" names {len(raters)} columns; with ", Option("rating"),
+                ", name the one column of who rated",
+            )  # fmt: skip
         rater, raters = next(iter(raters)), ()
     settings: dict[str, Any] = {
         "interval": interval, "level": float(level), "seed": int(seed), "top": top,

@@ -14,8 +14,8 @@ from scorewise.checks import check
 from scorewise.columns.rating_codes import RatingList
 from scorewise.columns.ratings import RatingRows
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement_parts import Compared, apart, compared, too_many
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.inference.disagreement import Compared, apart, compared, too_many
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.document import Count, EstimateField, Share, says
@@ -134,7 +134,21 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
         kept = np.concatenate((kept, block), axis=1)
         cell, share, both = kept
         kept = kept[:, np.lexsort((cell, -both, -share))[:most]]
-    made = [_pair(r, *divmod(int(cell), many), found, weights, level) for cell in kept[0]]
+    made = []
+    for cell in kept[0]:
+        two = r.only(list(divmod(int(cell), many)))
+        names, both = two.raters or (), two.rated == 2
+        a, b = two.codes[both].T
+        w, near = two.weight[both], 1 - found.between(a, b)
+        pair = Pair(
+            first=names[0],
+            second=names[1],
+            items=amount(w.sum()),
+            agreement=share_over_items(near, np.ones(len(a)), w, two.weight2[both], level=level),
+            kappa=cohen_kappa(two, weights=weights, level=level),
+            table=two.pair(0, 1).weight.tolist() if len(r.categories) <= WIDE else None,
+        )
+        made.append(pair)
     return Pairs(rows=made, number=number)
 
 
@@ -144,29 +158,12 @@ def _shares(c: Compared, d: Disagreement) -> Floats:
         pair, place = np.unique(c.cell, return_inverse=True)
     else:
         pair, place = np.arange(c.cells), c.cell
-    size = len(pair)
-    apart = summed(place, c.weight * d.between(c.first, c.second), size)
-    both = summed(place, c.weight, size)
+    apart, both = (
+        summed(place, w, len(pair)) for w in (c.weight * d.between(c.first, c.second), c.weight)
+    )
     used = both > 0
     # rounded, so that rounding does not decide between equals
     return np.stack([pair[used], (apart[used] / both[used]).round(12), both[used]])
-
-
-def _pair(
-    r: Ratings, first: int, second: int, d: Disagreement, weights: Weights, level: float
-) -> Pair:
-    two = r.only([first, second])
-    names, both = two.raters or (), two.rated == 2
-    a, b = two.codes[both].T
-    w, w2 = two.weight[both], two.weight2[both]
-    return Pair(
-        first=names[0],
-        second=names[1],
-        items=amount(w.sum()),
-        agreement=share_over_items(1 - d.between(a, b), np.ones(len(a)), w, w2, level=level),
-        kappa=cohen_kappa(two, weights=weights, level=level),
-        table=two.pair(0, 1).weight.tolist() if len(r.categories) <= WIDE else None,
-    )
 
 
 # On which items raters differ most.
@@ -214,7 +211,17 @@ def disputed(
     d = disagreement(r, weights)
     if isinstance(d, str) or not top:
         return []
-    found = _apart(rows, d)
+    if isinstance(rows.given, RatingList):
+        found = apart(Counted.of(rows.given), d)
+    else:
+        codes, place = distinct(rows.given, len(rows.categories))
+        blocks = (codes[k : k + BLOCK] for k in range(0, len(codes), BLOCK))
+        each = [apart(Counted.of(block), d) for block in blocks]
+        found = np.concatenate([np.empty(0), *each])[place]
+    for none in (rows.count, rows.weight):
+        if none is not None:
+            found[none == 0] = 0.0
+    found = found.round(12)  # so that rounding does not decide between equals
     worst = np.flatnonzero(found > 0)
     if len(worst) > top:
         least = np.partition(found[worst], len(worst) - top)[len(worst) - top]
@@ -228,22 +235,6 @@ def disputed(
             DisputedItem(row=number, file=file, id=name, disagreement=float(found[at]), said=said)
         )
     return items
-
-
-def _apart(rows: RatingRows, d: Disagreement) -> Floats:
-    """The mean disagreement of two ratings of each item; 0 where there are no two."""
-    if isinstance(rows.given, RatingList):
-        found = apart(Counted.of(rows.given), d)
-    else:
-        codes, place = distinct(rows.given, len(rows.categories))
-        blocks = (codes[k : k + BLOCK] for k in range(0, len(codes), BLOCK))
-        each = [apart(Counted.of(block), d) for block in blocks]
-        found = np.concatenate([np.empty(0), *each])[place]
-    for amount in (rows.count, rows.weight):
-        if amount is not None:
-            found[amount == 0] = 0.0
-    # so that rounding does not decide between equals
-    return found.round(12)
 
 
 def _codes(rows: RatingRows, at: int) -> list[int]:

@@ -21,7 +21,7 @@ from scorewise.agreeing.disagreement import (
     amount,
 )
 from scorewise.agreeing.interpretation import COMMON, Baseline, ParadoxRecord
-from scorewise.columns.rating_codes import RatingList, spelled_alike
+from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.document import (
@@ -224,10 +224,10 @@ def _hints(a: Agreement) -> Iterator[str]:
     never = np.setdiff1d(np.arange(len(r.categories)), r.counted.code)
     if len(never):
         yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
-    if r.scale == "nominal" and len(r.categories) > 2 and _numbers(r.categories):
+    if r.scale == "nominal" and len(r.categories) > 2 and all(map(is_number, r.categories)):
         yield (
-            'the categories are numbers; if they have an order, scale="ordinal" or scale="interval" counts '
-            "near misses for less than other differences"
+            "the categories are numbers; if they have an order, the scale ordinal or interval counts near "
+            "misses for less than other differences"
         )
     # one word spelled in two ways, or a word for nothing
     for one, other in spelled_alike(r.categories)[:3]:
@@ -254,13 +254,6 @@ def _rare(a: Agreement) -> Iterator[str]:
             f"on {counted(round(both), 'item')} only raters agree on another category than "
             f"{quoted(common)}: too few for the intervals and words of kappa and alpha to be relied on"
         )
-
-
-def _numbers(words: tuple[str, ...]) -> bool:
-    try:
-        return all(np.isfinite(float(w)) for w in words)
-    except ValueError:
-        return False
 
 
 # The page.
@@ -304,7 +297,11 @@ def _measures(doc: AgreeDocument) -> list[Section]:
     two = doc.data.raters is not None and len(doc.data.raters) == 2
     same = ("fleiss_kappa", "conger_kappa", "light_kappa") if two else ()
     known = [m for m in doc.measures if not m.why and m.name not in same]
-    rows = [(m.title, m, interval(m), "" if m.p is None else m.p, _in_words(m)) for m in known]
+    rows = []
+    for m in known:
+        # to whole percent: it is rough
+        words = m.band and m.chances and f"{m.band} ({percent(round(m.chances[m.band], 2))})"
+        rows.append((m.title, m, interval(m), "" if m.p is None else m.p, words or ""))
     tested = {m.name for m in known if m.p is not None}
     lines = [BANDS] if any(m.band for m in known) else []
     if tested:
@@ -313,11 +310,6 @@ def _measures(doc: AgreeDocument) -> list[Section]:
     columns: dict[str, Format] = {"": "text", "Value": "value", **_level(doc)}
     columns |= {"p": "p", "In words": "text"}
     return section("Agreement", columns, rows, lines) or [Section("Agreement", lines=lines)]
-
-
-def _in_words(m: AgreementRow) -> str:
-    # to whole percent: it is rough
-    return f"{m.band} ({percent(round(m.chances[m.band], 2))})" if m.band and m.chances else ""
 
 
 def _side_by_side(doc: AgreeDocument) -> list[Section]:

@@ -14,10 +14,9 @@ from scorewise.arrays import Floats
 from scorewise.checks import at_least
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
-from scorewise.inference.agreement import coefficient
-from scorewise.inference.agreement_exact import BANDS, exact
-from scorewise.inference.agreement_parts import Rated, against, conger
+from scorewise.inference.agreement import BANDS, coefficient, exact
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
+from scorewise.inference.disagreement import Rated, parts
 from scorewise.measures.marginals import why_no_table
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.document import Count, NumberOrNaN, Share, ShareOrNaN, Word, says
@@ -162,8 +161,8 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
         return Baseline(why=d)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    parts = against(conger)(Rated.of(r, d).only(both))
-    error, expected = float(parts.observed), float(parts.chance)
+    seen = parts(Rated.of(r, d, both), "cohen_kappa", slopes=False)
+    error, expected = float(seen.observed), float(seen.chance)
     known: dict[str, Any] = {
         "error": error,
         "by_margins": expected,

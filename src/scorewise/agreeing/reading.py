@@ -15,9 +15,9 @@ from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import of_torch
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
-SQUARE = 'a square of whole numbers is read as the table of two raters; form="items" reads items x raters'
+SQUARE = "a square of whole numbers is read as the table of two raters; the form items reads items x raters"
 
 
 def read_ratings(
@@ -42,60 +42,54 @@ def read_ratings(
     named = {k: v for k, v in columns.items() if v not in (None, ())}
     amounts = {k: v for k, v in amounts.items() if v is not None}
     further = {("item" if k == "items" else k): v for k, v in amounts.items()}
-    if form is None and not named and _square(ratings):
-        found = read_ratings(
-            ratings, {}, form="table", scale=scale, categories=categories, amounts=amounts
-        )
-        return replace(found, notes=(*found.notes, SQUARE))
-    mapping = isinstance(ratings, Mapping)
-    if _files(ratings) or (
-        _columns(ratings) and (named or not mapping or _as_frame(ratings, form))
-    ):
-        chosen = {**further, **named}
-        if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
-            raise BadInput(f"{given}= is the name of a column where ratings are a file or a frame")
-        return rating_rows(
-            ratings, **chosen, form=form, scale=scale, categories=categories, encoding=encoding
-        )
-    if named:
-        raise BadInput(
-            f"{next(iter(named))}= names a column; pass a frame, a dict of columns or a file"
-        )
-    if form == "table":
-        return _table(ratings, scale, categories, amounts)
-    if form == "counts":
-        return _counts(ratings, scale, categories, further)
-    by_rater = _by_name(ratings) if mapping else _by_number(ratings)
-    return rating_rows(raters=by_rater, scale=scale, categories=categories, **further)
-
-
-def _as_frame(ratings: Mapping[Any, Any], form: Form | None) -> bool:
-    """Whether the columns of a dict are not all raters by their names."""
-    names = [str(name) for name in ratings]
-    return form is None and bool(item_column(names) or long_columns(names, Layout()))
-
-
-def _files(ratings: Any) -> bool:
-    return is_files(ratings) and ratings not in ([], ())
-
-
-def _columns(ratings: Any) -> bool:
+    options: dict[str, Any] = {"scale": scale, "categories": categories}
+    mapping, files = isinstance(ratings, Mapping), is_files(ratings) and ratings not in ([], ())
     # of the type: a lazy frame would work out its columns
-    return isinstance(ratings, Mapping) or hasattr(type(ratings), "columns")
+    frame = mapping or hasattr(type(ratings), "columns")
+    square = form is None and not named and not files and _square(ratings, frame)
+    form = "table" if square else form
+    if mapping and form is None:  # whether its columns are not all raters by their names
+        names = [str(name) for name in ratings]
+        mapping = not (item_column(names) or long_columns(names, Layout()))
+    if files or (frame and (named or not mapping)):
+        if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
+            raise BadInput(
+                Option(given), " is the name of a column where ratings are a file or a frame"
+            )
+        chosen = {**further, **named, **options}
+        found = rating_rows(ratings, **chosen, form=form, encoding=encoding)
+    elif named:
+        raise BadInput(
+            Option(next(iter(named))), " names a column; pass a frame, a dict of columns or a file"
+        )
+    elif form == "table":
+        if given := next(iter(amounts), None):
+            refused = " does not go with a table of two raters; the form items reads items x raters"
+            raise BadInput(Option(given), refused)
+        sides = None
+        if isinstance(ratings, Mapping):
+            sides = None, [text(name) for name in ratings]
+            ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
+        found = table_ratings(_array(ratings), **options, names=sides)
+    elif form == "counts":
+        if "count" in amounts:
+            raise BadInput(Option("count"), " does not go with counts of ratings; leave it out")
+        found = rating_rows(counts=_counts(ratings, categories), scale=scale, **further)
+    else:
+        found = rating_rows(raters=_by_rater(ratings), **options, **further)
+    return replace(found, notes=(*found.notes, SQUARE)) if square else found
 
 
-def _square(ratings: Any) -> bool:
+def _square(ratings: Any, frame: bool) -> bool:
     """Whether it is a square of whole numbers from 0 up, whose columns are not named as raters are.
 
     A pandas frame is, if its rows and columns have the same names.
     """
-    if _columns(ratings):
+    if frame:
         if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
             return False
         if [str(i) for i in ratings.index] != [str(c) for c in ratings.columns]:
             return False
-    elif _files(ratings):
-        return False
     try:
         array = np.asarray(of_torch(ratings, "the table of ratings"))
     except ValueError:  # rows that differ in length
@@ -110,11 +104,6 @@ def _square(ratings: Any) -> bool:
     # NaN is no whole number
     whole = array.dtype.kind in "iuf" and (array >= 0) & (array == np.floor(array))
     return bool(np.all(whole))
-
-
-def _by_name(ratings: Any) -> dict[str, Any]:
-    names, get = open_frame(ratings)
-    return get(names)
 
 
 def _array(ratings: Any) -> np.ndarray:
@@ -133,7 +122,11 @@ def _array(ratings: Any) -> np.ndarray:
     return array
 
 
-def _by_number(ratings: Any) -> dict[str, Any]:
+def _by_rater(ratings: Any) -> dict[str, Any]:
+    """A column for each rater: by name, or by number."""
+    if isinstance(ratings, Mapping):
+        names, get = open_frame(ratings)
+        return get(names)
     array = _array(ratings)
     # a column by itself is read as what it is: numbers stay numbers beside words
     rows = isinstance(ratings, list | tuple)
@@ -143,41 +136,23 @@ def _by_number(ratings: Any) -> dict[str, Any]:
     }
 
 
-def _table(
-    ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
-) -> RatingRows:
-    _none_of(amounts, 'a table of two raters; form="items" reads items x raters')
-    names = None
+def _counts(ratings: Any, categories: Sequence[Any] | None) -> dict[str, Any]:
+    """How many raters chose each category, a column for each."""
     if isinstance(ratings, Mapping):
-        names = None, [text(name) for name in ratings]
-        ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
-    return table_ratings(_array(ratings), scale=scale, categories=categories, names=names)
-
-
-def _counts(
-    ratings: Any, scale: Scale, categories: Sequence[Any] | None, amounts: Mapping[str, Any]
-) -> RatingRows:
-    _none_of({k: v for k, v in amounts.items() if k == "count"}, "counts of ratings; leave it out")
-    if isinstance(ratings, Mapping):
-        named = {text(name): column for name, column in _by_name(ratings).items()}
+        named = {text(name): column for name, column in _by_rater(ratings).items()}
         words = list(named) if categories is None else given_categories(categories)
         if sorted(words) != sorted(named):
             raise BadInput(
-                f"categories= names {listed(words)}, and there are counts of {listed(list(named))}; list "
-                f"these in their order"
+                Option("categories"),
+                f" names {listed(words)}, and there are counts of {listed(list(named))}; list ",
+                "these in their order",
             )
-        columns = [named[word] for word in words]
-    else:
-        columns = list(_array(ratings).T)
-        words = [str(w) for w in (range(len(columns)) if categories is None else categories)]
+        return {word: named[word] for word in words}
+    columns = list(_array(ratings).T)
+    words = [str(w) for w in (range(len(columns)) if categories is None else categories)]
     if len(words) != len(columns):
         raise BadInput(
-            f"categories= names {len(words)} categories, and there are counts of {len(columns)}"
+            Option("categories"),
+            f" names {len(words)} categories, and there are counts of {len(columns)}",
         )
-    by_word = dict(zip(words, columns, strict=True))
-    return rating_rows(counts=by_word, scale=scale, **amounts)
-
-
-def _none_of(amounts: Mapping[str, Any], what: str) -> None:
-    if given := next(iter(amounts), None):
-        raise BadInput(f"{given}= does not go with {what}")
+    return dict(zip(words, columns, strict=True))

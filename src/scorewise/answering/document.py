@@ -12,7 +12,7 @@ from msgspec import Meta
 from scorewise.answering.judged import WHY, Judged
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -248,9 +248,9 @@ def answers_document(a: Answers) -> AnswersDocument:
     """The document of answers; refused where there are too many groups."""
     if len(a.groups) > MANY:
         raise BadInput(
-            f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the {MANY:,} "
-            f"that are listed; name columns of fewer words with by="
-        )
+            f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the ",
+            f"{MANY:,} that are listed; name columns of fewer words with ", Option("by"),
+        )  # fmt: skip
     s = a.settings
     doc = AnswersDocument(
         settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),

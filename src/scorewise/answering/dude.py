@@ -13,8 +13,7 @@ import numpy as np
 from scorewise.columns import Missing, Place
 from scorewise.columns.csv_files import Table
 from scorewise.columns.files import Opened
-from scorewise.columns.vectors import short
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option, short
 
 GOLD, PREDICTED, CONFIDENCE = "gold", "predicted", "answers_confidence"
 _GOLD_FIELDS = ("answer_type", "answers_variants")
@@ -98,9 +97,9 @@ def _absent(
     lost = [key for key in here if key not in there]
     if lost and missing == "refuse":
         raise BadInput(
-            f"{other.name} lacks {_count(len(lost), 'question')} of {one.name}, first {short(lost[0])}; "
-            f'add what is lacking or pass missing="drop"'
-        )
+            f"{other.name} lacks {_count(len(lost), 'question')} of {one.name}, first ",
+            f"{short(lost[0])}; add what is lacking or pass ", Option("missing", "drop"),
+        )  # fmt: skip
     return len(lost)
 
 

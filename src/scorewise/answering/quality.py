@@ -15,7 +15,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.columns.texts import plain
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 Normalise: TypeAlias = Literal["plain", "squad", "none"]
 Form: TypeAlias = Callable[[str], str | None]
@@ -59,11 +59,12 @@ def former(normalise: Normalise, unanswerable: Iterable[str]) -> Form:
     one_of("normalise", normalise, get_args(Normalise))
     if isinstance(unanswerable, str) or not isinstance(unanswerable, Iterable):
         raise BadInput(
-            f"unanswerable={unanswerable!r} is no list; pass words that say there is no answer"
-        )
+            Option("unanswerable", unanswerable),
+            " is no list; pass words that say there is no answer",
+        )  # fmt: skip
     unanswerable = list(unanswerable)
     if other := [word for word in unanswerable if not isinstance(word, str)]:
-        raise BadInput(f"unanswerable= has {other[0]!r}, which is no text; pass words")
+        raise BadInput(Option("unanswerable"), f" has {other[0]!r}, which is no text; pass words")
     none = {_bare(word) for word in unanswerable} - {""}
     beginnings = tuple({word[:3].rstrip() for word in none})  # tells most answers apart at once
 
@@ -175,7 +176,9 @@ def token_f1(
 def alike(threshold: float = 0.5) -> Pairs:
     """Likeness of pairs of texts by their Levenshtein distance."""
     if not 0 < threshold <= 1:
-        raise BadInput(f"threshold={threshold!r} is not in (0, 1]; pass a number such as 0.5")
+        raise BadInput(
+            Option("threshold", threshold), " is not in (0, 1]; pass a number such as 0.5"
+        )
 
     def score(left: list[str], right: list[str]) -> Floats:
         distance = distances(left, right)
@@ -215,10 +218,10 @@ def _refuse_long(left: list[str], right: list[str]) -> None:
     for one, other in zip(left, right, strict=True):
         if len(one) * len(other) > MOST_LETTERS**2 and one != other:
             raise BadInput(
-                f"an answer of {len(other):,} letters and a gold answer of {len(one):,} are too long for "
-                f"ANLS, which compares each letter with each and takes {MOST_LETTERS:,}; shorten them, or "
-                f'pass quality="f1"'
-            )
+                f"an answer of {len(other):,} letters and a gold answer of {len(one):,} are too ",
+                f"long for ANLS, which compares each letter with each and takes {MOST_LETTERS:,}; ",
+                "shorten them, or pass ", Option("quality", "f1"),
+            )  # fmt: skip
 
 
 def same(left: list[str], right: list[str]) -> Floats:

@@ -17,7 +17,7 @@ from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.rows import warn
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.show.document import Count, Estimated, record_of, says
 from scorewise.show.shown import Shown
 
@@ -201,7 +201,7 @@ def answers(
         warn(rows.notes)
         return Answers(rows, settings)
     if source is not None and gold is not None:
-        raise BadInput("gold is given twice; pass it first, or as gold=")
+        raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
     if confidence is None:
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
     rows = answer_rows(
@@ -223,7 +223,8 @@ def _columns(by: Any) -> Mapping[str, Any] | None:
     """Columns of groups by name."""
     if isinstance(by, str):
         raise BadInput(
-            f"by='{by}' names a column, but the answers were given as columns; pass the column "
-            f"itself, or by={{'{by}': column}}"
+            Option("by", by),
+            " names a column, but the answers were given as columns; pass the column itself, or "
+            f"{{'{by}': column}}",
         )
     return by if by is None or isinstance(by, Mapping) else {"group": by}

@@ -29,7 +29,7 @@ from scorewise.columns.labels import listed
 from scorewise.columns.numbers import in_range
 from scorewise.columns.texts import Texts, check_flat
 from scorewise.columns.vectors import Numbers, Vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 Groups: TypeAlias = NDArray[np.object_]
 _MARKS = 10  # the most that a scale of marks has; beyond are percentages
@@ -190,7 +190,9 @@ def _judged(
 ) -> Compared:
     """The quality of answers by a rule."""
     if isinstance(unanswerable, str):
-        raise BadInput("unanswerable= is a single text; pass a list of words that say so")
+        raise BadInput(
+            Option("unanswerable"), " is a single text; pass a list of words that say so"
+        )
     gold, predicted = found.one("gold"), found.one("predicted")
     check_flat(predicted, names.predicted, found.place)
     form = former(normalise or rule.normalise, unanswerable)
@@ -202,28 +204,34 @@ def _rule(quality: Any, gold: Any, predicted: Any) -> str:
     """The rule that quality is made by; "own" where it is a column."""
     if not isinstance(quality, str):
         if quality is None:
-            raise BadInput('quality= is None; pass "anls", "exact", "f1" or a column of qualities')
+            raise BadInput(
+                Option("quality"), ' is None; pass "anls", "exact", "f1" or a column of qualities'
+            )
         return "own"
     if quality not in RULES:
         raise BadInput(
-            f'quality={quality!r} is not known; pass "anls", "exact", "f1" or a column of qualities'
-        )
+            Option("quality", quality),
+            ' is not known; pass "anls", "exact", "f1" or a column of qualities',
+        )  # fmt: skip
     for name, column in (("gold", gold), ("predicted", predicted)):
         if column is None:
             raise BadInput(
-                f"{name} is not given and {quality} needs it; pass it, or a column of one's own as quality="
-            )
+                f"{name} is not given and {quality} needs it; pass it, or a column of one's own ",
+                "as ", Option("quality"),
+            )  # fmt: skip
     return quality
 
 
 def _own(quality: Any, names: Sequence[str]) -> str:
     if not isinstance(quality, str):
-        raise BadInput('quality= is no text; pass "anls", "exact", "f1" or the name of a column')
+        raise BadInput(
+            Option("quality"), ' is no text; pass "anls", "exact", "f1" or the name of a column'
+        )
     if quality not in names:
         raise BadInput(
-            f"quality={quality} is neither anls, exact or f1 nor a column; the columns are "
-            f"{listed(list(names))}"
-        )
+            Option("quality", quality),
+            f" is neither anls, exact or f1 nor a column; the columns are {listed(list(names))}",
+        )  # fmt: skip
     return quality
 
 

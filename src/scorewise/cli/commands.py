@@ -107,7 +107,7 @@ class Command:
             output.tell_written(paths, result.rows)
             return
         with output.working(files):
-            doc = output.worded(result.document())
+            doc = result.document()
             made = {
                 path: imported(self.outputs[name].make)(result, Path(path).suffix.lower())
                 for name, path in paths.items()

@@ -12,7 +12,7 @@ import typer
 
 from scorewise.cli.commands import COMMANDS, imported
 from scorewise.cli.demo_data import screening_csv
-from scorewise.cli.output import show, worded, working
+from scorewise.cli.output import show, working
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.shown import render
@@ -31,7 +31,7 @@ def demonstrate(folder: str) -> None:
     with working([file]):
         evaluate = imported(COMMANDS["evaluate"].verb)
         found = evaluate(file, label="outcome", score=("risk", "sharp"), positive="ill")
-        doc = worded(found.document())
+        doc = found.document()
     write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from scorewise.errors import BadInput
+from scorewise import errors
 
 
 class Option(NamedTuple):
@@ -172,36 +172,23 @@ def flag(name: str) -> str:
     return known.flag if known and known.flag else f"--{name.replace('_', '-')}"
 
 
-# a keyword of Python and its value; what stands in quotes by itself are words of the data
-_KEYWORD = re.compile(
-    r"(?<![\w=])'[^']*'(?!\w)"
-    rf"|\b({'|'.join(OPTIONS)})=(?:\"([\w-]+)\"|'([^']*)'|([\d.e-]*\d)|(?=([\w*])))?"
-)
+def spelled(option: errors.Option) -> str:
+    """An option with its value, as it is written on the command line.
 
-
-def as_options(sentence: str) -> str:
-    """A sentence that names keywords of Python, with the options of the command line in their place.
-
-    >>> as_options('drop them or pass missing="drop"'), as_options("pass positive= or clip=1e-15")
-    ('drop them or pass --missing drop', 'pass --positive or --clip 1e-15')
-    >>> as_options("there is no column 'score=1'; pass humans= or ignore=-1")
-    "there is no column 'score=1'; pass --human or --ignore=-1"
+    >>> spelled(errors.Option("missing", "drop")), spelled(errors.Option("humans"))
+    ('--missing drop', '--human')
+    >>> spelled(errors.Option("ignore", -1)), spelled(errors.Option("classes", [0, 1]))
+    ('--ignore=-1', '--classes 0,1')
     """
-
-    def option(m: re.Match[str]) -> str:
-        if m[1] is None:
-            return m[0]
-        value = m[2] or m[3] or m[4] or ""
-        # what begins with a dash would be taken for an option
-        between = "=" if value.startswith("-") else " " if value or m[5] is not None else ""
-        return f"{flag(m[1])}{between}{value}"
-
-    return _KEYWORD.sub(option, sentence)
+    name, value = flag(option.name), option.value
+    if value is None:
+        return name
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    word = shlex.quote(",".join(map(str, value)) if listed else str(value))
+    return f"{name}{'=' if word.startswith('-') else ' '}{word}"  # a dash would begin an option
 
 
-def refusal(error: BadInput) -> str:
-    """The sentence of an error in the words of the command line."""
-    sentence, name = as_options(str(error)), error.option
-    if name in OPTIONS and sentence.startswith(f"{name} "):
-        return flag(name) + sentence.removeprefix(name)
-    return sentence
+def refusal(error: errors.BadInput) -> str:
+    """The sentence of an error with its options as they are written on the command line."""
+    words = (spelled(p) if isinstance(p, errors.Option) else p for p in error.parts)
+    return errors.plain("".join(words))

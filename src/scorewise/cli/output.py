@@ -8,13 +8,12 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from scorewise.cli.options import as_options, flag
+from scorewise.cli.options import flag
 from scorewise.errors import BadInput, plain
 from scorewise.writing import check, write_all
 
@@ -50,22 +49,6 @@ def _meant(file: str) -> list[str]:
 
         return matches(path)
     return [path]
-
-
-def worded(doc: Any) -> Any:
-    """The same document with reasons and hints that name options of the command line.
-
-    One with a seal stays as it is, which would else be broken.
-    """
-    if isinstance(doc, list):
-        return [worded(item) for item in doc]
-    if not is_dataclass(doc) or isinstance(doc, type) or hasattr(doc, "sha256"):
-        return doc
-    changed: dict[str, Any] = {f.name: worded(getattr(doc, f.name)) for f in fields(doc)}
-    changed |= {key: as_options(changed[key]) for key in changed if key.startswith("why")}
-    if "hints" in changed:
-        changed["hints"] = [as_options(hint) for hint in changed["hints"]]
-    return replace(doc, **changed)
 
 
 def deliver(doc: Any, forms: Mapping[str, str | None], files: Mapping[str, bytes]) -> None:
@@ -110,7 +93,7 @@ def tell(sentence: str) -> None:
 def tell_notes(result: Any) -> None:
     """Tell the notes of a result, each once."""
     for note in dict.fromkeys(getattr(result, "notes", ())):
-        tell(f"note: {as_options(note)}")
+        tell(f"note: {note}")
 
 
 def tell_parts(doc: Any) -> None:

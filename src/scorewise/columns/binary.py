@@ -14,7 +14,7 @@ from scorewise.columns.labels import Labels, read_labels
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.rows import Columns, Missing, Names, one_of, read
 from scorewise.columns.vectors import Numbers
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 Kind: TypeAlias = Literal["probability", "logit", "score"]
 Scores: TypeAlias = NDArray[np.floating[Any]]
@@ -156,9 +156,10 @@ def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple
         outside = (floats < 0) | (floats > 1)
         if not nearly_inside(low, high):
             raise BadInput(
-                f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); "
-                f'pass kind="logit" for log-odds or kind="score" for scores of any scale'
-            )
+                f"{name} is outside [0, 1] {place.rows(outside)} ({floats[outside.argmax()]:.6g}); ",
+                "pass ", Option("kind", "logit"), " for log-odds or ", Option("kind", "score"),
+                " for scores of any scale",
+            )  # fmt: skip
         floats, note = np.clip(floats, 0, 1), moved(name, outside, low, high, place)
     return floats, kind or ("probability" if inside else "score"), note
 

@@ -18,7 +18,7 @@ from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
 from scorewise.columns.rows import Columns, Missing, Names, one_of, read
 from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
 LARGEST = 1e100  # beyond which sums of logits leave the floats
@@ -144,15 +144,17 @@ def class_rows(
 
     if kind == "score":
         raise BadInput(
-            'kind="score" is not known for several classes; pass kind="probability" or kind="logit"'
-        )
+            Option("kind", "score"), " is not known for several classes; pass ",
+            Option("kind", "probability"), " or ", Option("kind", "logit"),
+        )  # fmt: skip
     opened = open_source(source, encoding)
     columns = class_columns(opened.names, classes)
     if confidence is not None and confidence not in opened.names:
         raise BadInput(
-            f"confidence={confidence} is neither max, margin, entropy or energy nor a column; the "
-            f"columns are {listed(opened.names)}"
-        )
+            Option("confidence", confidence),
+            " is neither max, margin, entropy or energy nor a column; the columns are ",
+            f"{listed(opened.names)}",
+        )  # fmt: skip
     asked = {
         "label": label, "score": columns, "weight": weight, "count": count,
         "own confidence": confidence,
@@ -228,12 +230,16 @@ def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
     if classes is not None and hasattr(classes, "tolist"):
         classes = classes.tolist()
     if not isinstance(classes, Iterable | None):
-        raise BadInput(f"classes={classes!r} is no list; name the classes, such as ['cat', 'dog']")
+        raise BadInput(
+            Option("classes", classes), " is no list; name the classes, such as ['cat', 'dog']"
+        )
     given = None if classes is None else tuple(text(c) for c in classes)
     if given is not None and len(set(given)) < len(given):
-        raise BadInput(f"classes={list(given)} names a class twice; give each a name of its own")
+        raise BadInput(
+            Option("classes", list(given)), " names a class twice; give each a name of its own"
+        )
     if given is not None and len(given) < 2:
-        raise BadInput(f"classes={list(given)} names too few classes; name two or more")
+        raise BadInput(Option("classes", list(given)), " names too few classes; name two or more")
     return given
 
 
@@ -249,8 +255,9 @@ def _columns(
         if given is not None and len(given) == len(columns):
             if set(given) != set(columns):
                 raise BadInput(
-                    f"classes= names {listed(list(given))}, but the columns are {listed(list(columns))}; "
-                    f"the names of the columns have to be those of the classes"
+                    Option("classes"),
+                    f" names {listed(list(given))}, but the columns are {listed(list(columns))}; ",
+                    "the names of the columns have to be those of the classes",
                 )
             columns = {c: columns[c] for c in given}
     else:
@@ -269,8 +276,8 @@ def _columns(
         )
     if given is not None and len(given) != len(columns):
         raise BadInput(
-            f"classes= names {len(given)} classes, but there are scores for {len(columns)}"
-        )
+            Option("classes"), f" names {len(given)} classes, but there are scores for {len(columns)}",
+        )  # fmt: skip
     return columns, known
 
 
@@ -414,24 +421,25 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
         starts = [0]
     if len(starts) == 2 and words:
         whole = [range(s, s + many) for s in starts]
-        given = " or ".join(f"classes={list(w) if many < LONG else w}" for w in whole)
+        one, other = (Option("classes", list(w) if many < LONG else w) for w in whole)
         raise BadInput(
-            f"{name} has {listed(words)} beside {many} columns of scores, which may be the classes 0 to "
-            f"{many - 1} or 1 to {many}; pass {given} to say which"
-        )
+            f"{name} has {listed(words)} beside {many} columns of scores, which may be the classes 0 to ",
+            f"{many - 1} or 1 to {many}; pass ", one, " or ", other, " to say which",
+        )  # fmt: skip
     if isinstance(column, Coded) and words and _unordered(column, words, starts, many):
         raise BadInput(
-            f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass classes= with "
-            f"the classes in the order of the scores"
-        )
+            f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass ",
+            Option("classes"), " with the classes in the order of the scores",
+        )  # fmt: skip
     if starts:
         first, last = starts[0], starts[0] + many - 1
         return tuple(str(k) for k in range(first, last + 1)), f"{first} to {last}"
     if len(words) != many:
         raise BadInput(
-            f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for "
-            f"{many} classes; pass classes= with their names in the order of the scores"
-        )
+            f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for ",
+            f"{many} classes; pass ", Option("classes"),
+            " with their names in the order of the scores",
+        )  # fmt: skip
     return tuple(words), listed(words)
 
 
@@ -540,12 +548,11 @@ def _kind(
         if kind is None or not near:
             row = int(outside.argmax())
             column = int(((values[row] < 0) | (values[row] > 1)).argmax())
-            way_out = (
-                'kind="probability" to take such as 0 or 1' if near else 'kind="logit" for logits'
-            )
             raise BadInput(
                 f"{names[column]} is outside [0, 1] {place.rows(outside)} "
-                f"({values[row, column]:.8g}); pass {way_out}"
+                f"({values[row, column]:.8g}); pass ",
+                Option("kind", "probability" if near else "logit"),
+                " to take such as 0 or 1" if near else " for logits",
             )
         note = moved("scores", outside, low, high, place)
         values = np.clip(values, 0, 1)
@@ -553,10 +560,10 @@ def _kind(
     apart: Bools = np.abs(total - 1) > SLACK
     if apart.any():
         raise BadInput(
-            f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 "
-            f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, divide each "
-            f'row by its sum, or pass kind="logit" for logits'
-        )
+            f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 ",
+            f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, ",
+            "divide each row by its sum, or pass ", Option("kind", "logit"), " for logits",
+        )  # fmt: skip
     return values, "probability", note
 
 
@@ -633,8 +640,9 @@ def _classes(columns: Sequence[Vector]) -> tuple[str, ...]:
     if len(found) < 2:
         said = f"only the class {found[0]!r}" if found else "no class"
         raise BadInput(
-            f"labels and decisions name {said}; pass classes= with the names of all classes"
-        )
+            f"labels and decisions name {said}; pass ", Option("classes"),
+            " with the names of all classes",
+        )  # fmt: skip
     if any(isinstance(column, Coded) and column.declared for column in columns):
         return tuple(found)
     try:

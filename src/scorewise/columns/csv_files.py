@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scorewise.columns.decoding import Source, broken, stream
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ class Whole(NamedTuple):
     columns: list[str]
     frame: pl.LazyFrame
     guard: Callable[[], AbstractContextManager[None]]
-    why: Callable[[], str | None] = lambda: None
+    why: Callable[[], BadInput | None] = lambda: None
     typed: Callable[[pl.Series], pl.Series] = lambda column: column
 
 
@@ -80,7 +80,9 @@ def _panics_apart() -> Iterator[None]:
 
 
 @contextmanager
-def guard(name: str, form: str, why: Callable[[], str | None] = lambda: None) -> Iterator[None]:
+def guard(
+    name: str, form: str, why: Callable[[], BadInput | None] = lambda: None
+) -> Iterator[None]:
     """One sentence for whatever a reader may throw."""
     import polars as pl
 
@@ -98,8 +100,8 @@ def guard(name: str, form: str, why: Callable[[], str | None] = lambda: None) ->
         EOFError,
         ValueError,
     ):
-        said = why() or f"{name} cannot be read as {form}; it is damaged or cut short"
-        raise BadInput(said) from None
+        said = f"{name} cannot be read as {form}; it is damaged or cut short"
+        raise (why() or BadInput(said)) from None
 
 
 def placed(frame: pl.LazyFrame, name: str, form: str) -> Whole:
@@ -134,7 +136,7 @@ def open_csv(source: Source, name: str) -> Table:
     """Text with a header. Missing are: nothing, NA, NaN, nan, null, NULL, None and <NA>."""
     start, end = start_of(source), end_of(source)
     if b"\0" in start:
-        raise BadInput(_zeros(start, name))
+        raise _zeros(start, name)
     separator, header = _header(_header_line(source, name), name)
     blank_lines = max(0, end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1)
     file = _Csv(source, name, separator, header, blank_lines)
@@ -209,7 +211,7 @@ class _Csv:
                 frame = self._scan(file)
             yield Whole(self.header, frame, guarded, self.why, _typed)
 
-    def why(self) -> str | None:
+    def why(self) -> BadInput | None:
         """What is wrong with the file, if that can be known."""
         return broken(self.source, self.name, "csv") or self._ragged()
 
@@ -259,7 +261,7 @@ class _Csv:
         place = {c: k for k, c in reversed(list(enumerate(self.header)))}
         return frame.select(pl.col(str(place[c])).alias(c) for c in columns)
 
-    def _ragged(self) -> str | None:
+    def _ragged(self) -> BadInput | None:
         """The first row that has more fields than the header, in a sentence."""
         width = len(self.header)
         with stream(self.source) as file:
@@ -269,7 +271,7 @@ class _Csv:
                 next((fields for fields in lines if fields), None)
                 for number, fields in enumerate(lines, start=1):
                     if len(fields) > width:
-                        return (
+                        return BadInput(
                             f"{self.name} has {len(fields)} fields in row {number} but {width} in its "
                             f"header; quote the fields that contain '{self.separator}'"
                         )
@@ -280,11 +282,12 @@ class _Csv:
         return None
 
 
-def _zeros(start: bytes, name: str) -> str:
+def _zeros(start: bytes, name: str) -> BadInput:
     """About text that has zero bytes: of UTF-16, every other one of plain letters is."""
     wide = next((e for k, e in ((1, "le"), (0, "be")) if not any(start[k:80:2])), None)
-    known = "" if wide is None else f'pass encoding="utf-16-{wide}", '
-    return f"{name} is not text in UTF-8; {known}save it as csv in UTF-8, or as parquet"
+    known = () if wide is None else ("pass ", Option("encoding", f"utf-16-{wide}"), ", ")
+    way = "save it as csv in UTF-8, or as parquet"
+    return BadInput(f"{name} is not text in UTF-8; ", *known, way)
 
 
 def _header_line(source: Source, name: str) -> str:
@@ -300,8 +303,8 @@ def _header_line(source: Source, name: str) -> str:
         return (head if end < 0 else head[:end]).decode()
     except UnicodeDecodeError:
         # a header without an end may have been cut within a letter
-        said = broken(source, name, "csv")
-        raise BadInput(said or f"{name} cannot be read as csv; its header has no end") from None
+        endless = BadInput(f"{name} cannot be read as csv; its header has no end")
+        raise (broken(source, name, "csv") or endless) from None
 
 
 def _line_end(text: bytes) -> int:

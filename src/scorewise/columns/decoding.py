@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 
 class Copy:
@@ -49,7 +49,7 @@ def check_encoding(encoding: str | None) -> None:
 
     >>> check_encoding("latn-1")
     Traceback (most recent call last):
-    scorewise.errors.BadInput: encoding=latn-1 is not known; did you mean latin-1 or latin10?
+    scorewise.errors.BadInput: encoding="latn-1" is not known; did you mean latin-1 or latin10?
     """
     if encoding is None or (isinstance(encoding, str) and _is_text(encoding)):
         return
@@ -62,7 +62,7 @@ def check_encoding(encoding: str | None) -> None:
         if near
         else "latin-1 is, for example"
     )
-    raise BadInput(f"encoding={encoding} is not known; {way}")
+    raise BadInput(Option("encoding", encoding), f" is not known; {way}")
 
 
 def _is_text(encoding: str) -> bool:
@@ -96,7 +96,7 @@ def as_utf8(
         texts = (decoder.decode(chunk, final=not chunk) for chunk in chain(chunks(), (b"",)))
         return _copy(text.encode() for text in texts)
     except UnicodeError:  # also of a lone surrogate, which no text has
-        raise BadInput(_broken(chunks, name, form, codec) or _not(name, codec)) from None
+        raise (_broken(chunks, name, form, codec) or _not(name, codec)) from None
 
 
 def _plain(encoding: str | None) -> str | None:
@@ -104,11 +104,11 @@ def _plain(encoding: str | None) -> str | None:
     return None if encoding is None or codecs.lookup(encoding).name == "utf-8" else encoding
 
 
-def broken(source: Source, name: str, form: str) -> str | None:
-    r"""A sentence about the first byte that is not UTF-8; None where all of them are.
+def broken(source: Source, name: str, form: str) -> BadInput | None:
+    r"""An error about the first byte that is not UTF-8; None where all of them are.
 
-    >>> broken("y,p\nété,1\n".encode("latin-1"), "x.csv", "csv")  # doctest: +ELLIPSIS
-    'x.csv is not text in UTF-8: byte 0xe9 in row 1 (byte 5); pass encoding="latin-1" if ...
+    >>> print(broken("y,p\nété,1\n".encode("latin-1"), "x.csv", "csv"))  # doctest: +ELLIPSIS
+    x.csv is not text in UTF-8: byte 0xe9 in row 1 (byte 5); pass encoding="latin-1" if ...
     """
     return _broken(lambda: _chunks(source), name, form, "utf-8")
 
@@ -166,7 +166,9 @@ def _copy(chunks: Iterable[bytes]) -> Source:
     return b"".join(held)
 
 
-def _broken(chunks: Callable[[], Iterator[bytes]], name: str, form: str, codec: str) -> str | None:
+def _broken(
+    chunks: Callable[[], Iterator[bytes]], name: str, form: str, codec: str
+) -> BadInput | None:
     decoder, before = codecs.getincrementaldecoder(codec)(), 0
     for chunk in chain(chunks(), (b"",)):
         kept = len(decoder.getstate()[0])
@@ -184,14 +186,17 @@ def _broken(chunks: Callable[[], Iterator[bytes]], name: str, form: str, codec: 
     return None
 
 
-def _not(name: str, codec: str, what: str = "") -> str:
+def _not(name: str, codec: str, what: str = "") -> BadInput:
     if codec == "utf-8":
-        way = 'pass encoding="latin-1" if it was saved in that, or save it in UTF-8'
-        return f"{name} is not text in UTF-8{what}; {way}"
+        return BadInput(
+            f"{name} is not text in UTF-8{what}; pass ", Option("encoding", "latin-1"),
+            " if it was saved in that, or save it in UTF-8",
+        )  # fmt: skip
     if codec in _MARKS.values():
         shown = codec.removesuffix("-sig").upper()
-        return f"{name} is not text in {shown}, as its first bytes say{what}; save it in UTF-8"
-    return f"{name} is not text in {codec}{what}; name the encoding that it was saved in"
+        way = ", as its first bytes say"
+        return BadInput(f"{name} is not text in {shown}{way}{what}; save it in UTF-8")
+    return BadInput(f"{name} is not text in {codec}{what}; name the encoding that it was saved in")
 
 
 def _where(chunks: Iterator[bytes], form: str, codec: str, at: int) -> str:

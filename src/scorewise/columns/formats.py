@@ -205,7 +205,7 @@ def records_of(data: bytes, name: str) -> list[dict[str, Any]]:
         raise BadInput(f"{name} is nested too deeply; leave out the field that is") from None
     except ValueError as problem:
         if isinstance(problem, UnicodeError):
-            raise BadInput(broken(data, name, "json") or f"{name} is not JSON") from None
+            raise (broken(data, name, "json") or BadInput(f"{name} is not JSON")) from None
         if _named_json(name):
             where = (
                 f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
@@ -257,9 +257,8 @@ def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
             ) from None
         except ValueError as problem:
             said = broken(data, name, "jsonl") if isinstance(problem, UnicodeError) else None
-            raise BadInput(
-                said or f"{name} is not JSON in line {number}; one object per line is wanted"
-            ) from None
+            wanted = f"{name} is not JSON in line {number}; one object per line is wanted"
+            raise (said or BadInput(wanted)) from None
         if not isinstance(row, dict):
             raise BadInput(
                 f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools
-from scorewise.columns.vectors import Coded, Numbers, Vector, short, spread, spreadable
-from scorewise.errors import BadInput
+from scorewise.columns.vectors import Coded, Numbers, Vector, spread, spreadable
+from scorewise.errors import BadInput, Option, short
 
 # each positive word with its counterpart
 _PAIRS = {
@@ -195,13 +195,10 @@ def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Bools, 
     if low == -1 and (high == -1 or high == 1) and _only(values, low, high):
         return values > 0, Labels("1", "-1", "1 of -1 and 1")
     if low == high:
-        raise BadInput(
-            f"{name} has one value only ({text(low)}), and it does not say whether it is the "
-            f"positive class; pass positive="
-        )
+        raise _one_only(name, text(low))
     if _only(values, low, high):
         return values == high, Labels(text(high), text(low), "last in sort order")
-    raise BadInput(_too_many_numbers(values, name))
+    raise _too_many_numbers(values, name)
 
 
 def _only(values: NDArray[Any], low: float, high: float) -> bool:
@@ -214,12 +211,12 @@ def _only(values: NDArray[Any], low: float, high: float) -> bool:
     return bool(ends == len(values))
 
 
-def _too_many_numbers(values: NDArray[Any], name: str) -> str:
+def _too_many_numbers(values: NDArray[Any], name: str) -> BadInput:
     distinct, first = np.unique(values, return_index=True)
     seen = [text(v) for v in values[np.sort(first)[:3]]]
     whole = bool((distinct == np.floor(distinct)).all())
     if not whole or len(distinct) > 20:
-        return (
+        return BadInput(
             f"{name} has {len(distinct)} distinct values, such as {', '.join(seen[:2])}: "
             f"it looks like a score; swap label and score?"
         )
@@ -235,7 +232,7 @@ def _given_number(
         return y, _given_labels(text(values[y.argmax()]), _others(values, y, low, high))
     if low == high and {wanted, low} in ({0, 1}, {-1, 1}):
         return y, Labels(_shown(wanted, values), _shown(low, values), "given")
-    raise BadInput(_absent(name, positive, [_shown(v, values) for v in np.unique(values)]))
+    raise _absent(name, positive, [_shown(v, values) for v in np.unique(values)])
 
 
 def _shown(value: Any, values: NDArray[Any]) -> str:
@@ -280,7 +277,7 @@ def _of_values(column: Coded, name: str, positive: Any) -> tuple[Bools, Labels]:
     if len(present) == 1:
         return _one_value(column, name, present[0], words)
     if len(present) > 2:
-        raise BadInput(_too_many(name, [words[i] for i in present]))
+        raise _too_many(name, [words[i] for i in present])
     a, b = present
     known = positive_of(words[a], words[b])
     if known is not None:
@@ -300,10 +297,7 @@ def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[B
     elif column.declared and len(words) == 2:
         labels = Labels(words[1], words[0], "last category")
     else:
-        raise BadInput(
-            f"{name} has one value only ({words[only]}), and it does not say whether it is the "
-            f"positive class; pass positive="
-        )
+        raise _one_only(name, words[only])
     return np.full(len(column), labels.positive == words[only]), labels
 
 
@@ -321,7 +315,7 @@ def _given_value(
         pair = pair_of(words[present[0]])
         if pair is not None and wanted.casefold() in (pair[0].casefold(), pair[1].casefold()):
             return np.zeros(len(column), dtype=bool), Labels(wanted, words[present[0]], "given")
-    raise BadInput(_absent(name, positive, [words[i] for i in present]))
+    raise _absent(name, positive, [words[i] for i in present])
 
 
 # sentences
@@ -354,12 +348,20 @@ def listed(words: list[str]) -> str:
     return ", ".join(words)
 
 
-def _too_many(name: str, words: list[str]) -> str:
-    return (
-        f"{name} has {len(words)} distinct values ({listed(words)}), not two; "
-        f"pass positive= to set one of them against the rest, or a score for each class"
-    )
+def _one_only(name: str, word: str) -> BadInput:
+    doubt = "and it does not say whether it is the positive class; pass "
+    return BadInput(f"{name} has one value only ({word}), {doubt}", Option("positive"))
 
 
-def _absent(name: str, positive: Any, words: list[str]) -> str:
-    return f"{name} is never {text(positive)!r}, given as positive=; its values are {listed(words)}"
+def _too_many(name: str, words: list[str]) -> BadInput:
+    return BadInput(
+        f"{name} has {len(words)} distinct values ({listed(words)}), not two; pass ",
+        Option("positive"), " to set one of them against the rest, or a score for each class",
+    )  # fmt: skip
+
+
+def _absent(name: str, positive: Any, words: list[str]) -> BadInput:
+    return BadInput(
+        f"{name} is never {text(positive)!r}, given as ", Option("positive"),
+        f"; its values are {listed(words)}",
+    )  # fmt: skip

@@ -11,12 +11,15 @@ import numpy as np
 from scorewise.columns.labels import distinct_words, listed
 from scorewise.columns.roles import ROLES, check_columns, known, names_items, spread
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 if TYPE_CHECKING:
     from scorewise.columns.files import Opened
 
 Form: TypeAlias = Literal["items", "table", "counts"]
+RATERS = (
+    "name a column for each rater, or for one rating in each row those of item, rater and rating"
+)
 
 
 class Layout(NamedTuple):
@@ -47,10 +50,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:
-        raise BadInput(
-            f"of the columns {listed(names)} no two can be raters; name a column for each rater, "
-            f"or item=, rater= and rating="
-        )
+        raise BadInput(f"of the columns {listed(names)} no two can be raters; {RATERS}")
     also = f"; '{item}' names the items" if item else ""
     columns = source.read(rest, ())[0]
     vectors = {n: vector(columns[n], n) for n in rest}
@@ -84,11 +84,15 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
     if twice := next((c for c in columns if columns.count(c) > 1), None):
         raise BadInput(f"column '{twice}' is given twice; name a different column for each")
     if layout.rater is not None and layout.rating is None:
-        raise BadInput("a column of raters goes with rating=, the column of what they said")
+        raise BadInput(
+            "a column of raters goes with ", Option("rating"), ", the column of what they said"
+        )
     if layout.rating is not None and layout.item is None:
-        raise BadInput("a column of ratings goes with item=, the column of what was rated")
+        raise BadInput(
+            "a column of ratings goes with ", Option("item"), ", the column of what was rated"
+        )
     if layout.rating is not None and (layout.weight or layout.count):
-        raise BadInput("weight= and count= belong to items, one row each; these rows are ratings")
+        raise BadInput("weight and count belong to items, one row each; these rows are ratings")
     return layout
 
 
@@ -118,8 +122,7 @@ def _check_alike(columns: Mapping[str, Vector]) -> None:
         if words and all(times[word] == 1 for word in words):
             raise BadInput(
                 f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), so it "
-                f"is not plain who the raters are; name a column for each rater, or for one rating in each "
-                f"row item=, rater= and rating="
+                f"is not plain who the raters are; {RATERS}"
             )
 
 
@@ -132,9 +135,9 @@ def _check_raters(columns: Mapping[str, Vector]) -> None:
     for name, column in columns.items():
         word = name.strip().lower()
         if word in _AMOUNTS:
-            is_ = "may say how many items a row stands for (count=) or how much it weighs (weight=)"
+            is_ = "may say how many items a row stands for (count) or how much it weighs (weight)"
         elif names_items(name) or _numbers_rows(column):
-            is_ = "may number or name the items (item=)"
+            is_ = "may number or name the items (item)"
         else:
             continue
         raise BadInput(
@@ -168,7 +171,7 @@ def _check_counts(columns: Mapping[str, Vector]) -> None:
         others = _quoted([n for n in columns if n != odd[0]])
         raise BadInput(
             f"column '{odd[0]}' does not look like a count of raters beside the others ({others}); name it "
-            f"with item= if it names the items, or name the columns with counts="
+            f"as item if it names the items, or name the columns of counts"
         )
 
 
@@ -181,14 +184,15 @@ def _check_ratings(columns: Mapping[str, Vector]) -> None:
         like = bool((table >= 0).all() and (table == np.floor(table)).all())
         if like and len(table) == table.shape[1]:
             raise BadInput(
-                'the columns are a square of whole numbers: the table of two raters (form="table") or a '
-                'column for each rater (form="items")?'
-            )
+                "the columns are a square of whole numbers: the table of two raters (",
+                Option("form", "table"), ") or a column for each rater (", Option("form", "items"),
+                ")?",
+            )  # fmt: skip
         if like and total[0] > 1 and (total == total[0]).all() and len(table) > 2:
             raise BadInput(
-                f'the numbers of each row add up to {total[0]:g}: counts (form="counts") or a column for '
-                f'each rater (form="items")?'
-            )
+                f"the numbers of each row add up to {total[0]:g}: counts (", Option("form", "counts"),
+                ") or a column for each rater (", Option("form", "items"), ")?",
+            )  # fmt: skip
 
 
 def _quoted(words: Sequence[str]) -> str:

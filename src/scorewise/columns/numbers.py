@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.vectors import Coded, Numbers, Vector, numeric, short, spread, spreadable
-from scorewise.errors import BadInput
+from scorewise.columns.vectors import Coded, Numbers, Vector, numeric, spread, spreadable
+from scorewise.errors import BadInput, Option, short
 
 
 @dataclass(frozen=True)
@@ -302,9 +302,9 @@ def counts(column: Numbers, name: str, place: Place) -> Ints:
         part = values != np.floor(values)
         if part.any():
             raise BadInput(
-                f"{name} is not whole {place.rows(part)} ({values[part.argmax()]:.6g}); "
-                f"pass fractions as weight= instead"
-            )
+                f"{name} is not whole {place.rows(part)} ({values[part.argmax()]:.6g}); pass ",
+                "fractions as ", Option("weight"), " instead",
+            )  # fmt: skip
     if high > 2**53 or float(values.sum(dtype=np.float64)) > 2**53:
         raise BadInput(f"{name} adds up to more than 2**53, beyond exact counting; scale it down")
     return values.astype(np.int64, copy=False)

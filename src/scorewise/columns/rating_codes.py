@@ -15,7 +15,7 @@ from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.texts import plain
 from scorewise.columns.vectors import Coded, Numbers, Vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 # a sign, a star or a dash beside a number means something: A+, A*, -1, 1-2, 0.5
 _DECORATION = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])|[:;!'\"()\[\]\s]|(?<!\d)[.,]|[.,](?!\d)")
@@ -132,12 +132,18 @@ def coded_ratings(
 def given_categories(categories: Sequence[Any]) -> list[str]:
     """The names of the categories, each once."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
-        raise BadInput(f"categories={categories!r} is no list; pass all categories in order")
+        raise BadInput(
+            Option("categories", categories), " is no list; pass all categories in order"
+        )
     words = [text(c) for c in categories]
     if len(twice := Counter(words)) < len(words):
-        raise BadInput(f"categories= names {twice.most_common(1)[0][0]!r} twice; name each once")
+        raise BadInput(
+            Option("categories"), f" names {twice.most_common(1)[0][0]!r} twice; name each once"
+        )
     if len(words) < 2:
-        raise BadInput(f"categories= names {len(words)} category; two or more are needed")
+        raise BadInput(
+            Option("categories"), f" names {len(words)} category; two or more are needed"
+        )
     return words
 
 
@@ -211,9 +217,9 @@ def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, l
     same = all(d == declared[0] for d in declared)
     if ordinal and not same:
         raise BadInput(
-            f"the columns of {listed(list(by_name))} declare their categories in different orders; pass "
-            f"categories= from the lowest to the highest"
-        )
+            f"the columns of {listed(list(by_name))} declare their categories in different ",
+            "orders; pass ", Option("categories"), " from the lowest to the highest",
+        )  # fmt: skip
     if declared and same and set(seen) <= set(declared[0]):
         order, fixed = declared[0], True
     else:
@@ -263,22 +269,23 @@ def category_values(words: list[str], scale: str, declared: bool) -> NDArray[np.
     wrong = next((w for w in words if not is_number(w)), None)
     if wrong is not None and scale in ("interval", "ratio"):
         raise BadInput(
-            f"a rating is {wrong!r}, which is no number; scale={scale!r} needs numbers, and words in an "
-            f'order are scale="ordinal" with categories='
-        )
+            f"a rating is {wrong!r}, which is no number; ", Option("scale", scale),
+            " needs numbers, and words in an order are ", Option("scale", "ordinal"), " with ",
+            Option("categories"),
+        )  # fmt: skip
     if wrong is not None and scale == "ordinal" and not declared and len(words) > 1:
         raise BadInput(
-            f"the order of the categories {listed(words)} is not known; pass categories= with all of them "
-            f"from the lowest to the highest"
-        )
+            f"the order of the categories {listed(words)} is not known; pass ", Option("categories"),
+            " with all of them from the lowest to the highest",
+        )  # fmt: skip
     if wrong is not None or scale == "ordinal":  # only the order counts
         return places
     values = np.array([float(w) for w in words])
     if scale == "ratio" and len(values) and values.min() < 0:
         raise BadInput(
-            f"a rating is {words[int(values.argmin())]}; scale='ratio' has a true zero and nothing below "
-            f'it, so pass scale="interval"'
-        )
+            f"a rating is {words[int(values.argmin())]}; ", Option("scale", "ratio"),
+            " has a true zero and nothing below it, so pass ", Option("scale", "interval"),
+        )  # fmt: skip
     return values
 
 

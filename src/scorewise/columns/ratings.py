@@ -28,7 +28,7 @@ from scorewise.columns.rating_codes import (
 from scorewise.columns.roles import class_columns
 from scorewise.columns.rows import Columns, one_of, read
 from scorewise.columns.vectors import Vector, vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -129,9 +129,9 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     many = len(layout.raters)
     if many < 2:
         raise BadInput(
-            f"there are ratings of {many} rater; agreement needs a column for each of two or "
-            f"more, or rating= for one rating in each row"
-        )
+            f"there are ratings of {many} rater; agreement needs a column for each of two or ",
+            "more, or ", Option("rating"), " for one rating in each row",
+        )  # fmt: skip
     one_of("scale", scale, get_args(Scale))
     asked = {"rating": layout.raters, "weight": layout.weight, "count": layout.count}
     found, items = _read(source, asked, layout.item)
@@ -171,10 +171,13 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
         chosen = class_columns(source.names, layout.counts, "counts")
         if categories is not None:
             raise BadInput(
-                "categories= is not needed: the columns of counts are the categories, in order"
+                Option("categories"),
+                " is not needed: the columns of counts are the categories, in order",
             )
     if layout.count is not None:
-        raise BadInput("count= goes with a column for each rater; counts have weight=")
+        raise BadInput(
+            Option("count"), " goes with a column for each rater; counts have ", Option("weight")
+        )
     if len(chosen) < 2:
         raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
     found, items = _read(source, {"counts": chosen, "weight": layout.weight}, layout.item)
@@ -208,7 +211,7 @@ def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rat
     """The table of two raters, its columns in a file or a frame."""
     if layout.weight is not None or layout.count is not None:
         which = "weight" if layout.weight is not None else "count"
-        raise BadInput(f"{which}= does not go with a table of two raters; leave it out")
+        raise BadInput(Option(which), " does not go with a table of two raters; leave it out")
     names, side = source.names, layout.item
     if side is None and _spelled(source, names[0]) == names[1:]:
         side = names[0]
@@ -262,7 +265,8 @@ def table_ratings(
     )
     if len(words) != len(found):
         raise BadInput(
-            f"categories= names {len(words)} categories, and the table has {len(found)}: {listed(words)}"
+            Option("categories"),
+            f" names {len(words)} categories, and the table has {len(found)}: {listed(words)}",
         )
     flat = numbers(vector(found.ravel(), "the table"), "the table", place)
     if (gone := flat.missing()) is not None:
@@ -310,8 +314,9 @@ def _in_order(
     if sorted(words) != sorted(columns):
         if columns != [str(k) for k in range(len(words))] or rows != columns:
             raise BadInput(
-                f"categories= names {listed(words)}, and the table has {listed(columns)}; list these in "
-                f"their order, or rename the rows and columns"
+                Option("categories"),
+                f" names {listed(words)}, and the table has {listed(columns)}; list these in ",
+                "their order, or rename the rows and columns",
             )
         return table, words
     sides = [[side.index(word) for word in words] for side in (rows, columns)]
@@ -338,9 +343,9 @@ def _refuse_margins(table: Any, last: str | None) -> None:
     if sums and ((last or "").strip().lower() in _MARGINS or large):
         named = f" ('{last}')" if last else ""
         raise BadInput(
-            f"the last row and column of the table{named} are the sums of the others; leave them out, or "
-            f"pass categories= with all names if they are a category"
-        )
+            f"the last row and column of the table{named} are the sums of the others; leave them ",
+            "out, or pass ", Option("categories"), " with all names if they are a category",
+        )  # fmt: skip
 
 
 # Ratings in long form, a row for each, brought to items x raters.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 
 Form: TypeAlias = Literal["values", "numbers", "truths", "texts", "times", "raw"]
 Gaps: TypeAlias = Literal["row", "mark", "none"]
@@ -37,7 +37,7 @@ def _words(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_QUALITY = ", or quality= with a column that says how good each answer is"
+_QUALITY = ", or as quality a column that says how good each answer is"
 
 ROLES = {
     "label": Role(
@@ -200,14 +200,14 @@ def only(role: str, likely: Sequence[str], names: Sequence[str], text: Sequence[
         return likely[0]
     if likely:
         raise BadInput(
-            f"the {role} column is not named and may be {_quoted(likely, ' or ')}; "
-            f"pass {role}= with one of them{ROLES[role].otherwise}"
-        )
+            f"the {role} column is not named and may be {_quoted(likely, ' or ')}; pass ",
+            Option(role), f" with one of them{ROLES[role].otherwise}",
+        )  # fmt: skip
     why = f", as {_quoted(text, ' and ')} holds text" if text else ""
     raise BadInput(
-        f"the {role} column is not named and no name suggests it{why}; "
-        f"pass {role}= with one of the columns {_quoted(names)}{ROLES[role].otherwise}"
-    )
+        f"the {role} column is not named and no name suggests it{why}; pass ", Option(role),
+        f" with one of the columns {_quoted(names)}{ROLES[role].otherwise}",
+    )  # fmt: skip
 
 
 def known(role: str, names: Sequence[str]) -> str | None:
@@ -285,18 +285,21 @@ def class_columns(names: Sequence[str], spec: Spec, option: str = "classes") -> 
         found = list((chosen or {str(c): str(c) for c in spec}).items())
         if len(found) < 2:
             raise BadInput(
-                f'{option}= names fewer than two columns; two or more are needed, such as "p_*"'
+                Option(option), ' names fewer than two columns; name more, such as "p_*"'
             )
     else:
         found = _spelled(spec, option) if set("=,") & set(spec) else _matched(names, spec, option)
         for what, words in zip(("class", "column"), zip(*found, strict=True), strict=False):
             if twice := next((w for w in words if words.count(w) > 1), None):
-                raise BadInput(f"{option}={spec} names the {what} '{twice}' twice; name each once")
+                raise BadInput(
+                    Option(option, spec), f" names the {what} '{twice}' twice; name each once"
+                )
         if len(found) < 2:
             of = f"the column '{found[0][1]}' only" if found else "no column"
             raise BadInput(
-                f'{option}={spec} stands for {of}; two or more are needed, such as "p_*" for p_cat and '
-                f'p_dog, or "cat=p_cat,dog=p_dog"'
+                Option(option, spec),
+                f' stands for {of}; two or more are needed, such as "p_*" for p_cat and ',
+                'p_dog, or "cat=p_cat,dog=p_dog"',
             )
     check_columns(names, [column for _, column in found])
     return dict(found)
@@ -309,8 +312,9 @@ def _spelled(spec: str, option: str) -> list[tuple[str, str]]:
         name, equals, column = (word.strip() for word in part.partition("="))
         if not name or (equals and not column):
             raise BadInput(
-                f'{option}={spec} has a part "{part.strip()}" without a class or a column; write '
-                f'"cat=p_cat,dog=p_dog"'
+                Option(option, spec),
+                f' has a part "{part.strip()}" without a class or a column; write ',
+                '"cat=p_cat,dog=p_dog"',
             )
         found.append((name, column or name))
     return found
@@ -321,7 +325,8 @@ def _matched(names: Sequence[str], spec: str, option: str) -> list[tuple[str, st
     before, star, after = spec.strip().partition("*")
     if not star or "*" in after:
         raise BadInput(
-            f'{option}={spec} is no pattern with one star; write "p_*", or "cat=p_cat,dog=p_dog"'
+            Option(option, spec),
+            ' is no pattern with one star; write "p_*", or "cat=p_cat,dog=p_dog"',
         )
     least = len(before) + len(after)
     fit = (n for n in names if n.startswith(before) and n.endswith(after) and len(n) > least)

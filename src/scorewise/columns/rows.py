@@ -16,8 +16,8 @@ from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, w
 from scorewise.columns.roles import MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
 from scorewise.columns.times import times
-from scorewise.columns.vectors import Vector, short, vector
-from scorewise.errors import BadInput, plain
+from scorewise.columns.vectors import Vector, vector
+from scorewise.errors import BadInput, Option, plain
 
 if TYPE_CHECKING:
     from scorewise.columns.files import Opened
@@ -236,8 +236,9 @@ def _gaps(
                 them = "it" if np.count_nonzero(gone) == 1 else "them"
                 empty = _empty_text(place) if isinstance(column, Texts) else ""
                 raise BadInput(
-                    f'{name} is missing {place.rows(gone)}; drop {them} or pass missing="drop"{empty}'
-                )
+                    f"{name} is missing {place.rows(gone)}; drop {them} or pass ",
+                    Option("missing", "drop"), empty,
+                )  # fmt: skip
             if ROLES[role].gaps == "row":
                 found.append((name, gone))
     return found
@@ -262,7 +263,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     if (word is None or isinstance(word, str)) and word in known:
         return
     words = " or ".join(f'"{k}"' for k in known if k is not None)
-    raise BadInput(f"{option}={short(word)} is not known; pass {option}={words}")
+    raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
 def aligned(columns: Iterable[tuple[str, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -202,21 +201,6 @@ def _hashable(value: Any) -> bool:
 def numeric(value: Any) -> bool:
     """Whether an object is a number."""
     return isinstance(value, bool | int | float) or type(value).__name__ in ("Decimal", "Fraction")
-
-
-def short(value: Any) -> str:
-    """A value as shown in a sentence, on one line and cut to 40 characters.
-
-    >>> short("yes"), short(10**5000)
-    ("'yes'", 'about 1e5000')
-    """
-    if isinstance(value, int) and abs(value) >= 10**40:
-        return f"about {'-' if value < 0 else ''}1e{int(abs(value).bit_length() * math.log10(2))}"
-    try:
-        shown = " ".join(line.strip() for line in repr(value).splitlines())
-    except Exception:  # of an object that cannot even be shown
-        shown = f"<{type(value).__name__}>"
-    return shown if len(shown) <= 40 else shown[:37] + "..."
 
 
 def spreadable(values: list[Any]) -> bool:

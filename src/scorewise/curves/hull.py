@@ -11,12 +11,12 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import rising_limits
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import certified
+from scorewise.tallies.coarse import certified
 from scorewise.tallies.losses import Loss, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,
@@ -348,7 +348,7 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     [0.0, 0.0556, 0.2778]
     """
     if bins is not None and bins < 1:
-        raise BadInput(f"bins={bins} is less than 1; 10 is usual")
+        raise BadInput(Option("bins", bins), " is less than 1; 10 is usual")
     if why := why_not_probable(t):
         raise BadInput(f"nothing to decompose: {why}")
     c = chances(t)

@@ -15,8 +15,9 @@ from scorewise.curves.hull import pool, shares, whole_curve
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import effective, z
 from scorewise.inference.tables import Formula
-from scorewise.tallies import Tally, formulas
+from scorewise.tallies import Tally
 from scorewise.tallies.confusion import Cut, on_their_scale
+from scorewise.tallies.formulas import DECISIONS
 from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.smroc import Midpoint, climbs
 from scorewise.tallies.sorting import Numbers
@@ -162,12 +163,12 @@ def precision_recall(t: Tally) -> Curve:
     (array([0. , 0.5, 1. , 1. ]), array([1.   , 1.   , 0.667, 0.5  ]))
     """
     table = thresholds(t)
-    recall, precision = table.value(formulas.sensitivity), table.value(formulas.precision)
+    recall, precision = (table.value(DECISIONS[name]) for name in ("sensitivity", "precision"))
     precision[0] = 1.0
     return Curve(recall, precision, table.threshold)
 
 
-def best_cut(t: Tally, formula: Formula = formulas.youden) -> tuple[Cut, float]:
+def best_cut(t: Tally, formula: Formula = DECISIONS["youden"]) -> tuple[Cut, float]:
     """The threshold at which a formula of tp, fp, fn, tn is largest (Youden's J unless said), and it.
 
     The highest such threshold if there are several. It is the largest value that still gives these

@@ -9,7 +9,7 @@ import numpy as np
 from scorewise.curves.selective import confident, risk_coverage
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, COLOURS, GREY
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.measures import aurc
 from scorewise.tallies import ClassTally, Confusion, Tally
 
@@ -137,7 +137,9 @@ class AnswersDisplay(canvas.Display):
         """Draw a measure of each group with its interval."""
         self, groups = cls(answers), answers.groups
         if not groups:
-            raise BadInput("there are no groups to draw; pass by= with the columns that make them")
+            raise BadInput(
+                "there are no groups to draw; pass ", Option("by"), " with the columns that make them",
+            )  # fmt: skip
         tall = max(2.4, 1.0 + LINE * sum(len(part) for part in groups.values()))
         (ax,) = self._axes(ax, (7.0, min(tall, 60.0)))
         self.points_, self.expected_ = {}, {}

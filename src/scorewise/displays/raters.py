@@ -19,9 +19,9 @@ from scorewise.columns.vectors import vector
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
 from scorewise.displays.roc import plain_curves
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement_exact import BANDS
+from scorewise.inference.agreement import BANDS
 from scorewise.inference.agreement_weights import Weights
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
@@ -69,7 +69,7 @@ class AgreementDisplay(canvas.Display):
         midpoint: AnyMidpoint = "mean",
     ) -> None:
         if not 0 <= tolerance <= 1:
-            raise BadInput(f"tolerance={tolerance!r} is not a number in [0, 1]")
+            raise BadInput(Option("tolerance", tolerance), " is not a number in [0, 1]")
         self.raters = _read_raters(raters, y, positive, kind)
         self.tolerance, self.midpoint, self.labelled = tolerance, midpoint, y is not None
 

@@ -16,7 +16,7 @@ from scorewise.drifting.document import DriftDocument, Kind, drift_document
 from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Columns, Every, Sample, check_alike, is_source, read
 from scorewise.drifting.windows import Cut, read_windows
-from scorewise.errors import BadInput, plain
+from scorewise.errors import BadInput, Option, Setting, plain
 from scorewise.estimate import number
 from scorewise.inference.paired import holm
 from scorewise.show.page import rounded_up
@@ -282,7 +282,7 @@ def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
     enough = math.ceil(2 * tests / (1 - s.level))
     return (
         f"with {tests} tests and {s.replicates:,} replicates no p-value can be small enough after "
-        f"Holm; pass replicates={enough} or more"
+        f"Holm; {enough:,} replicates or more are needed"
     )
 
 
@@ -336,28 +336,35 @@ def drift(
     """
     columns = Columns(label, score, weight, positive, kind, missing, encoding)
     if labels not in get_args(Labels):
-        raise BadInput(f'labels={labels!r} is not known; pass "both", "reference" or "none"')
+        raise BadInput(
+            Option("labels", labels), ' is not known; pass "both", "reference" or "none"'
+        )
     rule = _midpoint(midpoint)
     if time is None:
         given = {"windows": windows, "every": every, "reference_until": reference_until}
         if extra := [name for name, value in given.items() if value is not None]:
-            raise BadInput(f"{extra[0]}= cuts time into windows; pass time= with its column too")
+            raise BadInput(
+                Option(extra[0]), " cuts time into windows; pass ", Option("time"),
+                " with its column too",
+            )  # fmt: skip
         if current is None:
             raise BadInput(
-                "the current sample is missing; pass reference and current, or time= to cut one "
-                "source into windows by that column"
-            )
+                "the current sample is missing; pass reference and current, or ", Option("time"),
+                " to cut one source into windows by that column",
+            )  # fmt: skip
         a, notes = read("reference", reference, columns, labels != "none")
         b, further = read("current", current, columns, labels == "both")
         made = Drift(a, [b], _settings(level, seed, replicates, rule, 1), notes=notes + further)
     else:
         if current is not None or not is_source(reference):
-            raise BadInput("time= cuts one file or data frame; pass that alone, or two samples")
+            raise BadInput(
+                Option("time"), " cuts one file or data frame; pass that alone, or two samples"
+            )
         if labels == "reference":
             raise BadInput(
-                'labels="reference" is for two samples; with time= pass "both", or "none" to leave '
-                "the labels out"
-            )
+                Option("labels", "reference"), " is for two samples; with ", Option("time"),
+                ' pass "both", or "none" to leave the labels out',
+            )  # fmt: skip
         cut = Cut(time, windows, every, reference_until)
         a, later, notes = read_windows(reference, cut, columns, labels == "both")
         made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)
@@ -387,7 +394,7 @@ def _midpoint(given: Any) -> str | float:
         return given
     if isinstance(given, str):
         raise BadInput(
-            f"midpoint must be mean, balanced, median or a number from 0 to 1; got {given}",
-            option="midpoint",
+            Setting("midpoint"),
+            f" must be mean, balanced, median or a number from 0 to 1; got {given}",
         )
     return midpoint_of(Tally.empty(), given).value

@@ -15,7 +15,7 @@ from scorewise.columns import read as read_columns
 from scorewise.columns.binary import rows_of
 from scorewise.columns.files import is_files, open_source
 from scorewise.columns.times import Moments
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
 
 
@@ -40,10 +40,10 @@ def check_alike(a: Sample, b: Sample) -> None:
     kinds = a.tally.kind, b.tally.kind
     if kinds[0] != kinds[1]:
         raise BadInput(
-            f"the {a.name} sample has scores of kind {kinds[0]} and the {b.name} sample of kind "
-            f'{kinds[1]}; pass kind="score" (or "logit") when reading both if they are the same '
-            f"model's scores"
-        )
+            f"the {a.name} sample has scores of kind {kinds[0]} and the {b.name} sample of kind ",
+            f"{kinds[1]}; pass ", Option("kind", "score"),
+            " or logit when reading both if they are the same model's scores",
+        )  # fmt: skip
     grids = [t.coarse.grid for t in (a.tally, b.tally) if t.coarse is not None]
     if len(set(grids)) > 1:
         raise BadInput(
@@ -53,9 +53,9 @@ def check_alike(a: Sample, b: Sample) -> None:
     positives = a.tally.origin.positive, b.tally.origin.positive
     if a.labelled and b.labelled and positives[0] != positives[1]:
         raise BadInput(
-            f"the positive class is {positives[0]!r} in the {a.name} sample and {positives[1]!r} "
-            f"in the {b.name} sample; pass positive= with the same class for both"
-        )
+            f"the positive class is {positives[0]!r} in the {a.name} sample and {positives[1]!r} ",
+            f"in the {b.name} sample; pass ", Option("positive"), " with the same class for both",
+        )  # fmt: skip
 
 
 # Calendar periods of times, and what to call them.
@@ -146,7 +146,7 @@ def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sampl
         return _from_source(name, given, columns, labelled)
     if columns.weight is not None:
         raise BadInput(
-            "weight= names a column of a file or data frame; for arrays pass "
+            "weight names a column of a file or data frame; for arrays pass "
             "sw.Tally.of(y, p, weight=...) instead"
         )
     options = {"kind": columns.kind, "missing": columns.missing}
@@ -193,9 +193,9 @@ def _from_source(
     if labelled and name == "current" and label not in (None, *opened.names):
         where = ", ".join(opened.sources) or "the current sample"
         raise BadInput(  # labels come late
-            f"there is no column '{label}' in {where}; name another label, or pass labels=\"reference\" "
-            f"if its labels are not known yet"
-        )
+            f"there is no column '{label}' in {where}; name another label, or pass ",
+            Option("labels", "reference"), " if its labels are not known yet",
+        )  # fmt: skip
     rows = columns.rows(columns.read(opened, labelled), labelled)
     tally = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
     return Sample(name, tally, labelled), list(rows.notes)

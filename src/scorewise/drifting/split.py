@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import coarsen, merge_coarse
+from scorewise.tallies.coarse import merge_coarse
 from scorewise.tallies.coarse import pool as pool_tally
 from scorewise.tallies.formulas import median
 from scorewise.tallies.losses import unit
@@ -104,7 +104,7 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     (array([0.2, 0.7, 0.9]), array([1., 1., 0.]), array([0., 1., 1.]))
     """
     if (coarse := a.coarse or b.coarse) is not None:
-        a, b = (coarsen(t, coarse.grid) for t in (a, b))
+        a, b = (t.coarsen(coarse.grid) for t in (a, b))
     pair = thinned(a, b)
     score, places = _union(*pair)
     weight = np.zeros((2, 2, len(score)))

@@ -17,7 +17,7 @@ from scorewise.drifting.samples import (
     named,
     period,
 )
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
 
 
@@ -64,13 +64,15 @@ def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Tim
 
 def _check(cut: Cut) -> None:
     if cut.windows is not None and cut.every is not None:
-        raise BadInput("windows= and every= both say how time is cut; pass one of them")
+        raise BadInput(
+            Option("windows"), " and ", Option("every"), " both say how time is cut; pass one of them",
+        )  # fmt: skip
     if cut.every is not None and cut.every not in get_args(Every):
         known = ", ".join(f'"{word}"' for word in get_args(Every))
-        raise BadInput(f"every={cut.every!r} is not known; pass one of {known}")
+        raise BadInput(Option("every", cut.every), f" is not known; pass one of {known}")
     least = 1 if cut.reference_until is not None else 2
     if cut.windows is not None and cut.windows < least:
-        raise BadInput(f"windows={cut.windows} is too few; pass {least} or more")
+        raise BadInput(Option("windows", cut.windows), f" is too few; pass {least} or more")
 
 
 def _read(
@@ -91,9 +93,9 @@ def _parts(times: Moments, counts: Any, cut: Cut) -> NDArray[np.int64]:
     first = _until(times, cut.reference_until)
     if not first.any():
         raise BadInput(
-            f"no row is at or before reference_until={cut.reference_until!r}; the first is at "
-            f"{named(times[0], times[0])}"
-        )
+            "no row is at or before ", Option("reference_until", cut.reference_until),
+            f"; the first is at {named(times[0], times[0])}",
+        )  # fmt: skip
     part = np.zeros(len(times), np.int64)
     part[~first] = 1 + _numbered(times[~first], counts[~first], cut, cut.windows or 5)
     return part
@@ -105,8 +107,9 @@ def _numbered(times: Moments, counts: Any, cut: Cut, windows: int) -> NDArray[np
         part = (windows * below / max(1, counts.sum())).astype(np.int64)
     elif times.dtype.kind != "M":
         raise BadInput(
-            f"'{cut.time}' holds numbers, which have no {cut.every}; pass windows= instead"
-        )
+            f"'{cut.time}' holds numbers, which have no {cut.every}; pass ", Option("windows"),
+            " instead",
+        )  # fmt: skip
     else:
         part = period(times, cut.every)
     return np.unique(part, return_inverse=True)[1]
@@ -117,7 +120,9 @@ def _until(times: Moments, until: Any) -> NDArray[np.bool_]:
     last = moment(until, "reference_until")
     if isinstance(last, float) != (times.dtype.kind != "M"):
         said = "dates" if times.dtype.kind == "M" else "numbers"
-        raise BadInput(f"reference_until={until!r} does not fit the times, which are {said}")
+        raise BadInput(
+            Option("reference_until", until), f" does not fit the times, which are {said}"
+        )
     if isinstance(last, float):
         return np.asarray(times <= last)
     at = np.datetime64(last, "us")

@@ -293,7 +293,7 @@ def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     if t.kind == "score" and (low < 0 or high > 1) and nearly_inside(low, high):
         yield (
             f"'{name}': scores lie outside [0, 1] by at most {max(-low, high - 1):.1g}, as rounding leaves "
-            f'them; kind="probability" takes such as 0 or 1'
+            f"them; declare their kind as probability to take such as 0 or 1"
         )
     elif t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (
@@ -344,7 +344,7 @@ def _class_hints(e: ClassEvaluation) -> Iterator[str]:
     if a.defined and a.baseline is not None and a.value < a.baseline:
         yield (
             f"decisions are worse than always saying the most frequent class: are the scores in the order "
-            f"of the classes, {named(list(t.classes), 5)}? classes= gives theirs"
+            f"of the classes, {named(list(t.classes), 5)}? If not, name them in the order of the scores"
         )
     yield from _ties(t)
     if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:

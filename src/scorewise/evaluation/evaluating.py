@@ -18,7 +18,7 @@ from scorewise.columns.classes import (
 )
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import warn
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.models import Comparison, Evaluation, Settings
 from scorewise.tallies import ClassTally, Tally
@@ -81,7 +81,7 @@ def evaluate(
     if isinstance(y, Tally | ClassTally):
         _refuse(
             {"p": p, **named, **several, **further, "positive": positive},
-            "a tally has its scores and labels already; leave out {}",
+            "a tally has its scores and labels already; leave out ",
         )
         if isinstance(y, Tally):
             return Evaluation(y, settings)
@@ -129,7 +129,8 @@ def _from_columns(
     if predicted is not None:
         if is_wide(p) or confidence is not None:
             raise BadInput(
-                "predicted= goes with one confidence a row, as p; leave it out where each class has a score"
+                Option("predicted"),
+                " goes with one confidence a row, as p; leave it out where each class has a score",
             )
         given = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
         return decided_rows(None, **given, **options), "max"
@@ -137,9 +138,9 @@ def _from_columns(
         rule, own = _rule(confidence, isinstance(confidence, str | None))
         return take_classes(y, p, classes=classes, confidence=own, **options), rule
     _refuse(
-        {f"{name}=": value for name, value in several.items()},
-        "{} belongs to several classes, but p has one score a row; pass one score for each class "
-        "(n x K), or predicted= with the decisions",
+        several,
+        after=" belongs to several classes, but p has one score a row; pass one score for each class "
+        "(n x K), or the decisions as predicted",
     )
     return take(y, {"score": p}, positive=positive, **options), "max"
 
@@ -158,28 +159,32 @@ def _from_source(
     if predicted is None and classes is None:
         if confidence is not None:
             raise BadInput(
-                'confidence= belongs to several classes; pass classes= too, such as "p_*"'
-            )
+                Option("confidence"), " belongs to several classes; pass ", Option("classes"),
+                ' too, such as "p_*"',
+            )  # fmt: skip
         return binary_rows(source, score=score, positive=positive, **columns), "max"
     if score is not None and not isinstance(score, str):
         if len(score) > 1:
             raise BadInput(
-                "several classes of one model at a time; pass one score=, the confidence"
-            )
+                "several classes of one model at a time; pass one ", Option("score"),
+                ", the confidence",
+            )  # fmt: skip
         score = next(iter(score), None)
     if predicted is not None:
         if confidence is not None:
             raise BadInput(
-                "confidence= belongs to scores of each class; with predicted=, score= names its column"
-            )
+                Option("confidence"), " belongs to scores of each class; with ", Option("predicted"),
+                ", ", Option("score"), " names its column",
+            )  # fmt: skip
         known = _listed(classes)
         return decided_rows(
             source, predicted=predicted, confidence=score, classes=known, **columns
         ), "max"
     if score is not None:
         raise BadInput(
-            "score= is the confidence in decisions and goes with predicted=; with classes=, leave it out"
-        )
+            Option("score"), " is the confidence in decisions and goes with ", Option("predicted"),
+            "; with ", Option("classes"), ", leave it out",
+        )  # fmt: skip
     rule, own = _rule(confidence, confidence is None or confidence in get_args(Rule))
     return class_rows(source, classes, confidence=own, **columns), rule
 
@@ -196,9 +201,10 @@ def _listed(classes: Any) -> Sequence[str] | None:
     names = [c.strip() for c in classes.split(",")] if isinstance(classes, str) else list(classes)
     if not all(names) or any(mark in str(name) for name in names for mark in "*="):
         raise BadInput(
-            f"classes={classes} beside predicted= lists the names of the classes, such as "
-            f'"cat,dog,bird"; leave it out to take those that occur'
-        )
+            Option("classes", classes), " beside ", Option("predicted"),
+            ' lists the names of the classes, such as "cat,dog,bird"; leave it out to take those ',
+            "that occur",
+        )  # fmt: skip
     return names
 
 
@@ -229,7 +235,10 @@ def class_tally(
     <ClassTally: 2 rows of 2 classes (probability)>
     """
     if classes is None and predicted is None:
-        raise BadInput('classes= is missing; pass a pattern such as classes="p_*", or predicted=')
+        raise BadInput(
+            Option("classes"), " is missing; pass a pattern such as ", Option("classes", "p_*"),
+            ", or ", Option("predicted"),
+        )  # fmt: skip
     rows, rule = _from_source(
         source,
         {"label": label, "score": score, "encoding": encoding},
@@ -244,16 +253,18 @@ def class_tally(
     return ClassTally.of_decided(rows, sources=rows.place.sources)
 
 
-def _refuse(options: Mapping[str, Any], sentence: str) -> None:
+def _refuse(options: Mapping[str, Any], before: str = "", after: str = "") -> None:
     """Refuse options that are given and do not belong there."""
-    if extra := [name for name, value in options.items() if value is not None]:
-        raise BadInput(sentence.format(" and ".join(extra)))
+    kind = Option if after else Setting
+    extra = [(" and ", kind(name)) for name, value in options.items() if value is not None]
+    if extra:
+        raise BadInput(before, *[part for pair in extra for part in pair][1:], after)
 
 
 def _refuse_binary(positive: Any, threshold: float) -> None:
     """Refuse what means nothing for several classes."""
     _refuse(
-        {"positive=": positive, "threshold=": None if threshold == Settings.threshold else 1},
-        "{} belongs to two classes; of several, the class of the highest score is the decision "
+        {"positive": positive, "threshold": None if threshold == Settings.threshold else 1},
+        after=" belongs to two classes; of several, the class of the highest score is the decision "
         "(evaluate one class against the rest for a threshold)",
     )

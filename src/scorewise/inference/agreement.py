@@ -3,192 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from itertools import combinations
-from typing import NamedTuple
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.errors import BadInput
-from scorewise.inference import agreement_parts as parts
-from scorewise.inference.agreement_parts import Parts, Rated, mean_cohen
 from scorewise.inference.agreement_weights import (
-    Disagreement,
     Identity,
-    Linear,
+    MidRanks,
     Quadratic,
     Weights,
     all_or_nothing,
     disagreement,
-    named,
+    of_table,
     unit,
 )
+from scorewise.inference.disagreement import (
+    ALPHA,
+    BY_RATER,
+    LEAST,
+    Margins,
+    Rated,
+    apart,
+    each_pair,
+    fractions,
+    mean_cohen,
+    parts,
+)
 from scorewise.inference.scales import one_row
-from scorewise.tallies.formulas import mid_ranks
+from scorewise.tallies.rating_patterns import summed
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sorting import kept
 
-Lone = Callable[[Rated, float], Floats]
-Said = tuple[Floats, Floats]  # shares of the categories, and the mean disagreement with each
-_ROUNDING = 1e-14
-_TABLE = 64  # categories of which every pair is looked at
 NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
-PAIRED = (*TWO_RATERS, "krippendorff_alpha", "percent_agreement")  # without single ratings
+PAIRED = (*TWO_RATERS, ALPHA, "percent_agreement")  # without single ratings
 SHARES = ("percent_agreement", "brennan_prediger")  # of which the interval is Wilson's own
-BY_RATER = (*TWO_RATERS, "conger_kappa", "light_kappa")
-Formula = Callable[[Rated], Parts]
-_FORMULAS: dict[str, Formula] = {
-    "percent_agreement": parts.against(parts.none),
-    "fleiss_kappa": parts.against(parts.fleiss),
-    "scott_pi": parts.against(parts.fleiss),
-    "conger_kappa": parts.against(parts.conger),
-    "cohen_kappa": parts.against(parts.conger),
-    "gwet_ac": parts.against(parts.gwet),
-    "brennan_prediger": parts.against(parts.brennan),
-    "krippendorff_alpha": parts.alpha,
-}
-TESTED = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha")
-COEFFICIENTS = (*_FORMULAS, "light_kappa")
+COEFFICIENTS = (
+    "percent_agreement", "fleiss_kappa", "scott_pi", "conger_kappa", "cohen_kappa", "gwet_ac",
+    "brennan_prediger", ALPHA, "light_kappa",
+)  # fmt: skip
+UNTESTED = ("percent_agreement", "gwet_ac", "brennan_prediger")  # which mean another chance
 MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
-FEW = 10  # items that decide chance, below which intervals with weights do not hold
 METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
-
-
-class Null(NamedTuple):
-    """The standard error if raters were independent, and how much an item moves chance then.
-
-    `guessed` is the mean square of an item's lean (see `Parts`) where raters are independent, `agreed`
-    where all of them say the same of it.
-    """
-
-    error: float
-    guessed: float
-    agreed: float
-
-
-def null_of_two(x: Rated, chance: float) -> Null:
-    """Of Cohen's kappa, each rater with their own shares (Fleiss, Cohen and Everitt 1969)."""
-    a, b = x.by_rater()
-    of_a, of_b = x.kernel.spread(b), x.kernel.spread(a)
-    error = math.sqrt(_variance(x.kernel, (a, of_a), (b, of_b)) / x.worth) / chance
-    alone = _spread(a, of_a) + _spread(b, of_b)
-    both = _spread((a + b) / 2, of_a + of_b)
-    return Null(error, 1 + alone / chance**2, 1 + both / chance**2)
-
-
-def null_of_many(x: Rated, chance: float, *, ranks: bool = False, lone: Lone | None = None) -> Null:
-    """Of the others, with the shares of all raters together (Fleiss, Nee and Landis 1979).
-
-    An item with m ratings says 2 / (m (m - 1)) times as much of chance as one pair. `ranks` says that the
-    disagreement is that of mid-ranks, and `lone` how single ratings count where agreement is seen on
-    other items than the shares.
-    """
-    paired = x.rated >= 2
-    m = x.rated[paired].astype(np.float64)
-    times = m if lone is None else np.ones(len(m))  # alpha weighs items by their ratings
-    each = x.weight[paired] * times
-    total = float(each.sum())
-    p = x.shares(np.where(paired, x.weight, 0.0))
-    p = p / p.sum()
-    kernel: Disagreement = x.kernel
-    if ranks:
-        assert isinstance(x.kernel, Quadratic)
-        kernel = Quadratic(mid_ranks(p, x.kernel.values))
-    pairs = float((x.weight2[paired] * times**2 * 2 / (m * (m - 1))).sum()) / total**2
-    said = kernel.spread(p)
-    variance = _variance(kernel, (p, said), (p, said)) * pairs
-    own = _spread(p, said)
-    if lone is not None:
-        counted = lone(x, total)
-        variance += own * float((x.weight2[x.listed.item] * counted**2).sum())
-    moved = 4 * own / chance**2
-    return Null(
-        math.sqrt(variance) / chance, 1 + moved * float((each / m).sum()) / total, 1 + moved
-    )
-
-
-def together(x: Rated, total: float) -> Floats:
-    """How each rating counts in observed less expected agreement, where raters share one distribution."""
-    seen = np.where(x.rated >= 2, 1 / total, 0.0)
-    each = 2 / x.rated * (seen - 1 / float(x.weight.sum()))
-    return each[x.listed.item]
-
-
-def by_rater(x: Rated, total: float) -> Floats:
-    """The same where each rater keeps their own."""
-    item, rater = x.listed.item, x.listed.rater
-    rated = np.bincount(rater, x.weight[item], x.listed.shape[1])
-    used = rated > 0
-    each = np.where(x.rated >= 2, 2 / (x.rated * total), 0.0)
-    expected = np.where(used, 2 / (np.count_nonzero(used) * np.where(used, rated, 1.0)), 0.0)
-    return each[item] - expected[rater]
-
-
-def _variance(d: Disagreement, first: Said, second: Said) -> float:
-    """Of the disagreement of two independent ratings, beyond what either of them says alone."""
-    (a, of_a), (b, of_b) = first, second
-    if (
-        len(a) <= _TABLE
-    ):  # a sum of squares, which cancels nothing where a rater hardly ever differs
-        every = np.arange(len(a), dtype=np.int32)
-        left = d.between(every[:, None], every) - of_a[:, None] - of_b + float((a * of_a).sum())
-        found = float(a @ (left * left) @ b)
-        return found if found > _ROUNDING**2 else 0.0
-    alone = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
-    found = d.squares(a, b) + float((a * of_a).sum()) ** 2 - alone
-    return found if found > _ROUNDING else 0.0
-
-
-def _spread(share: Floats, values: Floats) -> float:
-    """The variance of numbers of the categories."""
-    return max(0.0, float((share * values * values).sum()) - float((share * values).sum()) ** 2)
-
-
-def most_kappa(r: Ratings, weights: Weights = None) -> float | str:
-    """The largest Cohen's kappa of a table with these margins, or why it is not known.
-
-    >>> round(most_kappa(Ratings.of_table([[25, 10], [15, 20]])), 4)
-    0.8571
-    """
-    found = subject(r, "cohen_kappa", weights)
-    if isinstance(found, str):
-        return found
-    parts = found.formula(found.rated)
-    if why := constant(r, found.rated, parts):
-        return why
-    least = _least(found.rated)
-    if least is None:
-        return "the largest kappa is known for identity, linear and quadratic weights"
-    return 1 - least / float(parts.chance)
-
-
-def _least(x: Rated) -> float | None:
-    """The least disagreement of two raters with these margins."""
-    a, b = x.by_rater()
-    if isinstance(x.kernel, Identity):
-        return float(np.maximum(a - b, 0.0).sum())
-    if isinstance(x.kernel, Linear | Quadratic):
-        far = _coupled(a, b, x.kernel.values)
-        return float(far[0] if isinstance(x.kernel, Linear) else far[1])
-    return None
-
-
-def _coupled(first: Floats, second: Floats, values: Floats) -> tuple[float, float]:
-    """Mean distance and squared distance of the numbers when both raters put items in one order."""
-    order = np.argsort(values, kind="stable")
-    v = values[order]
-    ends = [p[order].cumsum() for p in (first, second)]
-    cuts = np.sort(np.concatenate(ends))
-    mass = np.diff(cuts, prepend=0.0)
-    middle = cuts - mass / 2
-    a, b = (v[np.minimum(np.searchsorted(e, middle), len(v) - 1)] for e in ends)
-    return float((mass * np.abs(a - b)).sum()), float((mass * (a - b) ** 2).sum())
-
-
-_LONE = {"scott_pi": together, "fleiss_kappa": together, "conger_kappa": by_rater}
+FEW = 10  # items that decide chance, below which intervals with weights do not hold
+BANDS = {
+    "none": Fraction(0),
+    "slight": Fraction(1, 5),
+    "fair": Fraction(2, 5),
+    "moderate": Fraction(3, 5),
+    "substantial": Fraction(4, 5),
+    "almost perfect": Fraction(1),
+}  # the words for coefficients, each with its upper end, which is included
+MOST_EXACT = 1 << 18  # ratings of patterns, of which there are fractions
+MOST_CATEGORIES = 1 << 9
+_TABLE = 64  # categories of which every pair is looked at
+_IRRATIONAL = ("radical", "circular", "bipolar")
 
 
 class Moments(NamedTuple):
@@ -232,14 +106,6 @@ class Coefficient(NamedTuple):
     why: str = ""
 
 
-class Subject(NamedTuple):
-    """What a coefficient is made from: its formula, the ratings it uses, and where these are."""
-
-    formula: Formula
-    rated: Rated
-    used: NDArray[np.bool_]
-
-
 def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     """The coefficient of that name (see COEFFICIENTS) with those weights of partial agreement.
 
@@ -247,180 +113,195 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     >>> round(c.value, 4), round(c.se, 4), round(c.null, 4), round(c.expected, 4)
     (0.4, 0.127, 0.1386, 0.5)
     """
+    x = rated(r, name, weights)
+    if isinstance(x, str):
+        return Coefficient(NAN, why=x)
+    items = x.worth
     if name == "light_kappa":
-        plain = isinstance(weights, str | None)  # a table of one's own has no name to keep it under
-        return kept(r, (name, weights), lambda: _light(r, weights)) if plain else _light(r, weights)
-    found = subject(r, name, weights)
-    return Coefficient(NAN, why=found) if isinstance(found, str) else _measured(r, name, found)
-
-
-def subject(r: Ratings, name: str, weights: Weights) -> Subject | str:
-    """The formula and the ratings it uses, or why there is no such coefficient."""
-    if name not in _FORMULAS:
-        raise BadInput(f"no coefficient is named {name}; there are {', '.join(COEFFICIENTS)}")
-    if why := _lacking(r, name):
-        return why
-    formula = _FORMULAS[name]
-    weights = chosen(r, name, weights)
-    if isinstance(weights, str) and weights == MIDRANKS:
-        formula, kernel = parts.alpha_of_ranks, Quadratic(unit(r.values))
+        made = partial(mean_cohen, x, r.raters or ())
+        # a table of weights has no name to keep it under
+        mean = kept(r, (name, weights), made) if isinstance(weights, str | None) else made()
+        if isinstance(mean, str):
+            return Coefficient(NAN, why=mean)
+        ratio, observed, chance, items, moved = mean
+        # what items do to chance, of all pairs at once
+        lean = parts(x, "conger_kappa").lean
+        own = ratio * lean - moved
     else:
-        kernel = disagreement(r, weights)  # type: ignore[assignment]
-    if isinstance(kernel, str):
-        return kernel
-    used = np.ones(len(r), np.bool_)
-    if name in PAIRED:
-        used = r.rated >= 2
-    x = Rated.of(r, kernel)
-    x = x if used.all() else x.only(used)
-    return "one item" if one_row(x.worth) else Subject(formula, x, used)
+        observed, chance, own, lean = parts(x, name)
+        if why := _no_room(r, x, chance):
+            return Coefficient(NAN, why=why)
+        ratio = float(observed / chance)
+        moved = ratio * lean - own
+    factor = 1.0 if name in TWO_RATERS else x.worth / (x.worth - 1)
+    slope = np.zeros(len(r))
+    slope[x.used] = moved / float(r.weight[x.used].sum())
+    null, guessed, agreed = (NAN, NAN, NAN) if name in UNTESTED else _null(x, name, float(chance))
+    square, cube, lean2, both = (
+        float((x.weight2 * y).sum()) for y in (own**2, own**3, lean**2, lean * own)
+    )
+    share, within = 1 / x.worth, x.apart[x.said.rated >= 2]
+    skew = max(cube / square * share, 0.0) if name not in SHARES and square > 0 else 0.0
+    whole = bool(((within == 0) | (within == 1)).all())
+    few = name not in UNTESTED and 1 / lean2 < FEW and not all_or_nothing(x.kernel)
+    return Coefficient(
+        value=0.0 if abs(1 - ratio) < 1e-12 else 1 - ratio,  # but for rounding
+        se=math.sqrt(factor * float((x.weight2 * moved * moved).sum())),
+        df=math.inf if name == "cohen_kappa" else items - 1,
+        observed=float(1 - observed),
+        expected=float(1 - chance),
+        items=items,
+        null=null,
+        slope=slope,
+        moments=Moments(lean2, both, square, guessed * share, agreed * share, skew, whole),
+        caution=f"chance rests on about {max(round(1 / lean2), 1)} of {round(x.worth)} items"
+        if few  # rare categories that are far away, where disagreement is of degrees
+        else "",
+    )
 
 
-def chosen(r: Ratings, name: str, weights: Weights) -> Weights:
-    """The weights; those of alpha are, unless told, its metric for the scale."""
-    if name != "krippendorff_alpha":
-        return named(r, weights) if isinstance(weights, str | None) else weights
-    return METRICS[r.scale] if weights is None else weights
-
-
-def _lacking(r: Ratings, name: str) -> str:
-    """Why the ratings do not suffice, or nothing."""
+def rated(r: Ratings, name: str, weights: Weights) -> Rated | str:
+    """The ratings that a coefficient uses, or why there is no such coefficient."""
+    if name not in COEFFICIENTS:
+        raise BadInput(f"no coefficient is named {name}; there are {', '.join(COEFFICIENTS)}")
     if not len(r):
         return "no items"
-    if name in BY_RATER and r.raters is None:
+    raters = r.given.shape[1]
+    if name in (*BY_RATER, *TWO_RATERS, "light_kappa") and r.raters is None:
         return "it is not known which rater said what"
-    if name in TWO_RATERS and r.given.shape[1] != 2:
-        return f"{r.given.shape[1]} raters; this needs two"
-    if not (r.rated >= 2).any():
-        raters = len(np.unique(r.listed.rater))
-        return "one rater" if raters < 2 else "no item has two ratings"
+    if name in TWO_RATERS and raters != 2:
+        return f"{raters} raters; this needs two"
+    two = r.rated >= 2
+    if not two.any():
+        return "one rater" if len(np.unique(r.listed.rater)) < 2 else "no item has two ratings"
     if len(r.categories) < 2 and name != "percent_agreement":
         return f"all ratings are {r.categories[0]}"
-    return ""
+    if name == ALPHA and weights is None:
+        weights = METRICS[r.scale]
+    ranks = isinstance(weights, str) and weights == MIDRANKS
+    kernel = MidRanks(unit(r.values)) if ranks else disagreement(r, weights)
+    if isinstance(kernel, str):
+        return kernel
+    x = Rated.of(r, kernel, two if name in PAIRED else np.ones(len(r), np.bool_))
+    return "one item" if one_row(x.worth) else x
 
 
-def _measured(r: Ratings, name: str, s: Subject) -> Coefficient:
-    x = s.rated
-    found = s.formula(x)
-    if why := constant(r, x, found):
-        return Coefficient(NAN, why=why)
-    own, lean = found.own(), found.lean()
-    moved = found.observed / found.chance * lean - own
-    large = name in TWO_RATERS
-    factor = 1.0 if large else x.worth / (x.worth - 1)
-    se = math.sqrt(factor * float((x.weight2 * moved * moved).sum()))
-    slope = np.zeros(len(r))
-    slope[s.used] = moved / float(r.weight[s.used].sum())
-    cohen = name == "cohen_kappa"
-    null = _null(name, x, s, float(found.chance))
-    moments = _moments(x, own, lean, null, skewed=name not in SHARES)
-    return Coefficient(
-        value=_zeroed(float(found.value)),
-        se=se,
-        df=math.inf if cohen else x.worth - 1,
-        observed=float(1 - found.observed),
-        expected=float(1 - found.chance),
-        items=x.worth,
-        null=null.error,
-        slope=slope,
-        moments=moments,
-        caution=_few(x, moments) if name in TESTED else "",
-    )
-
-
-def _moments(x: Rated, own: Floats, lean: Floats, null: Null, *, skewed: bool = True) -> Moments:
-    square, cube = (float((x.weight2 * own**k).sum()) for k in (2, 3))
-    share = 1 / x.worth
-    apart = x.apart[x.rated >= 2]
-    return Moments(
-        lean2=float((x.weight2 * lean * lean).sum()),
-        both=float((x.weight2 * lean * own).sum()),
-        own2=square,
-        guessed=null.guessed * share,
-        agreed=null.agreed * share,
-        skew=max(cube / square * share, 0.0) if skewed and square > 0 else 0.0,
-        whole=bool(((apart == 0) | (apart == 1)).all()),
-    )
-
-
-def _zeroed(value: float) -> float:
-    """What is 0 but for rounding is 0."""
-    return 0.0 if abs(value) < 1e-12 else value
-
-
-def constant(r: Ratings, x: Rated, found: Parts) -> str:
+def _no_room(r: Ratings, x: Rated, chance: Any) -> str:
     """Why chance leaves no room for disagreement, or nothing."""
-    if found.chance > 1e-14:
+    if chance > LEAST:
         return ""
     said = np.unique(x.said.code)
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
-    if found.chance > 0:
+    if chance > 0:
         return "all categories but one are too rare for floating point"
     return "by chance alone all ratings would agree"
 
 
-def _null(name: str, x: Rated, s: Subject, chance: float) -> Null:
-    """How it varies if raters were independent; NaN where chance means something else."""
+def _null(x: Rated, name: str, chance: float) -> tuple[float, float, float]:
+    """The standard error if raters were independent, and how much an item moves chance then.
+
+    Of Cohen's kappa, each rater with their own shares (Fleiss, Cohen and Everitt 1969); of the others, with
+    the shares of all raters together (Fleiss, Nee and Landis 1979). An item with m ratings says
+    2 / (m (m - 1)) times as much of chance as one pair. How much it moves chance is the mean square of an
+    item's lean (see `Parts`): where raters are independent, and where all of them say the same of it.
+    """
+    two = x.said.rated >= 2
+    m = x.said.rated[two].astype(np.float64)
+    times = m if name == ALPHA else np.ones(len(m))  # alpha weighs items by their ratings
+    each = x.weight[two] * times
+    total = float(each.sum())
     if name == "cohen_kappa":
-        return null_of_two(x, chance)
-    if name not in TESTED:
-        return Null(NAN, NAN, NAN)
-    ranks = s.formula is parts.alpha_of_ranks
-    return null_of_many(x, chance, ranks=ranks, lone=_LONE.get(name))
+        a, b = Margins.of(x, name).share
+    else:
+        said = np.where(two, x.weight, 0.0)[x.said.at] * x.said.times
+        a = b = summed(x.said.code, said / said.sum(), x.kernel.categories)
+    kernel = x.kernel.of_shares(a) if isinstance(x.kernel, MidRanks) else x.kernel
+    of_a, of_b = kernel.spread(b), kernel.spread(a)
+    # the variance of the disagreement of two ratings, beyond what either of them says alone
+    mean, least = float((a * of_a).sum()), 1e-14
+    if (
+        len(a) <= _TABLE
+    ):  # a sum of squares, which cancels nothing where a rater hardly ever differs
+        every = np.arange(len(a), dtype=np.int32)
+        left = kernel.between(every[:, None], every) - of_a[:, None] - of_b + mean
+        variance, least = float(a @ (left * left) @ b), least**2
+    else:
+        alone_too = float((a * of_a * of_a).sum() + (b * of_b * of_b).sum())
+        variance = kernel.squares(a, b) + mean**2 - alone_too
+    pairs = float((x.weight2[two] * times**2 * 2 / (m * (m - 1))).sum()) / total**2
+    variance = variance * pairs if variance > least else 0.0
+    share, apart_of = np.stack((a, b, (a + b) / 2)), np.stack((of_a, of_b, of_a + of_b))
+    spread = (share * apart_of**2).sum(1) - (share * apart_of).sum(1) ** 2
+    *each_alone, both = np.maximum(spread, 0.0).tolist()
+    alone = sum(each_alone)
+    if name in ("fleiss_kappa", "conger_kappa"):  # single ratings count in the shares alone
+        item, expected = x.listed.item, 1 / x.said.rated[x.listed.item]
+        if name == "conger_kappa":
+            margins = Margins.of(x, name)
+            group = margins.cell // kernel.categories
+            expected = 1 / (margins.total[group] * len(margins.total))
+        counted = np.where(two, 1 / (x.said.rated * total), 0.0)[item] - expected
+        variance += 2 * alone * float((x.weight2[item] * counted**2).sum())
+    guessed = 2 * alone * float((each / m).sum()) / total
+    return math.sqrt(variance) / chance, 1 + guessed / chance**2, 1 + both / chance**2
 
 
-def _light(r: Ratings, weights: Weights) -> Coefficient:
-    """The mean of Cohen's kappa over all pairs of raters."""
-    if why := _lacking(r, "light_kappa"):
-        return Coefficient(NAN, why=why)
-    kernel = disagreement(r, weights)
-    if isinstance(kernel, str):
-        return Coefficient(NAN, why=kernel)
-    x = Rated.of(r, kernel)
-    if one_row(x.worth):
-        return Coefficient(NAN, why="one item")
-    found = mean_cohen(x, r.raters or ())
-    if isinstance(found, str):
-        return Coefficient(NAN, why=found)
-    moved = found.slope
-    variance = float((x.weight2 * moved * moved).sum()) * x.worth / (x.worth - 1)
-    null = null_of_many(x, 1 - found.expected, lone=_alone)
-    # what items do to chance, of all pairs at once
-    lean = _FORMULAS["conger_kappa"](x).lean()
-    moments = _moments(x, (1 - found.value) * lean - moved, lean, null)
-    return Coefficient(
-        value=_zeroed(found.value),
-        se=math.sqrt(variance),
-        df=found.items - 1,
-        observed=found.observed,
-        expected=found.expected,
-        items=found.items,
-        null=null.error,
-        slope=moved / float(r.weight.sum()),
-        moments=moments,
-        caution=_few(x, moments),
+def most_kappa(r: Ratings, weights: Weights = None) -> float | str:
+    """The largest Cohen's kappa of a table with these margins, or why it is not known.
+
+    >>> round(most_kappa(Ratings.of_table([[25, 10], [15, 20]])), 4)
+    0.8571
+    """
+    x = rated(r, "cohen_kappa", weights)
+    if isinstance(x, str):
+        return x
+    chance = float(parts(x, "cohen_kappa", slopes=False).chance)
+    if why := _no_room(r, x, chance):
+        return why
+    a, b = Margins.of(x, "cohen_kappa").share
+    if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
+        return "all categories but one are too rare for floating point"
+    if isinstance(x.kernel, Identity):
+        return 1 - float(np.maximum(a - b, 0.0).sum()) / chance
+    if not isinstance(x.kernel, Quadratic):
+        return "the largest kappa is known for identity, linear and quadratic weights"
+    # both raters put items in one order
+    order = np.argsort(x.kernel.values, kind="stable")
+    ends = [p[order].cumsum() for p in (a, b)]
+    cuts = np.sort(np.concatenate(ends))
+    mass = np.diff(cuts, prepend=0.0)
+    first, second = (
+        order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
     )
+    return 1 - float((mass * x.kernel.between(first, second)).sum()) / chance
 
 
-def _few(x: Rated, m: Moments) -> str:
-    """Why too few items decide chance, where disagreement is of degrees: rare categories far away."""
-    items = 1 / m.lean2
-    if items >= FEW or all_or_nothing(x.kernel, x.many):
-        return ""
-    return f"chance rests on about {max(round(items), 1)} of {round(x.worth)} items"
+def exact(r: Ratings, name: str, weights: Weights = None) -> Fraction | None:
+    """The coefficient as a fraction; None where it does not exist, is not rational or takes too long.
 
+    Weights and numbers of categories that are floats are the fractions that these are.
 
-def _alone(x: Rated, total: float) -> Floats:
-    """Each pair is judged by the shares on its own items, so that single ratings say nothing."""
-    return np.zeros(len(x.listed.item))
-
-
-def cohen_pairs(r: Ratings, weights: Weights) -> Iterator[Subject]:
-    """Cohen's kappa of each pair of raters, where Light's kappa exists."""
-    kernel = disagreement(r, weights)
-    assert not isinstance(kernel, str)
-    x = Rated.of(r, kernel)
-    for k, j in combinations(range(r.given.shape[1]), 2):
-        both = (r.said_by(k) >= 0) & (r.said_by(j) >= 0)
-        yield Subject(_FORMULAS["cohen_kappa"], x.only(both, (k, j)), both)
+    >>> exact(Ratings.of_table([[20, 5], [10, 15]]), "cohen_kappa")
+    Fraction(2, 5)
+    """
+    large = math.prod(r.given.shape) > MOST_EXACT or len(r.categories) > MOST_CATEGORIES
+    if large or coefficient(r, name, weights).why:
+        return None
+    if isinstance(weights, str) and weights in _IRRATIONAL:
+        return None
+    values, w, w2 = (fractions(x) for x in (r.values, r.weight, r.weight2))
+    whole = replace(r, values=values, weight=w, weight2=w2)
+    each, of = [whole], name
+    if name == "light_kappa":
+        each, of = [two for *_, two in each_pair(whole)], "cohen_kappa"
+    ratios = []
+    for one in each:
+        x = rated(one, of, weights)
+        assert isinstance(x, Rated)  # or there would be no coefficient
+        if not isinstance(weights, str | None):
+            kernel = of_table(1 - fractions(weights))
+            x = replace(x, kernel=kernel, apart=apart(x.said, kernel))
+        found = parts(x, of, slopes=False)
+        ratios.append(found.observed / found.chance)
+    return 1 - sum(ratios, Fraction(0)) / len(ratios)

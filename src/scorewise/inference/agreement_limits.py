@@ -3,128 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.inference.agreement import (
-    BY_RATER,
-    Coefficient,
-    Formula,
-    Moments,
-    Subject,
-    coefficient,
-    cohen_pairs,
-    subject,
-)
-from scorewise.inference.agreement_parts import Rated, alpha_of_ranks
-from scorewise.inference.agreement_weights import Weights
-from scorewise.inference.scales import bootstrap_tail, student, z
+from scorewise.inference.agreement import TWO_RATERS, Coefficient, coefficient, rated
+from scorewise.inference.agreement_weights import MidRanks, Weights
+from scorewise.inference.disagreement import BY_RATER, Rated, each_pair, parts
+from scorewise.inference.scales import bootstrap_tail, halved, student, z
 from scorewise.inference.shares import wilson_limits
-from scorewise.tallies.rating_patterns import Counted, list_keys, ranked, summed
+from scorewise.tallies.rating_patterns import picked, ranked, summed
 from scorewise.tallies.ratings import Ratings
-from scorewise.tallies.sorting import Numbers
 
 _DRAWN = 1 << 20  # weights drawn at a time
 _FEW = 1 << 15  # patterns x raters x categories that all replicates are summed over at once
 _MANY = 30.0  # items from which on a gamma distribution is that of the cube of a normal number
 Interval = Literal["formula", "bootstrap", "published"]
 Limits = tuple[float, float]
-Polynomial = Sequence[float]  # from the constant up
-
-
-def replicates_of(
-    r: Ratings, name: str, weights: Weights = None, *, replicates: int = 1000, seed: int = 0
-) -> Floats:
-    """Replicates of a coefficient over resampled items; NaN where chance leaves no room.
-
-    The weight of a pattern is drawn from the gamma distribution that has the mean and the variance of
-    its resampled items, as in `bootstrap.resampled`.
-    """
-    rng = np.random.default_rng(seed)
-    if name == "light_kappa":
-        return _light(r, weights, replicates, rng)
-    found = subject(r, name, weights)
-    if isinstance(found, str):
-        return np.empty(0)
-    x = found.rated if name in BY_RATER else folded(found.rated)[0]
-    return _values(found.formula, x, _draws(x.weight, x.weight2, replicates, rng))
-
-
-def _values(formula: Formula, x: Rated, draws: Iterator[Floats]) -> Floats:
-    """The formula's value for each row of drawn weights; all rows at once where patterns are few."""
-    together = math.prod(x.listed.shape) * x.many <= _FEW and formula is not alpha_of_ranks
-    values = (
-        [formula(x.drawn(rows)).value] if together else [formula(x.drawn(w)).value for w in rows]
-        for rows in draws
-    )
-    return np.concatenate([np.atleast_1d(v) for part in values for v in part])
-
-
-def folded(x: Rated, *, order: bool = False) -> tuple[Rated, NDArray[np.int64]]:
-    """Equal patterns as one, and the place of each; who said what is dropped unless in `order`."""
-    key = list_keys(x.listed, x.many) if order else _said_keys(x.said)
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    weight, weight2 = (summed(place, w, len(first)) for w in (x.weight, x.weight2))
-    return replace(x.pick(first), weight=weight, weight2=weight2), place
-
-
-def _said_keys(said: Counted) -> NDArray[np.int64]:
-    """Keys of patterns by how many ratings they have and what was said, lowest categories first."""
-    most = int(said.times.max(initial=0))
-    # of two patterns with as many ratings, more of a low category come first
-    word = said.code.astype(np.int64) * (most + 1) + most - said.times
-    return said.rated * len(said.rated) + ranked(word, said.start, said.length)
-
-
-def _light(r: Ratings, weights: Weights, replicates: int, rng: np.random.Generator) -> Floats:
-    if coefficient(r, "light_kappa", weights).why:
-        return np.empty(0)
-    total = np.zeros(replicates)
-    drawn = list(_draws(r.weight, r.weight2, replicates, rng))
-    for s in cohen_pairs(r, weights):
-        x, place = folded(s.rated, order=True)
-        total += _values(s.formula, x, _gathered(drawn, s, place, len(x)))
-    return total / math.comb(r.given.shape[1], 2)
-
-
-def _gathered(
-    drawn: list[Floats], s: Subject, place: NDArray[np.int64], cells: int
-) -> Iterator[Floats]:
-    """Drawn weights of all patterns, as those of the cells of a pair of raters."""
-    for rows in drawn:
-        yield np.stack([np.bincount(place, w, cells) for w in rows[:, s.used]])
-
-
-def _draws(
-    weight: Numbers, weight2: Numbers, replicates: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    largest = float(weight.max(initial=0)) or 1.0
-    w, w2 = weight / largest, weight2 / largest / largest
-    # items of the same weight; rounded, so that no last digit decides how numbers are drawn
-    worth = np.ones(len(w))
-    np.divide(w * w, w2, out=worth, where=w2 > 0)
-    worth = worth.round(9)
-    unit = w / worth
-    heavy = worth >= _MANY
-    step = max(1, _DRAWN // max(len(w), 1))
-    for first in range(0, replicates, step):
-        rows = min(step, replicates - first)
-        drawn = np.empty((rows, len(w)))
-        drawn[:, ~heavy] = rng.standard_gamma(worth[~heavy], (rows, np.count_nonzero(~heavy)))
-        drawn[:, heavy] = _cubes(worth[heavy], rng.standard_normal((rows, np.count_nonzero(heavy))))
-        yield drawn * unit
-
-
-def _cubes(worth: Floats, normal: Floats) -> Floats:
-    """Gamma numbers of a large shape by cubes of normal ones (Wilson and Hilferty 1931)."""
-    root = 1 - 1 / (9 * worth) + normal / (3 * np.sqrt(worth))
-    found: Floats = worth * root * root * root
-    return found
+Quadratic = tuple[float, float, float]  # a polynomial, from the constant up
 
 
 def by_formula(c: Coefficient, level: float) -> Limits:
@@ -135,132 +34,99 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     shares of the categories stay the same (of two raters and two categories: Lee and Tu 1994). So 0 is in
     the interval exactly where the test of independence does not reject it. Near full agreement few items
     decide, and the upper end allows for their skewness (as Laud 2017). Of the other coefficients it is
-    Wilson's interval of the disagreement, divided by that of chance.
+    Wilson's interval of the disagreement, divided by that of chance, for as many items as would be as
+    uncertain.
     """
     reach = z(level)  # refuses a level that means nothing
-    return _as_share(c, level) if math.isnan(c.null) else by_score(c, reach)
-
-
-def by_score(c: Coefficient, reach: float) -> Limits:
-    """The same of a tested coefficient, so many standard errors away."""
-    if not c.null > 1e-12:  # a rater who always says the same
-        low, high = _alike(c, reach)
-        return low, max(high, _upper(c, reach))
-    return _lower(c, reach), _upper(c, reach)
-
-
-def _as_share(c: Coefficient, level: float) -> Limits:
-    """Wilson's interval for as many items as would be as uncertain."""
+    if not math.isnan(c.null):
+        return by_score(c, reach)
     assert c.moments is not None
-    m, chance = c.moments, 1 - c.expected
+    m, chance, ratio = c.moments, 1 - c.expected, 1 - c.value
     apart = min(max(1 - c.observed, 0.0), 1.0)
-    ratio = 1 - c.value
-    variance = _at(_seen(m, ratio, 0.0), 0.0) * chance**2
+    variance = (ratio * ratio * m.lean2 - 2 * ratio * m.both + m.own2) * chance**2
     # what rounding leaves of terms that cancel is no variance
     least = 1e-24 + 1e-14 * (ratio * ratio * m.lean2 + m.own2) * chance**2
     trials = apart * (1 - apart) / variance if variance > least else 0.0
-    reach = z(level)
     if m.whole:  # with weights, items that differ may be light by chance
         trials = min(trials, c.items)
     else:
         trials *= (c.items - 1) / c.items * (reach / student(level, c.items - 1)) ** 2
     trials = max(trials or c.items, 1e-9)
-    less = max(apart - _skewed(m, reach) * chance, 0.0)
+    # how far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)
+    less = max(apart - max(reach * reach - 1, 0.0) / 6 * m.skew * chance, 0.0)
     low, high = (wilson_limits(x, 1 - x, trials, reach) for x in (less, apart))
     return 1 - high[1] / chance, 1 - low[0] / chance
 
 
-def _lower(c: Coefficient, reach: float) -> float:
+def by_score(c: Coefficient, reach: float) -> Limits:
+    """The same of a tested coefficient, so many standard errors away."""
     assert c.moments is not None
-    m, k = c.moments, c.value
-    if k > reach * c.null:
-        return k * (1 - _to_chance(c, reach))
-    seen = math.sqrt(max(_at(_seen(m, 1 - k, 0.0), 0.0), 0.0)) if k < 0 else 0.0
-    return k - reach * max(c.null, seen)
+    m, k, r, null = c.moments, c.value, 1 - c.value, c.null**2
 
+    def seen(step: float) -> Quadratic:
+        """The variance of the items as they are, at r + step * t of observed to chance disagreement."""
+        slope = 2 * step * (r * m.lean2 - m.both)
+        return r * r * m.lean2 - 2 * r * m.both + m.own2, slope, step * step * m.lean2
 
-def _upper(c: Coefficient, reach: float) -> float:
-    assert c.moments is not None
-    m, k, null = c.moments, c.value, c.null**2
+    def to_chance() -> float:
+        """The value at which the items are mixed with so many independent ones that the test rejects."""
+        guessed = k * k * m.guessed
+        independent = null + guessed, -2 * guessed, guessed
+        return k * (1 - _rejected((0.0, k), seen(k), independent, reach))
+
+    more = k + max(reach * reach - 1, 0.0) / 6 * m.skew  # as of Cornish and Fisher (1937)
+    agreed = m.agreed if k < 0 else r * r * m.agreed
+    all_agree = agreed, -2 * agreed, agreed
     if k < -reach * c.null:
-        return k * (1 - _to_chance(c, reach))
-    more, r = k + _skewed(m, reach), 1 - k
-    if more >= 1:
-        return 1.0
-    if k < 0:  # from independence, where the value is 0, to agreement
-        spread = _mixed((null, 0.0, m.guessed), (m.agreed, -2 * m.agreed, m.agreed))
-        return _first(_test((-more, 1.0), spread, reach), max(more, 0.0))
-    agreed = r * r * m.agreed
-    spread = _mixed(_seen(m, r, -r), (agreed, -2 * agreed, agreed))
-    return k + r * _first(_test((k - more, r), spread, reach), (more - k) / r)
+        high = to_chance()
+    elif more >= 1:
+        high = 1.0
+    elif k < 0:  # from independence, where the value is 0, to agreement
+        guessed = null, 0.0, m.guessed
+        high = _rejected((-more, 1.0), guessed, all_agree, reach, max(more, 0.0))
+    else:
+        high = k + r * _rejected((k - more, r), seen(-r), all_agree, reach, (more - k) / r)
+    if not c.null > 1e-12:  # a rater who always says the same
+        low, other = _alike(c, reach)
+        return low, max(other, high)
+    if k > reach * c.null:
+        return to_chance(), high
+    error = math.sqrt(max(seen(0.0)[0], 0.0)) if k < 0 else 0.0
+    return k - reach * max(c.null, error), high
 
 
-def _to_chance(c: Coefficient, reach: float) -> float:
-    """The share of independent ratings that the items are mixed with where the test begins to reject."""
-    assert c.moments is not None
-    m, k = c.moments, c.value
-    guessed = k * k * m.guessed
-    independent = (c.null**2 + guessed, -2 * guessed, guessed)
-    return _first(_test((0.0, k), _mixed(_seen(m, 1 - k, k), independent), reach))
+def _rejected(
+    apart: Limits, first: Quadratic, second: Quadratic, reach: float, start: float = 0.0
+) -> float:
+    """The least share t, from the start to 1, at which a test of mixed items rejects; 1 where none does.
 
-
-def _seen(m: Moments, ratio: float, step: float) -> Polynomial:
-    """The variance of the items as they are, at ratio + step * t of observed to chance disagreement."""
-    return (
-        ratio * ratio * m.lean2 - 2 * ratio * m.both + m.own2,
-        2 * step * (ratio * m.lean2 - m.both),
-        step * step * m.lean2,
+    It rejects where (a + b t)**2 exceeds reach**2 times the variance (1 - t) * first + t * second. That is
+    a cubic polynomial which is not positive at the start.
+    """
+    (a, b), (p, q, r), (u, v, w), square = apart, first, second, reach * reach
+    f = (
+        a * a - square * p,
+        2 * a * b - square * (q - p + u),
+        b * b - square * (r - q + v),
+        -square * (w - r),
     )
 
+    def at(t: float) -> float:
+        return f[0] + t * (f[1] + t * (f[2] + t * f[3]))
 
-def _skewed(m: Moments, reach: float) -> float:
-    """How far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)."""
-    return max(reach * reach - 1, 0.0) / 6 * m.skew
-
-
-def _mixed(first: Polynomial, second: Polynomial) -> Polynomial:
-    """(1 - t) * first + t * second, of quadratic polynomials."""
-    (a, b, c), (d, e, f) = first, second
-    return a, b - a + d, c - b + e, f - c
-
-
-def _test(apart: Polynomial, variance: Polynomial, reach: float) -> Polynomial:
-    """The square of a linear polynomial minus that of the reach, which is positive where it is rejected."""
-    a, b = apart
-    square = (a * a, 2 * a * b, b * b, 0.0)
-    return [s - reach * reach * v for s, v in zip(square, variance, strict=True)]
-
-
-def _at(f: Polynomial, t: float) -> float:
-    found = 0.0
-    for x in reversed(f):
-        found = found * t + x
-    return found
-
-
-def _first(f: Polynomial, start: float = 0.0) -> float:
-    """Where a cubic polynomial that is not positive at the start first becomes so; at most 1."""
-    _, b, c, d = f
+    # where its slope is 0
+    slope, bend, twist = f[1], 2 * f[2], 3 * f[3]
+    inside, turns = bend * bend - 4 * slope * twist, []
+    if inside >= 0 and (bend or twist):
+        far = -(bend + math.copysign(math.sqrt(inside), bend)) / 2
+        turns = [t for n, d in ((far, twist), (slope, far)) if d and start < (t := n / d) < 1]
     low = start
-    for high in (*sorted(t for t in _turns(b, 2 * c, 3 * d) if start < t < 1), 1.0):
-        if _at(f, high) > 0:
-            for _ in range(200):
-                middle = (low + high) / 2
-                if not low < middle < high:
-                    break
-                low, high = (low, middle) if _at(f, middle) > 0 else (middle, high)
+    for high in (*sorted(turns), 1.0):
+        if at(high) > 0:
+            _, high = halved(lambda t: at(t) <= 0, low, high)
             return high if high < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
         low = high
     return 1.0
-
-
-def _turns(a: float, b: float, c: float) -> tuple[float, ...]:
-    """The roots of a + b t + c t**2."""
-    inside = b * b - 4 * a * c
-    if inside < 0 or not (b or c):
-        return ()
-    far = -(b + math.copysign(math.sqrt(inside), b)) / 2
-    return (*((far / c,) if c else ()), *((a / far,) if far else ()))
 
 
 def by_error(c: Coefficient, level: float) -> Limits:
@@ -269,11 +135,10 @@ def by_error(c: Coefficient, level: float) -> Limits:
     Where all items agree alike the error says nothing; then it is Wilson's interval of the observed
     disagreement, divided by that of chance.
     """
-    z(level)  # refuses a level that means nothing
-    if c.se < 1e-12:
-        return _with_chance(c, _alike(c, z(level)), level)
     reach = student(level, c.df) * c.se
-    return _with_chance(c, (c.value - reach, c.value + reach), level)
+    alike = c.se < 1e-12
+    limits = _alike(c, z(level)) if alike else (c.value - reach, c.value + reach)
+    return _with_chance(c, limits, level)
 
 
 def _with_chance(c: Coefficient, limits: Limits, level: float) -> Limits:
@@ -298,11 +163,7 @@ def _alike(c: Coefficient, reach: float) -> Limits:
 
 def chance_of(c: Coefficient) -> float:
     """Two-sided p of the test that raters are independent; NaN for coefficients with another chance."""
-    from scipy.special import ndtr
-
-    if not c.null > 1e-12:
-        return math.nan
-    return float(2 * ndtr(-abs(c.value / c.null)))
+    return math.erfc(abs(c.value / c.null) / math.sqrt(2)) if c.null > 1e-12 else math.nan
 
 
 def by_bootstrap(
@@ -321,3 +182,75 @@ def by_bootstrap(
     tail = bootstrap_tail(level, c.items)
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return _with_chance(c, (min(float(low), c.value), max(float(high), c.value)), level)
+
+
+def replicates_of(
+    r: Ratings, name: str, weights: Weights = None, *, replicates: int = 1000, seed: int = 0
+) -> Floats:
+    """Replicates of a coefficient over resampled items; NaN where chance leaves no room.
+
+    The weight of a pattern is drawn from the gamma distribution that has the mean and the variance of
+    its resampled items, as in `resampling.resampled`.
+    """
+    rng = np.random.default_rng(seed)
+    x = rated(r, name, weights)
+    if isinstance(x, str) or (name == "light_kappa" and coefficient(r, name, weights).why):
+        return np.empty(0)
+    if name != "light_kappa":
+        x = x if name in (*BY_RATER, *TWO_RATERS) else _folded(x)
+        return _values(x, name, _draws(x.weight, x.weight2, replicates, rng))
+    total = np.zeros(replicates)
+    drawn = list(_draws(r.weight, r.weight2, replicates, rng))
+    for both, place, two in each_pair(r):
+        one = rated(two, "cohen_kappa", weights)
+        assert isinstance(one, Rated)
+        cells = (np.stack([np.bincount(place, w) for w in rows[:, both]]) for rows in drawn)
+        total += _values(one, "cohen_kappa", cells)
+    return total / math.comb(r.given.shape[1], 2)
+
+
+def _values(x: Rated, name: str, draws: Iterator[Any]) -> Floats:
+    """The coefficient for each row of drawn weights; all rows at once where patterns are few."""
+    cells = math.prod(x.listed.shape) * x.kernel.categories
+    together = cells <= _FEW and not isinstance(x.kernel, MidRanks)
+    values = []
+    for rows in draws:
+        for w in [rows] if together else rows:
+            drawn = replace(x, weight=w / w.sum(-1, keepdims=True))
+            values.append(np.atleast_1d(parts(drawn, name, slopes=False).value))
+    return np.concatenate(values)
+
+
+def _folded(x: Rated) -> Rated:
+    """Patterns with the same ratings as one, whoever said what."""
+    said, most = x.said, int(x.said.times.max(initial=0))
+    # of two patterns with as many ratings, more of a low category come first
+    word = said.code.astype(np.int64) * (most + 1) + most - said.times
+    key = said.rated * len(said.rated) + ranked(word, said.start, said.length)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    weight, weight2 = (summed(place, w, len(first)) for w in (x.weight, x.weight2))
+    return replace(
+        x, listed=picked(x.listed, first), said=said.pick(first), apart=x.apart[first],
+        weight=weight, weight2=weight2,
+    )  # fmt: skip
+
+
+def _draws(
+    weight: Any, weight2: Any, replicates: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Replicates (rows) of the weights of patterns, some at a time."""
+    largest = float(weight.max(initial=0)) or 1.0
+    w, w2 = weight / largest, weight2 / largest / largest
+    # items of the same weight; rounded, so that no last digit decides how numbers are drawn
+    worth = np.divide(w * w, w2, out=np.ones(len(w)), where=w2 > 0).round(9)
+    heavy = worth >= _MANY
+    few, many = worth[~heavy], worth[heavy]
+    step = max(1, _DRAWN // max(len(w), 1))
+    for first in range(0, replicates, step):
+        rows = min(step, replicates - first)
+        drawn = np.empty((rows, len(w)))
+        drawn[:, ~heavy] = rng.standard_gamma(few, (rows, len(few)))
+        # of a large shape, by cubes of normal numbers (Wilson and Hilferty 1931)
+        normal = rng.standard_normal((rows, len(many)))
+        drawn[:, heavy] = many * (1 - 1 / (9 * many) + normal / (3 * np.sqrt(many))) ** 3
+        yield drawn * (w / worth)

@@ -6,15 +6,15 @@ Weights go by name or by a table. Sums over pairs of ratings are taken without a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.rating_codes import Codes, is_number
+from scorewise.columns.rating_codes import is_number
 from scorewise.columns.ratings import Scale
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
+from scorewise.tallies.formulas import mid_ranks
 from scorewise.tallies.rating_patterns import Counted
 from scorewise.tallies.ratings import Ratings
 
@@ -24,12 +24,13 @@ NAMES = (
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar",
 )  # fmt: skip
 MOST = 1 << 14  # categories of which every pair is looked at, a block at a time
-MOST_OWN = 1 << 12  # categories of a table of one's own
+MOST_OWN = 1 << 12  # categories of a table of weights
 _BLOCK = 1 << 20  # pairs of categories at a time
+Distance = Callable[[Any, Any], Any]  # of two codes, or arrays of them
 
 
 def named(r: Ratings, weights: Weights) -> str:
-    """What the weights are called: by the scale unless told, "own" for a table.
+    """What the weights are called: by the scale unless named, "own" for a table.
 
     >>> named(Ratings.of_table([[2, 1], [1, 3]], scale="ordinal"), None)
     'linear'
@@ -47,32 +48,26 @@ def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
     """The disagreement 1 - w of those weights, or the reason why there is none.
 
     None takes the weights of the scale: identity for nominal, linear for ordinal, quadratic for
-    interval and ratio for ratio ratings. All but identity, ordinal and a table of one's own compare the
-    numbers of the categories (Gwet 2014, chapter 3).
+    interval and ratio for ratio ratings. All but identity, ordinal and a table compare the numbers of the
+    categories (Gwet 2014, chapter 3).
     """
     name, many = named(r, weights), len(r.categories)
     if name == "own":
-        return _own(weights, r.categories)
+        return _checked_table(weights, r.categories)
     if name == "identity" or not many:
-        return Identity()
-    _check_order(r, name)
-    if name in ("linear", "quadratic"):
-        values = unit(r.values)
-        return Linear(values) if name == "linear" else Quadratic(values)
-    if many > MOST:
-        return f"{many:,} categories are too many for {name} weights, which take {MOST:,}"
-    if name == "ratio" and many and r.values.min() < 0:
-        return "ratio weights need numbers of 0 or more"
-    return Pairwise(_FUNCTIONS[name](r.values), many)
-
-
-def _check_order(r: Ratings, name: str) -> None:
-    """Refuse weights of near misses where nobody said which categories are near."""
+        return Identity(many)
     if r.scale == "nominal" and not r.declared and not all(map(is_number, r.categories)):
         raise BadInput(
-            f'weights="{name}" needs categories in an order; pass categories= from the lowest to the '
-            f'highest, and scale="ordinal"'
-        )
+            Option("weights", name), " needs categories in an order; pass ", Option("categories"),
+            " from the lowest to the highest, and ", Option("scale", "ordinal"),
+        )  # fmt: skip
+    if name in ("linear", "quadratic"):
+        return (Linear if name == "linear" else Quadratic)(unit(r.values))
+    if many > MOST:
+        return f"{many:,} categories are too many for {name} weights, which take {MOST:,}"
+    if name == "ratio" and r.values.min() < 0:
+        return "ratio weights need numbers of 0 or more"
+    return Disagreement(_distance(name, r.values), many)
 
 
 def agreements(
@@ -83,15 +78,12 @@ def agreements(
     >>> agreements("linear", "ordinal", ("low", "mid", "high"), np.arange(3.0), True)[0].tolist()
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
     """
-    nothing = np.empty(0, np.int64)
-    none = Ratings(
-        np.empty((0, 2), np.int32), nothing, nothing, categories, values, scale, None, declared
-    )
+    codes, nothing = np.empty((0, 2), np.int32), np.empty(0, np.int64)
+    none = Ratings(codes, nothing, nothing, categories, values, scale, None, declared)
     d = disagreement(none, weights)
     if isinstance(d, str):
         raise BadInput(d)
-    many = len(categories)
-    every = np.arange(many, dtype=np.int32)
+    every = np.arange(len(categories), dtype=np.int32)
     return 1.0 - d.between(every[:, None], every), named(none, weights)
 
 
@@ -109,7 +101,7 @@ def unit(values: Floats) -> Floats:
     return (values / 2 - low / 2) / width if width > 0 else np.zeros_like(values)
 
 
-def _own(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
+def _checked_table(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
     many = len(categories)
     if many > MOST_OWN:
         return f"{many:,} categories are too many for a table of weights, which takes {MOST_OWN:,}"
@@ -123,18 +115,10 @@ def _own(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
             f"the table of weights has shape {w.shape}, and there are {many} categories: it needs a row "
             f"and a column for each, in the order {', '.join(categories[:9])}"
         )
-    _check(w, categories)
-    away = 1 - (w + w.T) / 2
-    return Pairwise(lambda k, j: away[k, j], many)
-
-
-def _check(w: Floats, categories: tuple[str, ...]) -> None:
+    own = np.eye(many, dtype=np.bool_)
     for wrong, fault in (
         (~((w >= 0) & (w <= 1)), "weights lie between 0 and 1"),
-        (
-            (np.abs(w - 1) > 1e-12) & np.eye(len(w), dtype=np.bool_),
-            "a category fully agrees with itself",
-        ),
+        ((np.abs(w - 1) > 1e-12) & own, "a category fully agrees with itself"),
         (np.abs(w - w.T) > 1e-12, "weights are the same in both directions"),
     ):
         if wrong.any():
@@ -143,127 +127,183 @@ def _check(w: Floats, categories: tuple[str, ...]) -> None:
                 f"the weight of {categories[k]} and {categories[j]} is {w[k, j]:g}; {fault}"
                 + (f", and the other way round it is {w[j, k]:g}" if k != j else "")
             )
+    return of_table(1 - (w + w.T) / 2)
 
 
-def _ordinal(values: Floats) -> Callable[[Any, Any], Any]:
-    """The share of all pairs of categories that lie between two (both included)."""
-    # as numbers of the same kind as the values
-    rank: Any = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
-    most = max(len(values) * (len(values) - 1) // 2, 1)
-
-    def of(k: Any, j: Any) -> Any:
-        apart = np.abs(rank[k] - rank[j])
-        return apart * (apart + 1) / 2 / most
-
-    return of
+def of_table(away: Any) -> Disagreement:
+    """The disagreement of each two categories in a table."""
+    return Disagreement(lambda k, j: away[k, j], len(away))
 
 
-def _radical(values: Floats) -> Callable[[Any, Any], Any]:
-    v = unit(values)
-    return lambda k, j: np.sqrt(np.abs(v[k] - v[j]))
+def _distance(name: str, values: Floats) -> Distance:
+    """The disagreement of two codes by named weights; of fractions where the values are."""
+    v = values / (values.max() or 1) if name == "ratio" else unit(values)
+    if name == "radical":
+        return lambda k, j: np.sqrt(np.abs(v[k] - v[j]))
+    if name == "circular":
+        around = values.max() - values.min() + 1
+        sine = Disagreement(
+            lambda k, j: np.sin(np.pi * ((values[k] - values[j]) / around)) ** 2, len(v)
+        )
+        most = max(float(block.max()) for _, block in sine.blocks()) or 1.0
+        return lambda k, j: sine.between(k, j) / most
+    if name == "ordinal":
+        # as numbers of the same kind as the values
+        rank: Any = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
+        pairs = max(len(v) * (len(v) - 1) // 2, 1)
+
+        def between(k: Any, j: Any) -> Any:
+            """The share of all pairs of categories that lie between two (both included)."""
+            steps = np.abs(rank[k] - rank[j])
+            return steps * (steps + 1) / 2 / pairs
+    elif name == "ratio":
+        low, high = v.min(), v.max()
+        widest = (high - low) / (high + low) if high > low else 1
+
+        def between(k: Any, j: Any) -> Any:
+            both = v[k] + v[j]
+            # two zeros agree
+            return ((v[k] - v[j]) / np.where(both > 0, both, 1) / widest) ** 2
+    else:
+
+        def between(k: Any, j: Any) -> Any:
+            below = (v[k] + v[j]) * (2 - (v[k] + v[j]))
+            return np.where(v[k] == v[j], 0.0, (v[k] - v[j]) ** 2 / np.where(below > 0, below, 1.0))
+
+    return between
 
 
-def _ratio(values: Floats) -> Callable[[Any, Any], Any]:
-    v = values / (values.max() or 1)
-    widest = (v.max() - v.min()) / (v.max() + v.min()) if v.max() > v.min() else 1
+class Disagreement:
+    """The disagreement d(k, l) = 1 - w(k, l) of two categories, and its sums over pairs of ratings.
 
-    def of(k: Any, j: Any) -> Any:
-        both = v[k] + v[j]
-        # two zeros agree
-        return ((v[k] - v[j]) / np.where(both > 0, both, 1) / widest) ** 2
+    Here any function `between` two codes: summed over what was said of a pattern, and over categories in
+    blocks.
 
-    return of
+    >>> half = Disagreement(lambda k, l: 0.5 * (k != l), 2)
+    >>> said = Counted.of(np.array([[0, 1, 1]], np.int32))
+    >>> half.within(said), half.spread(np.array([0.25, 0.75]))
+    (array([1. , 0.5]), array([0.375, 0.125]))
+    """
 
+    def __init__(self, between: Distance, categories: int) -> None:
+        self.between, self.categories = between, categories
 
-def _circular(values: Floats) -> Callable[[Any, Any], Any]:
-    around = values.max() - values.min() + 1
-
-    def raw(k: Any, j: Any) -> Any:
-        return np.sin(np.pi * ((values[k] - values[j]) / around)) ** 2
-
-    most = max((float(b.max()) for _, b in Pairwise(raw, len(values)).blocks()), default=1.0) or 1.0
-    return lambda k, j: raw(k, j) / most
-
-
-def _bipolar(values: Floats) -> Callable[[Any, Any], Any]:
-    v = unit(values)
-
-    def of(k: Any, j: Any) -> Any:
-        both = v[k] + v[j]
-        below = both * (2 - both)
-        return np.where(v[k] == v[j], 0.0, (v[k] - v[j]) ** 2 / np.where(below > 0, below, 1.0))
-
-    return of
-
-
-_FUNCTIONS = {
-    "ordinal": _ordinal,
-    "radical": _radical,
-    "ratio": _ratio,
-    "circular": _circular,
-    "bipolar": _bipolar,
-}
-
-
-class Disagreement(Protocol):
-    """The disagreement d(k, l) = 1 - w(k, l) of two categories, as sums over pairs."""
-
-    def between(self, first: Codes, second: Codes) -> Any:
-        """The disagreement of two codes."""
-
-    def within(self, said: Counted) -> Floats:
+    def within(self, said: Counted) -> Any:
         """For each category said of a pattern, the sum of d over all ratings of the pattern."""
+        one = said.code[:1]
+        found = np.zeros(
+            len(said.code), np.result_type(self.between(one, one), said.times, np.float64)
+        )
+        here = np.arange(len(found))
+        ends = (said.start + said.length)[said.at]
+        # each category of a pattern with the next, with the one after that, ...
+        for step in range(1, int(said.length.max(initial=0))):
+            here = here[here + step < ends[here]]
+            there = here + step
+            apart = self.between(said.code[here], said.code[there])
+            found[here] += said.times[there] * apart
+            found[there] += said.times[here] * apart
+        return found
 
-    def spread(self, share: Floats) -> Floats:
+    def spread(self, share: Any) -> Any:
         """For each category k, the sum of d(k, l) share(l); leading axes of `share` are kept."""
+        found = np.empty_like(share)
+        for rows, block in self.blocks():
+            for at in np.ndindex(share.shape[:-1]):
+                found[(*at, rows)] = (block * share[at]).sum(1)
+        return found
 
     def squares(self, first: Floats, second: Floats) -> float:
         """The sum of first(k) second(l) d(k, l)**2."""
+        blocks = self.blocks()
+        return float(sum((first[k] * (d * d * second).sum(1)).sum() for k, d in blocks))
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Rows of the table of disagreements, some at a time."""
+        step = max(1, _BLOCK // max(self.categories, 1))
+        every = np.arange(self.categories)
+        for first in range(0, self.categories, step):
+            rows = slice(first, min(first + step, self.categories))
+            yield rows, np.asarray(self.between(every[rows, None], every[None, :]))
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Disagreement):
     """0 for the same category, 1 for any other.
 
     >>> said = Counted.of(np.array([[0, 0, 1, -1]], np.int32))
-    >>> Identity().within(said), Identity().spread(np.array([0.25, 0.75]))
+    >>> Identity(2).within(said), Identity(2).spread(np.array([0.25, 0.75]))
     (array([1, 2]), array([0.75, 0.25]))
     """
 
-    def between(self, first: Codes, second: Codes) -> Any:
-        """Whether they differ."""
-        return first != second
+    def __init__(self, categories: int) -> None:
+        super().__init__(np.not_equal, categories)
 
     def within(self, said: Counted) -> Any:
         """All ratings but those of the category."""
         return said.rated[said.at] - said.times
 
-    def spread(self, share: Floats) -> Floats:
+    def spread(self, share: Any) -> Any:
         """The share of all other categories."""
-        rest: Floats = share.sum(-1, keepdims=True) - share
-        return rest
+        return share.sum(-1, keepdims=True) - share
 
     def squares(self, first: Floats, second: Floats) -> float:
         """The same as without the square."""
         return float((first * self.spread(second)).sum())
 
 
-@dataclass(frozen=True)
-class Linear:
-    """The distance of the numbers of the categories; these lie between 0 and 1.
+class Quadratic(Disagreement):
+    """The squared distance of the numbers of the categories; these lie between 0 and 1.
+
+    >>> Quadratic(np.array([0.0, 0.5, 1.0])).spread(np.array([0.5, 0.0, 0.5]))
+    array([0.5 , 0.25, 0.5 ])
+    """
+
+    def __init__(self, values: Floats) -> None:
+        super().__init__(lambda k, j: (values[k] - values[j]) ** 2, len(values))
+        self.values = values
+
+    def within(self, said: Counted) -> Any:
+        """By mean and variance of the numbers of each pattern."""
+        v = self.values[said.code]
+        mean = said.total(said.times * v) / np.maximum(said.rated, 1)
+        off = (v - mean[said.at]) ** 2
+        return said.rated[said.at] * off + said.total(said.times * off)[said.at]
+
+    def spread(self, share: Any) -> Any:
+        """By mean and variance of the numbers."""
+        mass = share.sum(-1, keepdims=True)
+        mean = (share * self.values).sum(-1, keepdims=True) / np.where(mass > 0, mass, 1)
+        off = self.values - mean
+        return mass * off * off + (share * off * off).sum(-1, keepdims=True)
+
+    def squares(self, first: Floats, second: Floats) -> float:
+        """The fourth power of a difference, by its moments."""
+        v = self.values - ((first + second) * self.values).sum() / (first + second).sum()
+        a, b = ([float((p * v**k).sum()) for k in range(5)] for p in (first, second))
+        return a[4] * b[0] - 4 * a[3] * b[1] + 6 * a[2] * b[2] - 4 * a[1] * b[3] + a[0] * b[4]
+
+
+class MidRanks(Quadratic):
+    """The squared distance of mid-ranks, which the shares of the categories decide."""
+
+    def of_shares(self, share: Floats) -> Quadratic:
+        """The disagreement where the categories have these shares."""
+        return Quadratic(mid_ranks(share, self.values))
+
+
+class Linear(Quadratic):
+    """The distance of the numbers of the categories, by running sums in the order of the numbers.
 
     >>> Linear(np.array([0.0, 0.5, 1.0])).spread(np.array([0.5, 0.0, 0.5]))
     array([0.5, 0.5, 0.5])
     """
 
-    values: Floats
+    def __init__(self, values: Floats) -> None:
+        super().__init__(values)
+        self.between = lambda k, j: np.abs(values[k] - values[j])
 
-    def between(self, first: Codes, second: Codes) -> Any:
-        """The distance of their numbers."""
-        return np.abs(self.values[first] - self.values[second])
-
-    def within(self, said: Counted) -> Floats:
-        """By running sums in the order of the numbers."""
+    def within(self, said: Counted) -> Any:
+        """By the ratings below and above each number."""
         v, times = self.values[said.code], said.times
         patterns, steps = said.steps()
         rated, whole = said.rated[patterns], said.total(times * v)[patterns]
@@ -275,128 +315,30 @@ class Linear:
             value, amount = v[here], times[here]
             mass[:n] += amount
             moment[:n] += amount * value
-            # below and above each number
             found[here] = value * (2 * mass[:n] - rated[:n]) + whole[:n] - 2 * moment[:n]
         return np.maximum(found, 0)
 
-    def spread(self, share: Floats) -> Floats:
-        """By running sums in the order of the numbers."""
+    def spread(self, share: Any) -> Any:
+        """By the shares below and above each number."""
         order = np.argsort(self.values, kind="stable")
         v, p = self.values[order], share[..., order]
         mass, moment = p.cumsum(-1), (p * v).cumsum(-1)
         found = np.empty_like(p)
-        found[..., order] = (
-            v * (2 * mass - mass[..., -1:]) + moment[..., -1:] - 2 * moment
-        )  # below and above each number
+        found[..., order] = v * (2 * mass - mass[..., -1:]) + moment[..., -1:] - 2 * moment
         return np.maximum(found, 0)
 
     def squares(self, first: Floats, second: Floats) -> float:
-        """The squares of distances are another disagreement."""
-        return float((first * Quadratic(self.values).spread(second)).sum())
+        """The squares of distances are those of numbers."""
+        return float((first * super().spread(second)).sum())
 
 
-@dataclass(frozen=True)
-class Quadratic:
-    """The squared distance of the numbers of the categories; these lie between 0 and 1.
-
-    >>> Quadratic(np.array([0.0, 0.5, 1.0])).spread(np.array([0.5, 0.0, 0.5]))
-    array([0.5 , 0.25, 0.5 ])
-    """
-
-    values: Floats
-
-    def between(self, first: Codes, second: Codes) -> Any:
-        """The squared distance of their numbers."""
-        return (self.values[first] - self.values[second]) ** 2
-
-    def within(self, said: Counted) -> Floats:
-        """By mean and variance of the numbers of each pattern."""
-        v = self.values[said.code]
-        mean = said.total(said.times * v) / np.maximum(said.rated, 1)
-        off = (v - mean[said.at]) ** 2
-        found: Floats = said.rated[said.at] * off + said.total(said.times * off)[said.at]
-        return found
-
-    def spread(self, share: Floats) -> Floats:
-        """By mean and variance of the numbers."""
-        mass = share.sum(-1, keepdims=True)
-        mean = (share * self.values).sum(-1, keepdims=True) / np.where(mass > 0, mass, 1)
-        off = self.values - mean
-        found: Floats = mass * off * off + (share * off * off).sum(-1, keepdims=True)
-        return found
-
-    def squares(self, first: Floats, second: Floats) -> float:
-        """The fourth power of a difference, by its moments."""
-        v = self.values - ((first + second) * self.values).sum() / (first + second).sum()
-        a, b = ([float((p * v**k).sum()) for k in range(5)] for p in (first, second))
-        return a[4] * b[0] - 4 * a[3] * b[1] + 6 * a[2] * b[2] - 4 * a[1] * b[3] + a[0] * b[4]
-
-
-@dataclass(frozen=True)
-class Pairwise:
-    """A function of two codes: summed over what was said of a pattern, and over categories in blocks.
-
-    >>> half = Pairwise(lambda k, l: 0.5 * (k != l), 2)
-    >>> said = Counted.of(np.array([[0, 1, 1]], np.int32))
-    >>> half.within(said), half.spread(np.array([0.25, 0.75]))
-    (array([1. , 0.5]), array([0.375, 0.125]))
-    """
-
-    of: Callable[[Any, Any], Any]
-    categories: int
-
-    def between(self, first: Codes, second: Codes) -> Any:
-        """The function."""
-        return self.of(first, second)
-
-    def within(self, said: Counted) -> Floats:
-        """Each category of a pattern with the next, with the one after that, ..."""
-        one = said.code[:1]
-        found = np.zeros(len(said.code), np.result_type(self.of(one, one), np.float64))
-        here = np.arange(len(found))
-        ends = (said.start + said.length)[said.at]
-        for step in range(1, int(said.length.max(initial=0))):
-            here = here[here + step < ends[here]]
-            there = here + step
-            apart = self.of(said.code[here], said.code[there])
-            found[here] += said.times[there] * apart
-            found[there] += said.times[here] * apart
-        return found
-
-    def spread(self, share: Floats) -> Floats:
-        """Block by block of categories."""
-        found = np.empty_like(share)
-        for rows, block in self.blocks():
-            for at in np.ndindex(share.shape[:-1]):
-                found[(*at, rows)] = (block * share[at]).sum(1)
-        return found
-
-    def squares(self, first: Floats, second: Floats) -> float:
-        """Block by block of categories."""
-        return float(
-            sum(
-                (first[rows] * (block * block * second).sum(1)).sum()
-                for rows, block in self.blocks()
-            )
-        )
-
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """Rows of the table of disagreements, some at a time."""
-        step = max(1, _BLOCK // max(self.categories, 1))
-        every = np.arange(self.categories)
-        for first in range(0, self.categories, step):
-            rows = slice(first, min(first + step, self.categories))
-            yield rows, np.asarray(self.of(every[rows, None], every[None, :]))
-
-
-def all_or_nothing(d: Disagreement, categories: int) -> bool:
+def all_or_nothing(d: Disagreement) -> bool:
     """Whether two categories agree wholly or not at all.
 
-    >>> all_or_nothing(Identity(), 3), all_or_nothing(Linear(np.array([0.0, 0.5, 1.0])), 3)
+    >>> all_or_nothing(Identity(3)), all_or_nothing(Linear(np.array([0.0, 0.5, 1.0])))
     (True, False)
     """
-    if isinstance(d, Identity) or categories <= 2:
+    if isinstance(d, Identity) or d.categories <= 2:
         return True
-    if not isinstance(d, Pairwise):
-        return False
-    return all(bool(((block == 0) | (block == 1)).all()) for _, block in d.blocks())
+    blocks = (block for _, block in d.blocks())
+    return not isinstance(d, Quadratic) and all(((b == 0) | (b == 1)).all() for b in blocks)

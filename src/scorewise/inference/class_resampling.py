@@ -156,29 +156,11 @@ def drawn_labels(p: Floats, chance: Floats) -> Labels:
     return drawn
 
 
-def indicator(labels: Labels, classes: int) -> Any:
-    """A sparse table with a row for each replicate and class, and ones at the rows of that class.
-
-    Its product with a matrix of n columns adds, in one thread, what the classes' rows hold there.
-
-    >>> indicator(np.array([[0, 1, 1]]), 2).toarray()
-    array([[1., 0., 0.],
-           [0., 1., 1.]])
-    """
-    from scipy.sparse import csr_array
-
-    many, n = labels.shape
-    order = np.argsort(labels, axis=1, kind="stable")
-    place = labels + classes * np.arange(many)[:, None]
-    each = np.bincount(place.ravel(), minlength=many * classes)
-    ends = np.concatenate(([0], np.cumsum(each)))
-    return csr_array((np.ones(many * n), order.ravel(), ends), shape=(many * classes, n))
-
-
 def changes(labels: Labels, usual: Labels, classes: int) -> Any:
-    """What `indicator` of replicates of labels adds to that of the usual ones; in single precision.
+    """A sparse table with a row for each replicate and class: which rows come to it, and which leave.
 
-    It is empty where labels are as usual: what is added to a sum is then exactly nothing.
+    Its product with a matrix adds up what that changes, in one thread and in single precision. It is empty
+    where labels are as usual: what is added to a sum is then exactly nothing.
 
     >>> changes(np.array([[0, 1, 1]]), np.array([0, 0, 1]), 2).toarray()
     array([[ 0., -1.,  0.],
@@ -216,34 +198,28 @@ def drawn_class_gaps(
         np.bincount(cell.ravel(), c.ravel(), m) for c in (w * w * s.p * (1 - s.p), w * s.p)
     )
     if n > _ROWS:
-        drawn = _surprises(s, cell, m, many, rng)
+        drawn: Any = _surprises(s, cell, m, many, rng)
         spread = spread * (n / s.rows)
     else:
         labels = drawn_labels(s.p, rng.random((many, n)))
-        drawn = _added(cell[np.arange(n), labels], s.weight, m)
+        place = cell[np.arange(n), labels] + m * np.arange(many)[:, None]
+        drawn = np.bincount(place.ravel(), np.tile(s.weight, many), many * m).reshape(many, m)
     known = spread > 0
     scale = np.sqrt(np.divide(cells.noise, spread, out=np.zeros(m), where=known))
     gaps: Floats = (drawn - mean) * scale
     if n < s.rows:
         few = cells.noise <= _MANY * (cells.squares / cells.weight) ** 2
-        gaps[:, few] = _ranked(drawn_gaps(cells.part(few), many, rng), gaps[:, few], rng)
+        other, like = drawn_gaps(cells.part(few), many, rng), gaps[:, few]
+        # put in the order of the replicates of rows; equal ones in any order
+        order = np.argsort(like + 1e-9 * like.std(0) * rng.random(like.shape), axis=0)
+        np.put_along_axis(like, order, np.sort(other, axis=0), axis=0)
+        gaps[:, few] = like
         known |= few
     unseen = ~known & (cells.noise > 0)
     if unseen.any():
         more = rng.standard_normal((many, int(unseen.sum())))
         gaps[:, unseen] = more * np.sqrt(cells.noise[unseen])
     return gaps
-
-
-def _added(place: Labels, weight: Floats, cells: int) -> Floats:
-    """The weight on each cell, of replicates (rows) of places of weights."""
-    many = len(place)
-    place = place + cells * np.arange(many)[:, None]
-    total: Any = np.bincount(
-        place.ravel(), np.broadcast_to(weight, place.shape).ravel(), many * cells
-    )
-    added: Floats = total.reshape(many, cells)
-    return added
 
 
 def _changes(s: ClassSample) -> float:
@@ -254,7 +230,7 @@ def _changes(s: ClassSample) -> float:
 def _surprises(
     s: ClassSample, cell: Labels, cells: int, many: int, rng: np.random.Generator
 ) -> Floats:
-    """The same as `_added` of drawn labels, where only those that are not the likeliest are drawn."""
+    """The weight on each cell, of replicates in which only labels other than the likeliest are drawn."""
     n, row = len(s), np.arange(len(s))
     top = s.p.argmax(1)
     usual = np.bincount(cell[row, top], s.weight, cells)
@@ -267,15 +243,6 @@ def _surprises(
     place = np.concatenate((cell[hit, to], cell[hit, top[hit]])) + cells * np.tile(replicate, 2)
     moved: Any = np.bincount(place, np.concatenate((weight, -weight)), many * cells)
     found: Floats = usual + moved.reshape(many, cells)
-    return found
-
-
-def _ranked(drawn: Floats, like: Floats, rng: np.random.Generator) -> Floats:
-    """The draws of each column, in the order of those of another table; equal ones in any order."""
-    spread = like.std(0)
-    order = np.argsort(like + 1e-9 * spread * rng.random(like.shape), axis=0)
-    found = np.empty(drawn.shape)
-    np.put_along_axis(found, order, np.sort(drawn, axis=0), axis=0)
     return found
 
 
@@ -296,8 +263,7 @@ def resampled_class_gaps(
     table = csr_array((gap, cell.ravel(), k * np.arange(n + 1)), shape=(n, cells))
     times = rng.standard_normal((n, many))
     times -= weight @ times
-    drawn: Floats = (table.T @ times).T
-    size = np.sqrt(np.bincount(cell.ravel(), gap**2, cells))
+    drawn, size = (table.T @ times).T, np.sqrt(np.bincount(cell.ravel(), gap**2, cells))
     found: Floats = np.divide(drawn, size, out=np.zeros(drawn.shape), where=size > 0)
     return found
 
@@ -369,9 +335,7 @@ class KernelGaps:
         # in single precision: this is noise
         light = np.ascontiguousarray(shares.T, np.float32)
         self.null = _noise(s.p, shares, light, chance)
-        wide = kernels.shares(_WIDER * h)
-        q = s.p - np.einsum("ij,jk->ik", wide, s.p) + (indicator(s.y[None], k) @ wide.T).T
-        q = np.maximum(q, 0.0)
+        q = np.maximum(s.p + np.einsum("ij,jk->ik", kernels.shares(_WIDER * h), s.gap), 0.0)
         q /= q.sum(1, keepdims=True)
         self._noise = _noise(q, shares, light, chance)
 

@@ -105,7 +105,7 @@ def spread_of_rows(
         # the distance of a single row from its own mean, 0, says nothing; others make up for it
         return pooled_spread(*(p._replace(rows=max(p.rows, 2.0)) for p in _parts(s, influence)))
     parts = parts_of_terms(t, influence, terms)
-    variance, df = steadied(t, parts, terms, STEADY)
+    variance, df = steadied(t, parts, terms)
     whole = float(variance.sum())
     if not 0 < whole < math.inf:
         return Spread(whole, math.nan)
@@ -119,41 +119,47 @@ def mean_precision(t: ClassTally, terms: Terms, level: float) -> Share:
 
     Each is a share of as many rows as make it as uncertain; where few rows of a class say how much that
     is, of as many as the class has (Boyd, Eng and Page 2013). The lower end starts from the mean less its
-    bias.
+    bias: the precision that a positive gets counts the positive; without it, it would have that of the rows
+    above. A mean over many classes makes the variance small, but not this.
     """
-    parts = parts_of_terms(t, of_average_precisions, terms)
-    variance, _ = steadied(t, parts, terms, STEADY_PRECISION, 1.0)
+    variance, _ = steadied(t, parts_of_terms(t, of_average_precisions, terms), terms, 1.0)
     rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
     even = drawn(terms.values, rows)
     spread = terms.part**2 * even * (1 - even)
     # precisions that are all 1 do not vary, and are shares of the rows themselves
     worth = np.divide(spread, variance, out=rows, where=(variance > 0) & (spread > 0))
-    seen = mean_share(terms.values, worth, level)
-    return seen._replace(low=max(0.0, seen.low - bias_of_average_precisions(t)))
+    seen, s, bias = mean_share(terms.values, worth, level), sampled(t), 0.0
+    for c in s.there:
+        up = s.y == c
+        at, neg, pos = _cells(-s.p[:, c], up, s.w)
+        tp, above = (x.cumsum()[at[up]] for x in (pos, neg + pos))
+        one = s.w2[up] / s.w[up]  # of equal rows, the weight of each
+        others = np.where(above - one > 1e-9 * above, above - one, np.inf)
+        found = one * (above - tp) / above / others
+        bias += float((s.w[up] * found).sum() / s.w[up].sum())
+    return seen._replace(low=max(0.0, seen.low - s.known * bias / s.many))
 
 
 def steadied(
-    t: ClassTally, parts: list[Part], terms: Terms, by: float, usual: float | None = None
+    t: ClassTally, parts: list[Part], terms: Terms, usual: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Variances by the rows of each class as if `by` more rows of it had been seen, and their df.
+    """Variances by the rows of each class as if a few more rows of it had been seen, and their df.
 
-    These vary as rows usually do: by value (1 - value) times `usual`, which is what the rows of all
-    classes say together. For this alone each value is drawn towards the mean by half a row.
+    These vary as rows usually do: by value (1 - value) times `usual`, which unless known is what the rows
+    of all classes say together. For this alone each value is drawn towards the mean by half a row.
     """
+    more = STEADY if usual is None else STEADY_PRECISION
     rows = effective_rows(t.weight, t.weight2)[t.weight > 0]
-    known = np.array([p.rows for p in parts])
+    variance, known, df = (np.array(x) for x in zip(*parts, strict=True))
     # of one row, up to rounding, nothing is seen
-    df = np.where(known < 1 + 1e-9, 0.0, known - 1)
-    seen = np.array([p.variance for p in parts]) * np.where(
-        df > 0, known / np.where(df > 0, df, 1), 0
-    )
+    free = np.where(known < 1 + 1e-9, 0.0, known - 1)
+    seen = variance * np.where(free > 0, known / np.where(free > 0, free, 1), 0)
     even = drawn(terms.values, rows)
     one = terms.part**2 * even * (1 - even) / rows
     if usual is None:
         there = one > 0
-        usual = float((df * seen)[there] @ (1 / one[there]) / df.sum()) if df.any() else 0.0
-    variance = (df * seen + by * usual * one) / (df + by)
-    return variance, np.minimum(df, [p.df for p in parts]) + by
+        usual = float((free * seen)[there] @ (1 / one[there]) / free.sum()) if free.any() else 0.0
+    return (free * seen + more * usual * one) / (free + more), np.minimum(free, df) + more
 
 
 def parts_of_terms(
@@ -170,9 +176,8 @@ def parts_of_terms(
     there = np.flatnonzero(t.weight > 0).tolist()
     rows = {c: effective(t.weight[c], t.weight2[c]) for c in there}
     rare = [c for c in there if c not in parts]
-    own = {
-        c: terms.alone(t.one(t.classes[c])).variance for c in (*rare, *s.there[: len(parts) < 2])
-    }
+    alone = (*rare, *s.there[: len(parts) < 2])
+    own = {c: terms.alone(t.one(t.classes[c])).variance for c in alone}
     if len(parts) < 2:
         # all classes but one are rare: its value depends on their rows, at most wholly
         error = sum(math.sqrt(v) for v in own.values()) / s.many
@@ -184,8 +189,7 @@ def parts_of_terms(
 
 def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[Part]:
     """The variance by the rows of each class, how many rows that is known from, and its df."""
-    added = influence(s)
-    parts = []
+    added, parts = influence(s), []
     for c in s.there:
         own = s.y == c
         w, w2, effect = s.w[own], s.w2[own], added[own]
@@ -194,10 +198,12 @@ def _parts(s: Sample, influence: Callable[[Sample], Floats]) -> list[Part]:
     return parts
 
 
+# What a unit of weight on each row adds to a measure.
+
+
 def of_areas(s: Sample) -> Floats:
     """Of the mean, over classes, of the area of one class against the rest."""
-    added = sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there)
-    return np.asarray(added / s.many)
+    return np.asarray(sum(_area(s.p[:, c], s.y == c, s.w)[1] for c in s.there) / s.many)
 
 
 def of_areas_by_frequency(s: Sample) -> Floats:
@@ -237,19 +243,20 @@ def of_pairs(s: Sample) -> Floats:
 
 def of_average_precisions(s: Sample) -> Floats:
     """Of the mean, over classes, of the average precision of one class against the rest."""
-    added = sum(_average_precision(s.p[:, c], s.y == c, s.w) for c in s.there)
-    return np.asarray(added / s.many)
+    added = np.zeros(len(s.y))
+    for c in s.there:
+        up = s.y == c
+        at, neg, pos = _cells(s.p[:, c], up, s.w)
+        gain, loss = precision_effects(neg, pos)
+        added += np.where(up, gain[at], -loss[at])
+    return added / s.many
 
 
-def bias_of_average_precisions(t: ClassTally) -> float:
-    """By how much their mean is too high in small samples, because each positive finds itself.
-
-    The precision that a positive gets counts the positive; without it, it would have that of the rows
-    above. A mean over many classes makes the variance small, but not this.
-    """
-    s = sampled(t)
-    found = sum(_self_found(s.p[:, c], s.y == c, s.w, s.w2) for c in s.there)
-    return s.known * found / s.many
+def _cells(score: Floats, up: Bools, w: Floats) -> tuple[Ints, Floats, Floats]:
+    """The cell of each row, and the weight of negatives and of positives on the cells."""
+    _, at = np.unique(score, return_inverse=True)
+    neg, pos = (np.bincount(at, np.where(up == side, w, 0.0)) for side in (False, True))
+    return at, neg.astype(float), pos.astype(float)
 
 
 def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
@@ -258,34 +265,9 @@ def _placements(score: Floats, up: Bools, w: Floats) -> tuple[Floats, Floats]:
     return placed(neg)[at], placed(pos[::-1])[::-1][at]
 
 
-def _cells(score: Floats, up: Bools, w: Floats) -> tuple[Ints, Floats, Floats]:
-    """The cell of each row, and the weight of negatives and of positives on the cells."""
-    _, at = np.unique(score, return_inverse=True)
-    sides = (np.bincount(at, np.where(up == side, w, 0.0)) for side in (False, True))
-    neg, pos = (w.astype(np.float64, copy=False) for w in sides)
-    return at, neg, pos
-
-
 def _area(score: Floats, up: Bools, w: Floats) -> tuple[float, Floats]:
     """An area, and what each row adds to it (DeLong et al. 1988)."""
     pos, neg = w[up].sum(), w[~up].sum()
     below, above = _placements(score, up, w)
     area = float((w * below)[up].sum() / pos / neg)
     return area, np.where(up, (below / neg - area) / pos, (above / pos - area) / neg)
-
-
-def _average_precision(score: Floats, up: Bools, w: Floats) -> Floats:
-    """What each row adds to an average precision."""
-    at, neg, pos = _cells(score, up, w)
-    gain, loss = precision_effects(neg, pos)
-    return np.where(up, gain[at], -loss[at])
-
-
-def _self_found(score: Floats, up: Bools, w: Floats, w2: Floats) -> float:
-    """Mean, over positives, of precision with and without the positive itself."""
-    at, neg, pos = _cells(-score, up, w)
-    tp, rows = (x.cumsum()[at[up]] for x in (pos, neg + pos))
-    one = w2[up] / w[up]  # of equal rows, the weight of each
-    others = rows - one > 1e-9 * rows
-    gain = one * (rows - tp) / rows / np.where(others, rows - one, np.inf)
-    return float((w[up] * gain).sum() / w[up].sum())

@@ -17,6 +17,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.inference.resampling import drawn_gaps, share_beyond
+from scorewise.inference.scales import halved
 from scorewise.tallies.losses import logit
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import inner
@@ -106,7 +107,13 @@ class Noise:
         """Replicates of the gaps, as shares of the whole."""
         if step in self._at:
             return self._at[step]
-        found = self._redrawn(step) if self.few else self._drawn(step)
+        if self.few:
+            c = self.cells
+            there = c.shifted(self._rate(step) - c.p)
+            found = drawn_gaps(there, len(self.null), np.random.default_rng(self._seed))
+            found = (found + (there.sum - c.sum)) / self.total
+        else:
+            found = self._drawn(step)
         if self._seen is None:
             self._at[step] = found
         return found
@@ -116,14 +123,6 @@ class Noise:
         far = step * self._way.toward if step > 0 else -step * self._way.back
         rate: Floats = np.clip(c.p + far / c.weight, 0.0, 1.0)
         return rate
-
-    def _redrawn(self, step: float) -> Floats:
-        c = self.cells
-        there = c.shifted(self._rate(step) - c.p)
-        drawn = drawn_gaps(there, len(self.null), np.random.default_rng(self._seed))
-        drawn += there.sum - c.sum
-        drawn /= self.total
-        return drawn
 
     def _drawn(self, step: float) -> Floats:
         c, rate = self.cells, self._rate(step)
@@ -236,11 +235,7 @@ def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
     most = float(square.max(initial=0.0))
     if too_large(most):
         return trend
-    low, high = 0.0, most
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if too_large(middle) else (low, middle)
-    return gaps(high)
+    return gaps(halved(too_large, 0.0, most, 30)[1])
 
 
 def inverted(
@@ -270,7 +265,9 @@ def inverted(
     def quantile(step: float, share: float) -> float:
         if step not in known:
             known[step] = np.sort(statistic(noise.at(step)))
-        return _quantile(known[step], share)
+        ordered, place = known[step], share * (len(null) - 1)
+        at = min(int(place), len(ordered) - 2)
+        return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
 
     p = share_beyond(null, least)
     all_steps = len(noise.gap) <= _FEW
@@ -297,42 +294,26 @@ def _largest(noise: Gaps, size: Statistic, way: float, *last: float) -> list[flo
     return np.interp(last, steps, reached).tolist()
 
 
-def _quantile(ordered: Floats, share: float) -> float:
-    """np.quantile of what is in order already."""
-    place = share * (len(ordered) - 1)
-    at = min(int(place), len(ordered) - 2)
-    return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
-
-
 def _crossing(above: Callable[[float], float], all_steps: bool, which: int) -> float:
     """The step at which a function of steps reaches 0, straight between fixed steps.
 
     Where all are tried it is the first (0) or the last (-1); otherwise it is found by halving.
     """
+    low, high, middle = 0, len(_STEPS) - 1, _STEPS.index(1.0)
     if all_steps:
         below = [above(step) < 0 for step in _STEPS]
-        turns = [k for k in range(len(_STEPS) - 1) if below[k] and not below[k + 1]]
-        if which == 0 and not below[0]:
-            return 0.0
         if which == -1 and below[-1]:
             return _STEPS[-1]
-        if not turns:
+        turns = [k for k in range(high) if below[k] and not below[k + 1]]
+        if not turns or (which == 0 and not below[0]):
             return _STEPS[-1] if below[0] else 0.0
-        return _between(above, turns[which])
-    low, high, middle = 0, len(_STEPS) - 1, _STEPS.index(1.0)
-    if above(_STEPS[0]) >= 0:
+        low = turns[which]
+    elif above(_STEPS[0]) >= 0:
         return 0.0
-    while high - low > 1:
-        if above(_STEPS[middle]) < 0:
-            low = middle
-        else:
-            high = middle
-        middle = (low + high) // 2
-    return _between(above, low)
-
-
-def _between(above: Callable[[float], float], low: int) -> float:
-    """Where the straight line from one fixed step to the next reaches 0, or the next."""
+    else:
+        while high - low > 1:
+            low, high = (middle, high) if above(_STEPS[middle]) < 0 else (low, middle)
+            middle = (low + high) // 2
     a, b = above(_STEPS[low]), above(_STEPS[low + 1])
     if b <= a or b < 0:
         return _STEPS[low + 1]

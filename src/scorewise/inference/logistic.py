@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.inference.scales import freedom
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.coarse import why_open
 from scorewise.tallies.losses import expit, logit
 from scorewise.tallies.probabilities import MOST, chances
 from scorewise.tallies.sorting import add_runs, inner, once
@@ -49,30 +49,18 @@ def logistic(
     halved.
     """
     # whose squares are numbers too
-    size = [max(float(np.sqrt(np.mean(np.square(f)))), 1e-150) for f in features]
-    scaled = [np.broadcast_to(f / s, neg.shape) for f, s in zip(features, size, strict=True)]
-    units = np.array(size)
+    units = np.array([max(float(np.sqrt(np.mean(np.square(f)))), 1e-150) for f in features])
+    scaled = [np.broadcast_to(f / s, neg.shape) for f, s in zip(features, units, strict=True)]
+    off = np.broadcast_to(offset, neg.shape)
     q = None if penalty is None else penalty / np.outer(units, units)
+    begin = np.zeros(len(units)) if start is None else start * units
     if start is None and len(neg) > _MANY:
-        means, fewer, of_them, off = _few(scaled, neg, pos, offset)
-        start = _newton(means, fewer, of_them, off, q, np.zeros(len(units))).coef
-    else:
-        start = np.zeros(len(units)) if start is None else start * units
-    found = _polished(scaled, neg, pos, offset, q, start) if len(neg) > _MANY else None
-    found = found or _newton(scaled, neg, pos, offset, q, start)
-    return Fitted(
-        found.coef / units, found.loss, found.curvature * np.outer(units, units), found.converged
-    )
-
-
-def _few(features: list[Any], neg: Floats, pos: Floats, offset: Any) -> tuple[Any, ...]:
-    """Every few neighbouring cells at their mean features: enough for a start."""
-    at = np.arange(0, len(neg), -(-len(neg) // (_MANY >> 1)))
-    mass = neg + pos
-    total = add_runs(mass, at)
-    means = [add_runs(f * mass, at) / total for f in features]
-    off = add_runs(np.broadcast_to(offset, mass.shape) * mass, at) / total
-    return means, add_runs(neg, at), add_runs(pos, at), off
+        # every few neighbouring cells at their mean features are enough for a start
+        at, mass = np.arange(0, len(neg), -(-len(neg) // (_MANY >> 1))), neg + pos
+        *means, middle = (add_runs(f * mass, at) / add_runs(mass, at) for f in (*scaled, off))
+        begin = _fitted(means, add_runs(neg, at), add_runs(pos, at), middle, q, begin).coef
+    coef, loss, curvature, converged = _fitted(scaled, neg, pos, off, q, begin)
+    return Fitted(coef / units, loss, curvature * np.outer(units, units), converged)
 
 
 def newton(
@@ -107,88 +95,51 @@ def newton(
     return Fitted(coef, value, curvature, False)
 
 
-def _newton(
+def _fitted(
     features: list[Any], neg: Floats, pos: Floats, offset: Any, q: Any, coef: Floats
 ) -> Fitted:
-    mass = neg + pos
+    """Newton's method over all cells, chunk by chunk."""
 
-    def step(coef: Floats, p: Floats) -> tuple[Floats, Floats]:
-        gradient, curvature = _derivatives(features, mass * p - pos, mass * p * (1 - p))
-        if q is not None:
-            gradient, curvature = gradient + q @ coef, curvature + q
-        return _solve(curvature, gradient), curvature
-
-    return newton(lambda c: _loss(_linear(features, c, offset), neg, pos, c, q), step, coef)
-
-
-def _polished(
-    features: list[Any], neg: Floats, pos: Floats, offset: Any, q: Any, coef: Floats
-) -> Fitted | None:
-    """Whole steps of Newton over all cells, chunk by chunk, from near the end; None if they go astray."""
-    off = np.broadcast_to(offset, neg.shape)
-    last = np.inf
-    for _ in range(5):
-        loss, gradient, curvature = 0.0, np.zeros(len(coef)), np.zeros((len(coef), len(coef)))
+    def loss(coef: Floats) -> tuple[float, Any]:
+        """The loss, and its first and second derivatives."""
+        k, total, gradient = len(features), 0.0, np.zeros(len(features))
+        curvature = np.zeros((k, k))
         for begin in range(0, len(neg), _CHUNK):
             at = slice(begin, begin + _CHUNK)
             part, down, up = [f[at] for f in features], neg[at], pos[at]
-            more, p = _loss(_linear(part, coef, off[at]), down, up, coef, None)
-            first, second = _derivatives(part, (down + up) * p - up, (down + up) * p * (1 - p))
-            loss, gradient, curvature = loss + more, gradient + first, curvature + second
+            odds = sum((c * f for c, f in zip(coef, part, strict=True)), offset[at])
+            more, p = _log_loss(odds, down, up)
+            expected = (down + up) * p
+            residual, weight = expected - up, expected * (1 - p)
+            total, gradient = total + more, gradient + [inner(residual, f) for f in part]
+            for i in range(k):
+                weighted = weight * part[i]
+                for j in range(i + 1):
+                    curvature[i, j] += inner(weighted, part[j])
+        curvature += np.tril(curvature, -1).T
         if q is not None:
-            loss += float(coef @ q @ coef) / 2
-            gradient, curvature = gradient + q @ coef, curvature + q
-        step = _solve(curvature, gradient)
-        size = float(np.abs(step).max())
-        if size <= TOLERANCE * (1 + np.abs(coef).max()):
-            return Fitted(coef - step, loss, curvature, True)
-        if not size < last / 2:
-            return None
-        coef, last = coef - step, size
-    return None
+            total, gradient = total + float(coef @ q @ coef) / 2, gradient + q @ coef
+        return total, (gradient, curvature if q is None else curvature + q)
+
+    def step(coef: Floats, derivatives: Any) -> tuple[Floats, Floats]:
+        """The step of Newton; the shortest where features say the same."""
+        gradient, curvature = derivatives
+        ridge = 1e-14 * max(float(np.trace(curvature)), 1e-300)
+        try:
+            move: Any = np.linalg.solve(curvature + ridge * np.eye(len(gradient)), gradient)
+        except np.linalg.LinAlgError:
+            move = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        return move, curvature
+
+    return newton(loss, step, coef)
 
 
-def _linear(features: list[Any], coef: Floats, offset: Any) -> Any:
-    return sum((c * f for c, f in zip(coef, features, strict=True)), offset)
-
-
-def _loss(at: Floats, neg: Floats, pos: Floats, coef: Floats, q: Any) -> tuple[float, Floats]:
-    """The loss, and the probabilities of the log-odds."""
-    e = np.exp(-np.abs(at))
+def _log_loss(odds: Any, neg: Floats, pos: Floats) -> tuple[float, Floats]:
+    """The negative log likelihood of log-odds, and their probabilities."""
+    e = np.exp(-np.abs(odds))
     loss = inner(neg + pos, np.log1p(e))
-    loss += inner(neg, np.maximum(at, 0.0)) - inner(pos, np.minimum(at, 0.0))
-    p: Floats = np.where(at >= 0, 1.0, e) / (1.0 + e)
-    return (loss if q is None else loss + float(coef @ q @ coef) / 2), p
-
-
-def _derivatives(features: list[Any], residual: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    gradient = np.array([inner(residual, f) for f in features])
-    curvature = np.empty((len(features), len(features)))
-    for i, f in enumerate(features):
-        weighted = weight * f
-        for j in range(i + 1):
-            curvature[i, j] = curvature[j, i] = inner(weighted, features[j])
-    return gradient, curvature
-
-
-def _solve(curvature: Floats, gradient: Floats) -> Floats:
-    """The step of Newton; the shortest where features say the same."""
-    ridge = 1e-14 * max(float(np.trace(curvature)), 1e-300)
-    try:
-        step: Any = np.linalg.solve(curvature + ridge * np.eye(len(gradient)), gradient)
-    except np.linalg.LinAlgError:
-        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-    solved: Floats = step
-    return solved
-
-
-def _constant(neg: Floats, pos: Floats, intercept: bool) -> Fitted:
-    """No feature at all: the odds of all rows together, or even odds."""
-    least = 1e-15 * float(neg.sum() + pos.sum())  # where a class is absent
-    odds = [np.log(max(pos.sum(), least) / max(neg.sum(), least))] if intercept else []
-    at = np.full(len(neg), odds[0] if odds else 0.0)
-    coef = np.array(odds)
-    return Fitted(coef, _loss(at, neg, pos, coef, None)[0], np.empty((0, 0)), True)
+    loss += inner(neg, np.maximum(odds, 0.0)) - inner(pos, np.minimum(odds, 0.0))
+    return loss, np.where(odds >= 0, 1.0, e) / (1.0 + e)
 
 
 def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:
@@ -197,23 +148,22 @@ def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
     The loss is convex: if its minimum has a negative coefficient, then the best has one of them at 0.
     """
     ones = [np.ones(1)] if intercept else []
-    best: tuple[float, Floats] | None = None
-    for used in range(len(features), -1, -1):
+    # no feature at all: the odds of all rows together, or even odds
+    least = 1e-15 * float(neg.sum() + pos.sum())  # where a class is absent
+    best = np.zeros(len(ones) + len(features))
+    best[: len(ones)] = np.log(max(pos.sum(), least) / max(neg.sum(), least))
+    lowest, _ = _log_loss(np.full(len(neg), best[0] if intercept else 0.0), neg, pos)
+    for used in range(len(features), 0, -1):
         for chosen in combinations(range(len(features)), used):
-            picked = [*ones, *(features[i] for i in chosen)]
-            fit = logistic(picked, neg, pos) if used else _constant(neg, pos, intercept)
-            slopes = fit.coef[len(ones) :]
-            if not fit.converged or (slopes < 0).any():
-                continue
-            coef = np.zeros(len(ones) + len(features))
-            coef[: len(ones)] = fit.coef[: len(ones)]
-            coef[len(ones) + np.array(chosen, int)] = slopes
-            if used == len(features):
-                return coef
-            if best is None or fit.loss < best[0]:
-                best = fit.loss, coef
-    assert best is not None  # no feature at all is always allowed
-    return best[1]
+            fit = logistic([*ones, *(features[i] for i in chosen)], neg, pos)
+            coef = np.zeros(len(best))
+            coef[[*range(len(ones)), *(len(ones) + i for i in chosen)]] = fit.coef
+            if fit.converged and not (coef[len(ones) :] < 0).any():
+                if used == len(features):
+                    return coef
+                if fit.loss < lowest:
+                    lowest, best = fit.loss, coef
+    return best
 
 
 class LogOdds(NamedTuple):
@@ -260,25 +210,19 @@ def in_the_large(c: LogOdds) -> Coefficient | None:
     """By how much all log-odds are too low: the intercept beside log-odds of slope 1; None if infinite."""
     ones, mass = np.ones(len(c.x)), c.neg + c.pos
     fit = logistic([ones], c.neg, c.pos, offset=c.x)
-    if (
-        not fit.converged
-    ):  # as where scores are all but certain, and a first step would leave the floats
-        start = np.array([_balanced(c.x, mass, float(c.pos.sum()))])
+    # where scores are all but certain, a first step would leave the floats
+    if not fit.converged:
+        from scipy.optimize import bisect
+
+        far, pos = float(np.abs(c.x).max()) + 800.0, float(c.pos.sum())
+        # as many are expected to be positive as are
+        ends = {"a": -far, "b": far, "xtol": 1e-15, "maxiter": 120, "disp": False}
+        start = bisect(lambda a: inner(mass, expit(c.x + a)) - pos, **ends)
         p = expit(c.x + start)
-        flat = inner(mass, p * (1 - p)) < 1e-12 * mass.sum()
-        fit = Fitted(start, math.nan, np.array([[inner(mass, p * (1 - p))]]), not flat)
+        curvature = inner(mass, p * (1 - p))
+        flat = curvature < 1e-12 * mass.sum()
+        fit = Fitted(np.array([start]), math.nan, np.array([[curvature]]), not flat)
     return _last(fit, [ones], c.x, c) if fit.converged else None
-
-
-def _balanced(x: Floats, mass: Floats, pos: float) -> float:
-    """The intercept with which as many are expected to be positive as are, by halving."""
-    far = float(np.abs(x).max()) + 800.0
-    low, high = -far, far
-    for _ in range(120):
-        middle = (low + high) / 2
-        few = inner(mass, expit(x + middle)) < pos
-        low, high = (middle, high) if few else (low, middle)
-    return (low + high) / 2
 
 
 def slope(c: LogOdds) -> Coefficient | None:

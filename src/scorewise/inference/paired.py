@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
@@ -39,9 +38,9 @@ def mean_gap(gap: Floats, weight: Floats, square: Floats, level: float) -> Estim
         return Estimate(mean, level=level, method="none: a single row", baseline=0.0)
     variance = float((square * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
     if variance <= 1e-26:
-        return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
+        return Estimate(mean, mean, mean, level, "none: no row differs", baseline=0.0)
     low, high = wald(mean, math.sqrt(variance), level, "identity")
-    return Estimate(mean, low, high, level, "normal, paired", "", 0.0, 0.0)
+    return Estimate(mean, low, high, level, "normal, paired", baseline=0.0)
 
 
 def mean_loss(
@@ -60,21 +59,23 @@ def mean_loss(
     0.200 [0.108, 0.371]
     """
     total = sum(weights)
-    value = sum(m.first for m in sums) / total
+    # shares of the weight, whose unit is then of no account
+    sums = [Moments(m.first / total, *(x / total / total for x in m[1:])) for m in sums]
+    weights, squares = [w / total for w in weights], [x / total / total for x in squares]
+    value = sum(m.first for m in sums)
     if not math.isfinite(value):
         why = "infinite: the losses add up beyond the largest number"
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     value = min(value, most)  # rounding may lead a hair beyond
     known = _spread(sums, weights, squares)
     if value == 0:
-        return Estimate(value, 0.0, 0.0, level, "no loss at all", "", 0.0, baseline)
+        return Estimate(value, 0.0, 0.0, level, "no loss at all", baseline=baseline)
     if not known.says_something(value):
-        reason = (
-            "all losses are equal" if known.variance < math.inf else "beyond the largest number"
-        )
-        return Estimate(value, level=level, method=f"none: {reason}", baseline=baseline)
+        finite = known.variance != math.inf
+        method = f"none: {'all losses are equal' if finite else 'beyond the largest number'}"
+        return Estimate(value, level=level, method=method, baseline=baseline)
     low, high = limits(value, known, level, "log")
-    return Estimate(value, low, min(high, most), level, "Student, log scale", "", 0.0, baseline)
+    return Estimate(value, low, min(high, most), level, "Student, log scale", baseline=baseline)
 
 
 def _spread(sums: Sequence[Moments], weights: Sequence[float], squares: Sequence[float]) -> Spread:
@@ -83,34 +84,28 @@ def _spread(sums: Sequence[Moments], weights: Sequence[float], squares: Sequence
     Kept apart because the rare class, with its few and large losses, decides the degrees of freedom.
     """
     total = sum(weights)
-    rows = effective(total, sum(squares))
-    used = [part for part in zip(sums, weights, squares, strict=True) if part[1]]
-    means = [moments.first / w for moments, w, _ in used]
+    used = [(m, w, w2, m.first / w) for m, w, w2 in zip(sums, weights, squares, strict=True) if w]
     parts = []
-    for mean, (moments, w, w2) in zip(means, used, strict=True):
+    for moments, w, w2, mean in used:
         n = effective(w, w2)
         # a class of one row says nothing of its own spread
         parts.append((0.0 if one_row(n) else moments.about(mean, w2) / total**2, n))
-    if len(used) > 1:
-        overall = sum(moments.first for moments in sums) / total
-        gaps = [(w2, mean - overall) for mean, (_, _, w2) in zip(means, used, strict=True)]
-        between = sum(w2 * gap * gap for w2, gap in gaps)
-        raised = _succession([w / total for _, w, _ in used], means, rows)
-        parts.append((between / total**2 * raised, rows))
-    return pooled_spread(*parts)
+    if len(used) < 2:
+        return pooled_spread(*parts)
+    rows, many = effective(total, sum(squares)), len(used)
+    overall = sum(moments.first for moments in sums) / total
+    between = sum(w2 * (mean - overall) * (mean - overall) for _, _, w2, mean in used) / total**2
 
+    def variance(shares: list[float]) -> float:
+        centre = sum(p * u[3] for p, u in zip(shares, used, strict=True))
+        return sum(p * (u[3] - centre) * (u[3] - centre) for p, u in zip(shares, used, strict=True))
 
-def _succession(shares: list[float], means: list[float], n: float) -> float:
-    """By how much Laplace's rule (two more rows, dealt out evenly) raises the variance between classes."""
-    evened = [(n * p + 2 / len(shares)) / (n + 2) for p in shares]
-    plain, raised = _variance(shares, means), _variance(evened, means)
+    # raised by Laplace's rule: two more rows, dealt out evenly to the classes
+    shares = [w / total for _, w, _, _ in used]
+    plain, raised = variance(shares), variance([(rows * p + 2 / many) / (rows + 2) for p in shares])
     # with a class beyond floating point, or without a difference, there is nothing to raise
-    return raised / plain if 0 < plain < math.inf and raised < math.inf else 1.0
-
-
-def _variance(shares: list[float], means: list[float]) -> float:
-    centre = sum(p * m for p, m in zip(shares, means, strict=True))
-    return sum(p * (m - centre) * (m - centre) for p, m in zip(shares, means, strict=True))
+    times = raised / plain if 0 < plain < math.inf and raised < math.inf else 1.0
+    return pooled_spread(*parts, (between * times, rows))
 
 
 class Difference(NamedTuple):
@@ -129,23 +124,21 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     pooled cells, for the variance alone.
     """
     if why := first.why_not_ranked:
-        return _undefined(why, level)
+        return Difference(Estimate.undefined(why, level, 0.0), math.nan)
+    places = []
+    for t in (first, second):
+        # the negatives below a positive, and the positives above a negative, ties half
+        below, above = placed(t.pooled.neg) / t.negatives, 1 - placed(t.pooled.pos) / t.positives
+        places.append(_of_rows(t, Influence(above, below), rows))
+    value = area(first) - area(second)
+    made = _judged(value, places, rows, level, "DeLong, paired", by_class=True)
     weight, square = rows.mass(), rows.mass(2)
-    gap = _places(first, rows) - _places(second, rows)
-    value, parts = area(first) - area(second), []
-    names = rows.labels.positive, rows.labels.negative
-    for side in (rows.y, ~rows.y):
-        total = weight[side].sum()
-        n = effective(total, square[side].sum())
-        if one_row(n):
-            return _single(value, level)
-        apart = gap[side] - float((weight[side] * gap[side]).sum() / total)
-        parts.append((float((square[side] * apart**2).sum() / total**2), n))
-    made = _judged(value, pooled_spread(*parts), level, "DeLong, paired")
-    n, name = min((n, name) for (_, n), name in zip(parts, names, strict=True))
+    sides = (rows.labels.positive, rows.y), (rows.labels.negative, ~rows.y)
+    n, name = min((effective(weight[y].sum(), square[y].sum()), name) for name, y in sides)
     # the interval of a large difference then holds no more than 88 to 91 %, that of none 95 %
-    few = f"a difference by {n:.3g} rows of class {name!r}" if n < FEW - 1e-9 else ""
-    return made._replace(estimate=replace(made.estimate, caution=few))
+    few = n < FEW - 1e-9 and not math.isnan(made.p)
+    caution = f"a difference by {n:.3g} rows of class {name!r}" if few else ""
+    return made._replace(estimate=replace(made.estimate, caution=caution))
 
 
 def smooth_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95) -> Difference:
@@ -155,63 +148,50 @@ def smooth_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.
     is read off as many pooled cells, for the variance alone.
     """
     if why := first.why_not_ranked or why_not_unit(first) or why_not_unit(second):
-        return _undefined(why, level)
-    weight, square = rows.mass(), rows.mass(2)
+        return Difference(Estimate.undefined(why, level, 0.0), math.nan)
     middles = [(t, midpoint(t)) for t in (first, second)]
     one, other = (smooth_area(t, m.value).value for t, m in middles)
-    effects = [_effects(t, influence(t.pooled, m), rows) for t, m in middles]
-    gap = effects[0] - effects[1]
-    total, n = weight.sum(), effective(weight.sum(), square.sum())
-    if any(
-        one_row(effective(weight[side].sum(), square[side].sum())) for side in (rows.y, ~rows.y)
-    ):
-        return _single(one - other, level)
-    mean = float((weight * gap).sum() / total)
-    known = pooled_spread((float((square * (gap - mean) ** 2).sum()), n))
-    return _judged(one - other, known, level, "influence, paired")
+    effects = [_of_rows(t, influence(t.pooled, m), rows) for t, m in middles]
+    return _judged(one - other, effects, rows, level, "influence, paired")
 
 
-def _undefined(why: str, level: float) -> Difference:
-    return Difference(Estimate.undefined(why, level, 0.0), math.nan)
+def _of_rows(t: Tally, effect: Influence, rows: Rows) -> Floats:
+    """What holds for the class and the pooled cell of each row: the last that begins below its score."""
+    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
+    cell = np.maximum(at, 0)  # a row of no weight may lie below all
+    return np.where(rows.y, effect.pos[cell], effect.neg[cell])
 
 
-def _single(value: float, level: float) -> Difference:
-    why = "a class has a single row"
-    return Difference(Estimate(value, level=level, method="none: " + why), math.nan)
+def _judged(
+    value: float,
+    effects: Sequence[Floats],
+    rows: Rows,
+    level: float,
+    method: str,
+    *,
+    by_class: bool = False,
+) -> Difference:
+    """The difference with its interval, kept within -1 and 1, and its p-value.
 
-
-def _judged(value: float, known: Spread, level: float, method: str) -> Difference:
-    """The difference with its interval, kept within -1 and 1, and its p-value."""
+    Effects are what a unit of weight of a row does, or its place, of which the mean over a class counts.
+    """
+    weight, square, gap, parts = rows.mass(), rows.mass(2), effects[0] - effects[1], []
+    if any(one_row(effective(weight[y].sum(), square[y].sum())) for y in (rows.y, ~rows.y)):
+        method = "none: a class has a single row"
+        return Difference(Estimate(value, level=level, method=method), math.nan)
+    for side in (rows.y, ~rows.y) if by_class else (slice(None),):
+        w, w2, off = weight[side], square[side], gap[side]
+        total = w.sum()
+        off = off - float((w * off).sum() / total)
+        spread = float((w2 * off**2).sum() / (total**2 if by_class else 1.0))
+        parts.append((spread, effective(total, w2.sum())))
+    known = pooled_spread(*parts)
     if not known.says_something():
         method = "none: no row is placed differently"
-        return Difference(Estimate(value, value, value, level, method, "", 0.0, 0.0), 1.0)
+        return Difference(Estimate(value, value, value, level, method, baseline=0.0), 1.0)
     low, high = (min(1.0, max(-1.0, x)) for x in limits(value, known, level, "identity"))
-    estimate = Estimate(value, low, high, level, method, "", 0.0, 0.0)
+    estimate = Estimate(value, low, high, level, method, baseline=0.0)
     return Difference(estimate, student_chance(value / math.sqrt(known.variance), known.df))
-
-
-def _cells(t: Tally, rows: Rows) -> NDArray[np.int64]:
-    """The pooled cell of each row: the last that begins at or below its score."""
-    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
-    # a row of no weight may lie below all
-    return np.maximum(at, 0)
-
-
-def _places(t: Tally, rows: Rows) -> Floats:
-    """For each row the share of the other class that it is placed rightly against.
-
-    Positives: the negatives below, ties half. Negatives: the positives above, ties half.
-    """
-    few = t.pooled
-    below, above = placed(few.neg) / t.negatives, 1 - placed(few.pos) / t.positives
-    return _effects(t, Influence(above, below), rows)
-
-
-def _effects(t: Tally, effect: Influence, rows: Rows) -> Floats:
-    """What holds for the class and the pooled cell of each row."""
-    cell = _cells(t, rows)
-    found: Floats = np.where(rows.y, effect.pos[cell], effect.neg[cell])
-    return found
 
 
 def holm(p: list[float]) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from scorewise.inference.scales import (
     Spread,
     effective,
     freedom,
+    halved,
     limits,
     one_row,
     pooled_spread,
@@ -23,13 +23,12 @@ from scorewise.inference.scales import (
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.formulas import auroc, placed
-from scorewise.tallies.losses import NOTHING, Moments
+from scorewise.tallies.losses import Moments
 from scorewise.tallies.sorting import inner, on_threads, once
 from scorewise.tallies.tally import Block
 
 FEW = 10  # rows of a class, below which DeLong's variance is not trusted
 CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
-_Cells = tuple[Any, Any, Any, Any]
 _MANY = 1000  # degrees of freedom, beyond which more of them change nothing
 _CELLS = 32  # thresholds: more find hardly a larger maximum
 _PAIRS = 300  # draws of noise, each also taken with the other sign
@@ -123,20 +122,13 @@ def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[floa
     [0.8, 1.0]
     """
 
-    def beyond(theta: float) -> bool:
+    def within(theta: float) -> bool:
         mean = (neg + pos) / 2 - 1
         bracket = 1 + mean * ((1 - theta) / (2 - theta) + theta / (1 + theta))
         reach = z(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
-        return abs(theta - auc) > reach
+        return abs(theta - auc) <= reach
 
-    def search(outer: float) -> float:
-        near, far = auc, outer
-        for _ in range(60):
-            middle = (near + far) / 2
-            near, far = (near, middle) if beyond(middle) else (middle, far)
-        return near
-
-    return search(0.0), search(1.0)
+    return halved(within, auc, 0.0)[0], halved(within, auc, 1.0)[0]
 
 
 class PartialArea(NamedTuple):
@@ -157,59 +149,34 @@ def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
     >>> partial(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5).area
     0.375
     """
+    # walked from its other end, the curve has positives as negatives
+    cells: list[Any] = [t.neg[::-1], t.pos[::-1], t.neg2[::-1], t.pos2[::-1]]
+    if across:
+        cells = [t.pos, t.neg, t.pos2, t.neg2]
     neg, pos = (t.positives, t.negatives) if across else (t.negatives, t.positives)
     target = width * neg
-    lengths = heights = NOTHING
-    before_neg = before_pos = squares = 0.0
-    for block in _from_the_end(t, across):
-        reached = before_neg + block[0].cumsum()
-        # whole cells first; then the one in which the curve passes the width
-        whole = int(np.searchsorted(reached, target))
-        run, climb, run2, climb2 = (c[:whole] for c in block)
-        heights += Moments.of((before_pos + climb.cumsum() - climb / 2) / pos, run, run2)
-        lengths += Moments.of(width - (reached[:whole] - run / 2) / neg, climb, climb2)
-        squares += run2.sum().item()
-        before_neg, before_pos = before_neg + run.sum().item(), before_pos + climb.sum().item()
-        if whole < len(reached):
-            run, climb, run2, climb2 = (c[whole].item() for c in block)
-            share = (target - before_neg) / run
-            end = (before_pos + share * climb) / pos
-            # on average a positive of this cell has half of what is left of it behind itself
-            lengths += _same(share * (target - before_neg) / neg / 2, climb, climb2)
-            area = (heights.first + share * run * (before_pos / pos + end) / 2) / neg
-            last = _same(share * (before_pos / pos - end) / 2, run, run2)
-            # weights may add up to a hair above the whole
-            return PartialArea(
-                min(width, area), lengths, _lowered(heights, end, before_neg, squares) + last
-            )
-    # rounding may keep the sum of weights a hair below the whole width
-    end = before_pos / pos
+    before = ((len(b.neg), b.pos_below if across else b.neg_above) for b in t.blocks())
+    reached = cells[0][: sum(n for n, outside in before if outside < target)].cumsum()
+    # whole cells first; then the one in which the curve passes the width (if rounding lets it)
+    whole = int(np.searchsorted(reached, target))
+    run, climb, run2, climb2 = (c[: whole + 1] for c in cells)
+    height = (climb.cumsum() - climb / 2) / pos
+    length = width - (reached[: whole + 1] - run / 2) / neg
+    end = float(climb[:whole].sum()) / pos
+    area = inner(run[:whole], height[:whole])
+    if whole < len(reached):
+        left, start = target - float(run[:whole].sum()), end
+        share = left / run[-1].item()
+        end = start + share * climb[-1].item() / pos
+        area += left * (start + end) / 2
+        # on average a positive of this cell has half of what is left of it behind itself
+        length[-1], height[-1] = share * left / neg / 2, end + share * (start - end) / 2
+    # weights may add up to a hair above the whole
     return PartialArea(
-        min(width, heights.first / neg), lengths, _lowered(heights, end, before_neg, squares)
+        min(width, area / neg),
+        Moments.of(length, climb, climb2),
+        Moments.of(height - end, run, run2),
     )
-
-
-def _same(v: float, weight: float, square: float) -> Moments:
-    return Moments(weight * v, square * v, square * v * v)
-
-
-def _lowered(m: Moments, by: float, weight: float, squares: float) -> Moments:
-    """The moments of values that are all smaller by so much."""
-    second = m.second - 2 * by * m.square + by * by * squares
-    return Moments(m.first - by * weight, m.square - by * squares, second)
-
-
-def _from_the_end(t: Tally, across: bool) -> Iterator[_Cells]:
-    """Cells from the highest score down; across, from the lowest up with the classes exchanged.
-
-    Walked from its other end, the curve has positives as negatives, and true positive rates as false
-    positive rates.
-    """
-    if across:
-        yield from ((b.pos, b.neg, b.pos2, b.neg2) for b in t.blocks())
-        return
-    for b in reversed(list(t.blocks())):
-        yield b.neg[::-1], b.pos[::-1], b.neg2[::-1], b.pos2[::-1]
 
 
 def partial_spread(t: Tally, p: PartialArea, across: bool = False) -> Spread:
@@ -217,17 +184,15 @@ def partial_spread(t: Tally, p: PartialArea, across: bool = False) -> Spread:
 
     A positive counts with its length, a negative with its height; rows beyond the width count 0.
     """
-    sides = (t.negatives, t.squares[0]), (t.positives, t.squares[1])
-    neg, pos = reversed(sides) if across else sides
-    parts = _about_mean(p.lengths, *pos), _about_mean(p.heights, *neg)
+    sides = (t.positives, t.squares[1]), (t.negatives, t.squares[0])
+    classes = zip((p.lengths, p.heights), reversed(sides) if across else sides, strict=True)
+    parts = [
+        (m.about(m.first / total, squares) / total**2, effective(total, squares))
+        for m, (total, squares) in classes
+    ]
     if any(one_row(n) for _, n in parts):  # whose distance from its own mean, 0, says nothing
         return Spread(math.nan, math.nan)
     return pooled_spread(*parts)
-
-
-def _about_mean(m: Moments, total: float, squares: float) -> tuple[float, float]:
-    """Variance of a mean over a class, and the size of the class."""
-    return m.about(m.first / total, squares) / total**2, effective(total, squares)
 
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
@@ -320,16 +285,27 @@ def least_distance(t: Tally, level: float) -> float:
     >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)
     (0.0, 0.23)
     """
-    gap, noise = _distances(pool(t.pooled, _CELLS))
+    few = pool(t.pooled, _CELLS)
+    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
+    for sign, w, w2, drawn in zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True):
+        share = w / float(w.sum())
+        below = share.cumsum()
+        # normal noise, as of rows drawn anew; weights are as uneven everywhere as on the whole, because
+        # where heavy rows lie is chance
+        error = np.sqrt(share * (float(w2) / float(w.sum()) ** 2))
+        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
+        gap += sign * below
+        noise += sign * (moved - below[:, None] * moved[-1])
+    noise = np.concatenate((noise, -noise), axis=1)
     seen = float(np.abs(gap).max())
     place = (1 + level) / 2 * (2 * _PAIRS - 1)
-    at, share = int(place), place % 1
+    at, part = int(place), place % 1
 
     def usual(step: int) -> float:
         """What the maximum seen may be if the true one is so many steps of it."""
         most = seen * step / _STEPS
         found = np.sort(np.abs(np.clip(gap, -most, most)[:, None] + noise).max(0))
-        return float(found[at] + share * (found[min(at + 1, len(found) - 1)] - found[at]))
+        return float(found[at] + part * (found[min(at + 1, len(found) - 1)] - found[at]))
 
     ends = {0: usual(0), _STEPS: math.inf}
     if ends[0] >= seen:
@@ -349,18 +325,3 @@ def least_distance(t: Tally, level: float) -> float:
 def _normal() -> Floats:
     """Cells x draws, for each class; the same for all data, so that the limit changes only with these."""
     return np.random.default_rng(0).standard_normal((2, _CELLS, _PAIRS))
-
-
-def _distances(few: Tally) -> tuple[Floats, Floats]:
-    """The distances at each threshold, and draws of their noise: normal, as of rows drawn anew."""
-    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
-    sides = zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True)
-    for sign, w, squares, drawn in sides:
-        share = w / float(w.sum())
-        below = share.cumsum()
-        # weights as uneven everywhere as on the whole: where heavy rows lie is chance
-        error = np.sqrt(share * (float(squares) / float(w.sum()) ** 2))
-        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
-        gap += sign * below
-        noise += sign * (moved - below[:, None] * moved[-1])
-    return gap, np.concatenate((noise, -noise), axis=1)

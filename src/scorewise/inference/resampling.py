@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.inference.tables import Formula
-from scorewise.tallies import Confusion, Tally
+from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.probabilities import Chances
 from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
@@ -63,20 +62,6 @@ def resampled(
     return drawn
 
 
-def bootstrap_table(
-    c: Confusion, formula: Formula, *, replicates: int = 1000, seed: int = 0
-) -> Floats:
-    """Replicates of a formula of tp, fp, fn, tn.
-
-    >>> c = Confusion.counts(tp=25, fp=10, fn=15, tn=20)
-    >>> np.quantile(bootstrap_table(c, lambda tp, fp, fn, tn: tp / (tp + fn)), [0.025, 0.975]).round(2)
-    array([0.48, 0.76])
-    """
-    drawn = resampled(c.table, c.squares, replicates, np.random.default_rng(seed))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(formula(*drawn.T), np.float64)
-
-
 def few_cells(t: Tally, cells: int = _CELLS) -> Tally:
     """The same pooled to about a thousand cells of equal mass, for replicates alone."""
     return pool(t.pooled, cells)
@@ -114,8 +99,7 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     >>> drawn_gaps(c, 5, np.random.default_rng(0)).ravel()
     array([ 0., -1., -2., -2.,  1.])
     """
-    p = _chance(c)
-    rows = np.divide(c.weight**2, c.squares, out=np.zeros(len(c)), where=c.squares > 0)
+    p, rows = _chance(c), _rows(c)
     unit = np.divide(c.weight, rows, out=np.zeros(len(c)), where=rows > 0)
     plain = c.squares * p * (1 - p)  # variance if all rows of a cell had its mean chance
     many = c.noise > _MANY * unit**2
@@ -133,12 +117,17 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     pos[single] = _coins(p[single], rng, replicates) * c.weight[single, None]
     n, q = near[whole, None], p[whole, None]
     pos[whole] = rng.binomial(n.astype(np.int64), q, (len(n), replicates)) * unit[whole, None]
-    if left.any() and not c.weighted:
-        pos[left] = _sums_of_binomials(c, left, replicates, rng)
-    elif left.any():
-        pos[left] = _weights(c, left, replicates, rng)
+    if left.any():
+        drawn = _weights if c.weighted else _sums_of_binomials
+        pos[left] = drawn(c, left, replicates, rng)
     pos -= c.sum[:, None]
     return np.ascontiguousarray(pos.T)
+
+
+def _rows(c: Chances, none: float = 0.0) -> Floats:
+    """The number of equal rows that each cell is worth."""
+    rows: Floats = np.divide(c.weight**2, c.squares, out=np.full(len(c), none), where=c.squares > 0)
+    return rows
 
 
 def _chance(c: Chances) -> Floats:
@@ -164,7 +153,10 @@ def _inside(c: Chances, used: NDArray[np.bool_]) -> tuple[Chances, Ints]:
 def _sums_of_binomials(
     c: Chances, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """Numbers of positives of cells of counts: exact, but for rows of next to the same chance."""
+    """Numbers of positives of cells of counts: exact, but for rows of next to the same chance.
+
+    Sums of binomials are drawn from their distribution, which comes from its characteristic function.
+    """
     fine, of = _inside(c, used)
     start = first_of_runs(of)
     length = np.diff(start, append=len(of))
@@ -176,22 +168,7 @@ def _sums_of_binomials(
     )
     group = ((by_chance + by_mass) * (_GROUPS / 2 - 1e-6) + 1e-9).astype(np.int64)
     groups = fine.joined(first_of_runs(of, group))
-    of = of[groups.first]
-    return _drawn_sums(groups.weight, _chance(groups), first_of_runs(of), replicates, rng)
-
-
-def _drawn_sums(
-    n: Floats, p: Floats, start: Ints, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """Sums of binomials (n, p) over runs that begin at `start`, drawn from their exact distribution.
-
-    That comes from its characteristic function.
-
-    >>> n, p = np.array([2.0, 1.0, 1.0]), np.array([0.5, 0.0, 1.0])
-    >>> _drawn_sums(n, p, np.array([0, 1]), 6, np.random.default_rng(0))
-    array([[1., 1., 0., 0., 2., 2.],
-           [1., 1., 1., 1., 1., 1.]])
-    """
+    n, p, start = groups.weight, _chance(groups), first_of_runs(of[groups.first])
     mean, variance = (add_runs(x, start) for x in (n * p, n * p * (1 - p)))
     reach = int(6 * np.sqrt(variance.max()) + 10)  # beyond which there is less than 1e-9
     size = 2 * reach + 1
@@ -212,40 +189,37 @@ def _drawn_sums(
 def _weights(
     c: Chances, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """Weights of positives of cells of weighted rows."""
-    fine, of = _inside(c, used)
-    rows = np.divide(fine.weight**2, fine.squares, out=np.ones(len(fine)), where=fine.squares > 0)
-    p = _chance(fine)
-    rarer = np.minimum(p, 1 - p)
-    cells = c.part(used)
-    rare = np.bincount(of, np.ceil(rows - 1e-6) * rarer, len(cells)) <= _RARE
-    pos = np.empty((len(cells), replicates))
-    inside = rare[of]
-    pos[rare] = _single_rows(
-        fine.part(inside), (np.cumsum(rare) - 1)[of[inside]], int(rare.sum()), replicates, rng
-    )
-    pos[~rare] = _betas(cells.part(~rare), replicates, rng)
-    return pos
+    """Weights of positives of cells of weighted rows.
 
-
-def _single_rows(
-    fine: Chances, of: Ints, cells: int, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """Weights of positives, row by row: only rows that get the less likely of their labels are drawn.
-
-    A cell of weights whose rows are not known has so many as leave its variance right, on average.
+    Row by row where few of a class are expected: only rows that get the less likely of their labels are
+    drawn. A cell of weights whose rows are not known has so many as leave its variance right, on average.
+    Else from the beta that has the mean and the variance of the cell.
     """
-    p = _chance(fine)
-    rows = np.divide(fine.weight**2, fine.squares, out=np.ones(len(fine)), where=fine.squares > 0)
-    each = np.maximum(np.ceil(rows - 1e-6), 1.0)
+    fine, of = _inside(c, used)
+    p, cells = _chance(fine), c.part(used)
+    whole = np.ceil(_rows(fine, 1.0) - 1e-6)
+    rare = np.bincount(of, whole * np.minimum(p, 1 - p), len(cells)) <= _RARE
+    pos = np.empty((len(cells), replicates))
+    few, inside = int(rare.sum()), rare[of]
+    fine, of, p = fine.part(inside), (np.cumsum(rare) - 1)[of[inside]], p[inside]
+    rows, each = _rows(fine, 1.0), np.maximum(whole[inside], 1.0)
     replicate, hit = hits(np.minimum(p, 1 - p), each, replicates, rng)
     weight = (fine.weight / each)[hit] * np.where(p[hit] > 0.5, -1.0, 1.0)
     broken = np.flatnonzero((each > rows * (1 + 1e-6))[hit])
     shape = 1 / (each / rows - 1)[hit[broken]]
     weight[broken] *= rng.standard_gamma(shape) / shape
-    added = np.bincount(replicate * cells + of[hit], weight, replicates * cells)
-    usual, total = (np.bincount(of, w, cells) for w in (fine.weight * (p > 0.5), fine.weight))
-    pos: Floats = np.clip(usual + added.reshape(replicates, cells), 0.0, total).T
+    added = np.bincount(replicate * few + of[hit], weight, replicates * few)
+    usual, total = (np.bincount(of, w, few) for w in (fine.weight * (p > 0.5), fine.weight))
+    pos[rare] = np.clip(usual + added.reshape(replicates, few), 0.0, total).T
+    rest = cells.part(~rare)
+    p = _chance(rest)
+    plain = rest.weight**2 * p * (1 - p)
+    prior = np.divide(plain, rest.noise, out=np.zeros(len(rest)), where=rest.noise > 0) - 1
+    several = (prior > 1e-9) & (p > 0) & (p < 1)
+    share = _coins(p, rng, replicates)
+    a, b = (p * prior)[several, None], ((1 - p) * prior)[several, None]
+    share[several] = rng.beta(a, b, (len(a), replicates))
+    pos[~rare] = share * rest.weight[:, None]
     return pos
 
 
@@ -268,18 +242,6 @@ def hits(q: Floats, each: Floats, replicates: int, rng: np.random.Generator) -> 
     # a row that is hit twice is hit
     once = first_of_runs(replicate, cell, row.astype(np.int64))
     return replicate[once], cell[once]
-
-
-def _betas(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
-    """Weights of positives that have the mean and the variance of each cell."""
-    p = _chance(c)
-    plain = c.weight**2 * p * (1 - p)
-    prior = np.divide(plain, c.noise, out=np.zeros(len(c)), where=c.noise > 0) - 1
-    several = (prior > 1e-9) & (p > 0) & (p < 1)
-    share = _coins(p, rng, replicates)
-    a, b = (p * prior)[several, None], ((1 - p) * prior)[several, None]
-    share[several] = rng.beta(a, b, (len(a), replicates))
-    return share * c.weight[:, None]
 
 
 def dealt(
@@ -326,33 +288,19 @@ def dealt_cells(c: Chances, folds: int, seed: int) -> tuple[Floats, Floats]:
     positives = c.pos / unit
     near = np.rint(rows), np.rint(positives)
     whole = (np.abs(rows - near[0]) < 1e-6 * rows) & (np.abs(positives - near[1]) < 1e-6 * rows)
-    equal = np.full(folds, 1 / folds)
     by_row, by_label, by_cell = (np.random.default_rng([seed, k]) for k in (0, 1, 2))
     total, hits = (np.where(whole, n, 0).clip(0).astype(np.int64) for n in near)
-    rows_in = by_row.multinomial(total, equal).T
-    share = rows_in / near[0].clip(1)
-    positive = _drawn(hits, total, rows_in, by_label) * unit
-    fold = by_cell.integers(folds, size=len(c))
-    broken = np.flatnonzero(~whole)
+    rows_in: Any = by_row.multinomial(total, np.full(folds, 1 / folds)).T
+    share, positive = rows_in / near[0].clip(1), np.zeros(rows_in.shape)
+    left, of, countable = hits, total, total < _COUNTABLE
+    for k, n in enumerate(rows_in):
+        # how many of a cell's positives go with the rows that the fold gets of it
+        kinds = (np.where(countable, x, 0) for x in (left, of - left, n))
+        drawn = by_label.hypergeometric(*kinds)
+        # of very many rows each fold gets its share
+        found = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
+        left, of, positive[k] = left - drawn, of - n, found * unit
+    fold, broken = by_cell.integers(folds, size=len(c)), np.flatnonzero(~whole)
     share[fold[broken], broken] = 1.0
     positive[fold[broken], broken] = c.pos[broken]
     return share, positive
-
-
-def _drawn(
-    hits: NDArray[np.int64], total: NDArray[np.int64], each: Any, rng: np.random.Generator
-) -> Floats:
-    """How many of a cell's positives go with the rows that each fold gets of it."""
-    found = np.zeros(each.shape)
-    left, of = hits.copy(), total.copy()
-    countable = total < _COUNTABLE
-    for k, n in enumerate(each):
-        drawn = rng.hypergeometric(
-            np.where(countable, left, 0),
-            np.where(countable, of - left, 0),
-            np.where(countable, n, 0),
-        )
-        # of very many rows each fold gets its share
-        found[k] = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
-        left, of = left - drawn, of - n
-    return found

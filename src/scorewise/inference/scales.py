@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,20 @@ def z(level: float) -> float:
     """
     check(level=level)
     return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def halved(
+    holds: Callable[[float], bool], near: float, far: float, steps: int = 60
+) -> tuple[float, float]:
+    """The ends between which a condition that holds near and not far away turns, by halving.
+
+    >>> [round(x, 6) for x in halved(lambda x: x * x < 2, 0.0, 2.0)]
+    [1.414214, 1.414214]
+    """
+    for _ in range(steps):
+        middle = (near + far) / 2
+        near, far = (middle, far) if holds(middle) else (near, middle)
+    return near, far
 
 
 class Part(NamedTuple):

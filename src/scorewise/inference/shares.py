@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import effective, one_row, student, z
+from scorewise.inference.scales import effective, halved, one_row, student, z
 from scorewise.tallies.probabilities import Chances
 
 
@@ -121,17 +120,14 @@ def sign_test(first: float, second: float, first2: float, second2: float) -> flo
         return 1.0
     unit = (first2 + second2) / (first + second)
     one, two = first / unit, second / unit
-    if _alike(first2, first * unit) and all(_alike(x, round(x)) for x in (one, two)):
+    equal = (first2, first * unit), (one, round(one)), (two, round(two))
+    if all(math.isclose(*pair) for pair in equal):
         from scipy.special import bdtr
 
         few, n = round(min(one, two)), round(one) + round(two)
         return 1.0 if 2 * few == n else min(1.0, 2 * float(bdtr(few, n, 0.5)))
     score = abs(first - second) / math.sqrt(first2 + second2)
     return math.erfc(score / math.sqrt(2))
-
-
-def _alike(x: float, y: float) -> bool:
-    return abs(x - y) <= 1e-9 * max(abs(x), abs(y))
 
 
 def matched_difference(
@@ -144,37 +140,24 @@ def matched_difference(
     >>> [round(x, 4) for x in matched_difference(150, 86, 1600, 0.95)]
     [0.0214, 0.059]
     """
-    reach, middle = z(level), (first - second) / items
+    reach, middle, n = z(level), (first - second) / items, items
 
     def score(gap: float) -> float:
-        return _score(first, second, items, gap)
+        """The distance of the difference from `gap`, in standard errors where `gap` is the truth."""
+        b = -first - second + (2 * n - first + second) * gap
+        root = math.sqrt(max(b * b + 8 * n * second * gap * (1 - gap), 0.0))
+        variance = n * ((root - b) / (2 * n) + gap * (1 - gap))
+        away = first - second - n * gap
+        if variance <= 0:
+            return math.copysign(math.inf, away) if away else 0.0
+        return away / math.sqrt(variance)
 
-    low = -1.0 if middle == -1 else _crossing(score, reach, -1.0, middle)
-    high = 1.0 if middle == 1 else _crossing(score, -reach, middle, 1.0)
+    low, high = -1.0, 1.0
+    if middle > -1:
+        low = sum(halved(lambda gap: score(gap) > reach, -1.0, middle, 80)) / 2
+    if middle < 1:
+        high = sum(halved(lambda gap: score(gap) > -reach, middle, 1.0, 80)) / 2
     return low, high
-
-
-def _score(first: float, second: float, n: float, gap: float) -> float:
-    """The distance of the difference from `gap`, in standard errors where `gap` is the truth."""
-    a, b = 2 * n, -first - second + (2 * n - first + second) * gap
-    c = -second * gap * (1 - gap)
-    less = (math.sqrt(max(b * b - 4 * a * c, 0.0)) - b) / (2 * a)
-    variance = n * (2 * less + gap * (1 - gap))
-    away = first - second - n * gap
-    if variance <= 0:
-        return math.copysign(math.inf, away) if away else 0.0
-    return away / math.sqrt(variance)
-
-
-def _crossing(score: Callable[[float], float], reach: float, low: float, high: float) -> float:
-    """Where the falling score passes a value."""
-    for _ in range(80):
-        middle = (low + high) / 2
-        if score(middle) > reach:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
 
 
 def rising_limits(
@@ -194,30 +177,26 @@ def rising_limits(
     [array([0. , 0.4]), array([0.49, 0.98])]
     """
     cells = len(c)
-    lengths = 2 ** np.arange(int(np.log2(cells)) + 1, dtype=np.int64)
+    lengths = [2**k for k in range(int(np.log2(cells)) + 1)]
     tail = (1 - level) / 2 / len(lengths) / (cells if simultaneous else 1)
-    above = _upper(c.pos, c.weight, c.squares, lengths, tail)
-    mirrored = (c.weight - c.pos)[::-1], c.weight[::-1], c.squares[::-1]
-    below = 1 - _upper(*mirrored, lengths, tail)[::-1]
+
+    def least_above(*columns: Floats) -> Floats:
+        """The least upper limit of the stretches that begin at each cell."""
+        sums = [np.concatenate(([0.0], w.cumsum())) for w in columns]
+        start, least = np.arange(cells), np.ones(cells)
+        for length in lengths:
+            end = np.minimum(start + length, cells)
+            pos, weight, square = (s[end] - s[start] for s in sums)
+            least = np.minimum(least, exact_upper(pos, weight, square, tail))
+        return least
+
+    above = least_above(c.pos, c.weight, c.squares)
+    below = 1 - least_above((c.weight - c.pos)[::-1], c.weight[::-1], c.squares[::-1])[::-1]
     if not single:  # a cell of several probabilities says nothing of its own ends
         above, below = np.append(above[1:], 1.0), np.concatenate(([0.0], below[:-1]))
     if simultaneous:
         return np.maximum.accumulate(below), np.minimum.accumulate(above[::-1])[::-1]
     return np.minimum.accumulate(below[::-1])[::-1], np.maximum.accumulate(above)
-
-
-def _upper(
-    pos: Floats, weight: Floats, square: Floats, lengths: NDArray[np.int64], tail: float
-) -> Floats:
-    """The least upper limit of the stretches of these lengths that begin at each cell."""
-    sums = [np.concatenate(([0.0], w.cumsum())) for w in (pos, weight, square)]
-    start = np.arange(len(pos))
-    least = np.ones(len(pos))
-    for length in lengths:
-        end = np.minimum(start + int(length), len(pos))
-        p, w, w2 = (s[end] - s[start] for s in sums)
-        least = np.minimum(least, exact_upper(p, w, w2, tail))
-    return least
 
 
 def exact_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Floats:

@@ -90,31 +90,21 @@ def influence(few: Tally, m: Midpoint) -> Influence:
     if m.rule not in ("mean", "balanced"):
         return Influence(neg, pos)
     at = min(int(np.searchsorted(s, m.value - HAIR)), len(s) - 1)
-    drag = _crowd(few, s, m.value) * (1 - 2 * m.value) * float(up[at] - along[at])
+    total = few.negatives + few.positives
+    share = (few.neg + few.pos) / total
+    error = math.sqrt(inner(share, (s - inner(share, s)) ** 2))
+    # the width of a box that is worth Silverman's Gaussian
+    reach = 1.8 * error * effective(total, sum(few.squares)) ** -0.2
+    first, last = np.searchsorted(s, (m.value - reach, m.value + reach))
+    # by how much more positives than negatives lie at the midpoint, per unit of score
+    crowd = float(few.pos[first:last].sum() - few.neg[first:last].sum())
+    drag = crowd / (2 * reach) if reach > HAIR else 0.0
+    drag *= (1 - 2 * m.value) * float(up[at] - along[at])
     if m.rule == "mean":
-        pull = drag * (s - m.value) / (few.negatives + few.positives)
+        pull = drag * (s - m.value) / total
         return Influence(neg + pull, pos + pull)
-    centres = [inner(w, s) / total for w, total in _sides(few)]
-    return Influence(
-        neg + drag * (s - centres[0]) / (2 * few.negatives),
-        pos + drag * (s - centres[1]) / (2 * few.positives),
-    )
-
-
-def _sides(t: Tally) -> tuple[tuple[Floats, float], tuple[Floats, float]]:
-    return (t.neg.astype(np.float64), t.negatives), (t.pos.astype(np.float64), t.positives)
-
-
-def _crowd(t: Tally, s: Floats, midpoint: float) -> float:
-    """By how much more positives than negatives lie at the midpoint, per unit of score."""
-    share = (t.neg + t.pos) / (t.negatives + t.positives)
-    mean = inner(share, s)
-    spread = math.sqrt(inner(share, (s - mean) ** 2))
-    rows = effective(t.negatives + t.positives, sum(t.squares))
-    reach = 1.8 * spread * rows**-0.2  # the width of a box that is worth Silverman's Gaussian
-    first, last = np.searchsorted(s, (midpoint - reach, midpoint + reach))
-    near = float(t.pos[first:last].sum() - t.neg[first:last].sum())
-    return near / (2 * reach) if reach > HAIR else 0.0
+    sides = (neg, few.neg, few.negatives), (pos, few.pos, few.positives)
+    return Influence(*(x + drag * (s - inner(w * 1.0, s) / n) / (2 * n) for x, w, n in sides))
 
 
 def smooth_spread(t: Tally, m: Midpoint) -> Spread:

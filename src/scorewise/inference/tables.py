@@ -30,24 +30,16 @@ def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, 
     cell, or as if these differed within a class by chance alone.
     """
     table, squares = c.table * c.scale, np.stack([c.squares, c.evened]) * c.scale**2
-    if scale != "identity" and (table == 0).any():
-        return wald(*_with_half_rows(f, table, squares), level, scale)
-    se = _error(f, table, squares)
+
+    def error() -> float:
+        return math.sqrt(float((squares @ gradient(f, table) ** 2).max()))
+
+    se = 0.0 if scale != "identity" and (table == 0).any() else error()
     if se < 1e-12:  # no slope, up to rounding
-        return wald(*_with_half_rows(f, table, squares), level, scale)
+        mean = squares[0].sum() / table.sum()
+        table, squares = table + mean / 2, squares + mean**2 / 2
+        se = error()
     return wald(float(f(*table)), se, level, scale)
-
-
-def _error(f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
-    return math.sqrt(float((squares @ gradient(f, table) ** 2).max()))
-
-
-def _with_half_rows(
-    f: Formula, table: NDArray[np.float64], squares: NDArray[np.float64]
-) -> tuple[float, float]:
-    mean = squares[0].sum() / table.sum()
-    table, squares = table + mean / 2, squares + mean**2 / 2
-    return float(f(*table)), _error(f, table, squares)
 
 
 def gradient(f: Formula, table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,57 +59,42 @@ def corners(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return c.table - slack, c.table + slack
 
 
-def macro_f1(table: Floats) -> tuple[float, Floats]:
-    """The mean of the F1 of each class, and its slope.
-
-    >>> value, slope = macro_f1(np.array([[2.0, 1.0], [0.0, 1.0]]))
-    >>> round(value, 4), slope.round(4).tolist()
-    (0.7333, [[0.04, -0.1911], [-0.1911, 0.1111]])
-    """
-    f1, own, margins = _f1(table)
-    slope = own - (f1 / margins)[:, None] - (f1 / margins)[None, :]
-    return float(f1.mean()), slope / len(table)
-
-
 def weighted_f1(table: Floats) -> tuple[float, Floats]:
-    """The mean of the F1 of each class by the frequency of the class, and its slope."""
-    f1, own, margins = _f1(table)
-    n, true = table.sum(), table.sum(1)
+    """The mean of the F1 of each class by the frequency of the class, and its slope.
+
+    >>> value, slope = weighted_f1(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    >>> round(value, 4), slope.round(4).tolist()
+    (0.7667, [[0.0683, -0.1672], [-0.2006, 0.0306]])
+    """
+    n, true, margins = table.sum(), table.sum(1), table.sum(0) + table.sum(1)
+    f1 = 2 * table.diagonal() / margins
     value = float((true * f1).sum() / n)
     pull = true * f1 / margins
-    slope = true[:, None] * own + f1[:, None] - value - pull[:, None] - pull[None, :]
+    slope = np.diag(2 * true / margins) + f1[:, None] - value - pull[:, None] - pull[None, :]
     return value, slope / n
-
-
-def _f1(table: Floats) -> tuple[Floats, Floats, Floats]:
-    """The F1 of each class, what a right row adds to it, and the sum of its two margins."""
-    margins = table.sum(0) + table.sum(1)
-    return 2 * table.diagonal() / margins, np.diag(2 / margins), margins
 
 
 def mcc(table: Floats) -> tuple[float, Floats]:
     """The correlation of two codings of the classes (Gorodkin 2004), and its slope."""
-    po, pe, slope_po, slope_pe = _agreement(table)
+    right, chance, root = _right(table)
+    n, value = table.sum(), (right - chance) / root
+    true, called = table.sum(1) / n, table.sum(0) / n
+    turn_true, turn_called = (
+        2 * ((share * (1 - share)).sum() + share - 1) / (share * (1 - share)).sum()
+        for share in (true, called)
+    )
+    slope = np.eye(len(table)) - right - (called[:, None] + true[None, :] - 2 * chance)
+    slope = slope / root + value / 2 * (turn_true[:, None] + turn_called[None, :])
+    return value, slope / n
+
+
+def _right(table: Floats) -> tuple[float, float, float]:
+    """The share of right rows, that by chance, and how much more of it would be a correlation of 1."""
     n = table.sum()
     true, called = table.sum(1) / n, table.sum(0) / n
     # 1 - the sum of squares, without the loss of digits when one class is nearly all
-    of_true, of_called = (float((share * (1 - share)).sum()) for share in (true, called))
-    root = math.sqrt(of_true * of_called)
-    value = (po - pe) / root
-    turn_true = -2 * (true - (1 - of_true)) / n / of_true
-    turn_called = -2 * (called - (1 - of_called)) / n / of_called
-    turn = turn_true[:, None] + turn_called[None, :]
-    return value, (slope_po - slope_pe) / root - value / 2 * turn
-
-
-def _agreement(table: Floats) -> tuple[float, float, Floats, Floats]:
-    """Agreement, agreement by chance, and the slopes of both."""
-    n = table.sum()
-    true, called = table.sum(1) / n, table.sum(0) / n
-    po, pe = float(table.trace() / n), float((true * called).sum())
-    slope_po = (np.eye(len(table)) - po) / n
-    slope_pe = (called[:, None] + true[None, :] - 2 * pe) / n
-    return po, pe, slope_po, slope_pe
+    root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
+    return float(table.trace() / n), float((true * called).sum()), root
 
 
 def mean_share(share: Floats, rows: Floats, level: float) -> Share:
@@ -185,26 +162,19 @@ def mean_f1(c: Confusion, level: float) -> Share:
     independent: by as much as the variance of their mean is larger (by the delta method), there are
     fewer rows.
     """
-    used = occurring_or_called(c)
-    table, squares = (x[np.ix_(used, used)].astype(float) for x in (c.weight, c.weight2))
+    table, squares = _used(c)
     margins, hit = table.sum(0) + table.sum(1), table.diagonal()
-    f1 = np.minimum(2 * hit / margins, 1.0)
-    of = margins - hit
+    f1, of = np.minimum(2 * hit / margins, 1.0), margins - hit
     of2 = squares.sum(0) + squares.sum(1) - squares.diagonal()
     rows = of * (of / of2) * 2 / (2 - f1) ** 2
-    return mean_share(f1, rows / _together(*_smoothed(table, squares)), level)
-
-
-def _together(table: Floats, squares: Floats) -> float:
-    """The variance of the sum of the F1 of all classes over the sum of their variances: from 1 to 2."""
+    # the variance of the sum of all F1 over the sum of their variances: from 1 to 2
+    table, squares = _smoothed(table, squares)
     margins, hit = table.sum(0) + table.sum(1), squares.diagonal()
-    pull = 2 * table.diagonal() / margins**2
-    own = hit * (2 / margins - 2 * pull) ** 2
-    wrong = squares - np.diag(hit)
-    each = (wrong.sum(0) + wrong.sum(1)) * pull**2
-    both = wrong * (pull[:, None] + pull[None, :]) ** 2
-    alone = float(own.sum() + each.sum())
-    return float(own.sum() + both.sum()) / alone if alone else 1.0
+    pull, wrong = 2 * table.diagonal() / margins**2, squares - np.diag(hit)
+    own = float((hit * (2 / margins - 2 * pull) ** 2).sum())
+    alone = own + float(((wrong.sum(0) + wrong.sum(1)) * pull**2).sum())
+    both = own + float((wrong * (pull[:, None] + pull[None, :]) ** 2).sum())
+    return mean_share(f1, rows / (both / alone if alone else 1.0), level)
 
 
 def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
@@ -214,10 +184,9 @@ def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     rows are spread evenly.
     """
     table, squares = _used(c)
-    value, _ = f(table)
+    value = min(max(f(table)[0], 0.0), 1.0)  # rounding may lead a hair beyond
     rows = effective(float(table.sum()), float(squares.sum()))
-    _, error = _class_error(f, *_smoothed(table, squares))
-    value = min(max(value, 0.0), 1.0)  # rounding may lead a hair beyond
+    error = _error(f, *_smoothed(table, squares))
     inside = value * (1 - value)
     return wilson_of(value, inside / error**2 if inside and error else rows, level)
 
@@ -229,26 +198,15 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     Wilson's, of as many rows as make the correlation as uncertain by the delta method; where all rows are
     right, all wrong, or none moves the correlation, on a table over which two rows are spread evenly.
     """
-    table, squares = _used(c)
-    right, chance, root = _right(table)
-    n = _as_uncertain(table, squares) or _as_uncertain(*_smoothed(table, squares))
-    _, low, high = wilson_of(right, n, level)
+    seen = _used(c)
+    rows = 0.0
+    for table, squares in (seen, _smoothed(*seen)):
+        share, _, unit = _right(table)
+        error = _error(mcc, table, squares) * unit
+        rows = rows or (share * (1 - share) / error**2 if error > 0 else 0.0)
+    right, chance, root = _right(seen[0])
+    _, low, high = wilson_of(right, rows, level)
     return (low - chance) / root, (high - chance) / root
-
-
-def _as_uncertain(table: Floats, squares: Floats) -> float:
-    """Of how many rows a share of right rows is as uncertain as the correlation; 0 where nothing varies."""
-    share, _, unit = _right(table)
-    _, error = _class_error(mcc, table, squares)
-    return share * (1 - share) / (error * unit) ** 2 if error * unit > 0 else 0.0
-
-
-def _right(table: Floats) -> tuple[float, float, float]:
-    """The share of right rows, that by chance, and how much more of it would be a correlation of 1."""
-    n = table.sum()
-    true, called = table.sum(1) / n, table.sum(0) / n
-    root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
-    return float(table.trace() / n), float((true * called).sum()), root
 
 
 def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:
@@ -270,6 +228,5 @@ def _smoothed(table: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return table + mean * each, squares + mean**2 * each
 
 
-def _class_error(f: Sloped, table: Floats, squares: Floats) -> tuple[float, float]:
-    value, slope = f(table)
-    return value, math.sqrt(float((squares * slope * slope).sum()))
+def _error(f: Sloped, table: Floats, squares: Floats) -> float:
+    return math.sqrt(float((squares * f(table)[1] ** 2).sum()))

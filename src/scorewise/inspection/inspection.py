@@ -178,7 +178,7 @@ def inspect(
         warn(rows.notes)
         return Inspection(rows, settings, rows.sources, rows.ids)
     if any(name is not None for name in (label, score, encoding)):
-        raise BadInput("label=, score= and encoding= belong to files and frames; leave them out")
+        raise BadInput("label, score and encoding belong to files and frames; leave them out")
     scores = p if isinstance(p, Mapping) else {"score": p}
     rows = take(
         y, scores, weight=weight, count=count, positive=positive, kind=kind, missing=missing

@@ -17,7 +17,7 @@ from scorewise.columns.files import open_source
 from scorewise.columns.labels import REST, read_labels
 from scorewise.columns.roles import check_columns
 from scorewise.columns.vectors import Coded, Vector, vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.ranking import area
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import RatersDocument, raters_document
@@ -94,7 +94,7 @@ def raters(
         said, known, place = _from_source(said, decisions or (), scores or (), label, ids, encoding)
         y, ids = known[0], known[1]
     elif label is not None or encoding is not None:
-        raise BadInput("label= and encoding= belong to files and frames; pass y= with the labels")
+        raise BadInput("label and encoding belong to files and frames; pass the labels as y")
     given = _pairs(said)
     found = read(
         None,
@@ -150,9 +150,9 @@ def _from_source(
     """Decisions and scores by rater, labels and names of rows if there are any, and where the rows are."""
     if len(decisions) != len(scores) or len(scores) < 2:
         raise BadInput(
-            f"{len(decisions)} decisions= and {len(scores)} scores= were given; name both for each of at "
-            f"least two raters"
-        )
+            f"{len(decisions)} ", Option("decisions"), f" and {len(scores)} ", Option("scores"),
+            " were given; name both for each of at least two raters",
+        )  # fmt: skip
     for names in (decisions, scores):
         if twice := [name for name in names if list(names).count(name) > 1]:
             raise BadInput(f"column '{twice[0]}' is given twice; name one for each rater")

@@ -177,8 +177,8 @@ def _of_ratings(panel: Panel) -> Iterator[str]:
         for k in np.setdiff1d(codes, people)[:3]:
             word, times = panel.words[k], panel.items(codes == k)
             yield (
-                f"'{name}' says '{word}' {counted(times, 'time')}, humans never; if that is no answer pass "
-                f"ignore='{word}'"
+                f"'{name}' says '{word}' {counted(times, 'time')}, humans never; if that is no answer, "
+                f"add '{word}' to ignore"
             )
     if alike := spelled_alike(panel.words):
         pairs = named([f"'{a}' and '{b}'" for a, b in alike])
@@ -231,7 +231,7 @@ def _of_judge(judge: Judge, j: Judgement) -> Iterator[str]:
     if judge.silent:
         end = "they count as errors"
         if j.settings.no_answer == "drop":
-            end = 'they are left out (no_answer="wrong" counts them as errors)'
+            end = "they are left out; with no answer as wrong they count as errors"
         total = int(j.panel.count.sum())
         yield f"{name} gives no answer on {judge.silent:,} of {total:,} items; {end}"
     if (swap := judge.swap) is not None and swap.first.p is not None and swap.first.p < _SURE:

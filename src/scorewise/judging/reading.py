@@ -19,7 +19,7 @@ from scorewise.columns.rating_codes import coded_ratings
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import Coded, Numbers, Vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements
 from scorewise.tallies import Confusion
 from scorewise.tallies.rating_patterns import folded
@@ -187,7 +187,10 @@ def _found(
     """Checked columns, those of humans and of judges, and the second column of each judge asked again."""
     if second is not None:
         if humans is not None or judges is not None:
-            raise BadInput("humans= or judges= is given twice; pass each once, by place or by name")
+            raise BadInput(
+                Option("humans"), " or ", Option("judges"),
+                " is given twice; pass each once, by place or by name",
+            )  # fmt: skip
         humans, judges = source, second
     elif isinstance(source, str | os.PathLike) or not (source is None or humans is None):
         return _named(source, humans, judges, swapped, weight, encoding)
@@ -249,13 +252,14 @@ def _again(swapped: Any, judges: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if not isinstance(swapped, Mapping):
         raise BadInput(
-            "swapped= takes verdicts by the name of the judge, such as {'gpt': verdicts}"
+            Option("swapped"), " takes verdicts by the name of the judge, such as {'gpt': verdicts}"
         )
     for name in swapped:
         if str(name) not in judges:
             raise BadInput(
-                f"swapped= has verdicts of '{name}', which is no judge; the judges are {', '.join(judges)}"
-            )
+                Option("swapped"),
+                f" has verdicts of '{name}', which is no judge; the judges are {', '.join(judges)}",
+            )  # fmt: skip
     return {str(name): column for name, column in swapped.items()}
 
 
@@ -299,19 +303,21 @@ def _names(names: Any, what: str) -> list[str]:
     """Names of columns, each once."""
     listed = [names] if isinstance(names, str) else () if names is None else names
     if isinstance(listed, Mapping) or not all(isinstance(n, str) for n in listed):
-        raise BadInput(f"{what}s= names columns of the file or frame; pass a list of names")
+        raise BadInput(Option(what), " names columns of the file or frame; pass a list of names")
     if not listed:
-        raise BadInput(f"no {what}s= was given; name at least one column")
+        raise BadInput("no ", Option(what), " was given; name at least one column")
     return list(listed)
 
 
 def _named(
     source: Any, humans: Any, judges: Any, swapped: Any, weight: Any, encoding: str | None
 ) -> tuple[Columns, list[str], list[str], dict[str, str]]:
-    people, machines = _names(humans, "human"), _names(judges, "judge")
+    people, machines = _names(humans, "humans"), _names(judges, "judges")
     _refuse_both(people, machines)
     if weight is not None and not isinstance(weight, str):
-        raise BadInput("weight= is the name of a column where ratings are in a file or a frame")
+        raise BadInput(
+            Option("weight"), " is the name of a column where ratings are in a file or a frame"
+        )
     opened = open_source(source, encoding)
     again = _asked_again(machines, swapped, opened.names)
     columns = [*people, *machines, *again.values()]
@@ -339,14 +345,16 @@ def _asked_again(judges: Sequence[str], swapped: Any, columns: Sequence[str]) ->
     if named:
         if len(named) < len(parts):
             raise BadInput(
-                "swapped= names judges for some columns and not for others, or one twice; write each as "
-                "JUDGE=COLUMN"
+                Option("swapped"),
+                " names judges for some columns and not for others, or one twice; write each as ",
+                "JUDGE=COLUMN",
             )
         return named
     if asked and len(asked) != len(judges):
         raise BadInput(
-            f"swapped= has {len(asked)} and there {'is' if len(judges) == 1 else 'are'} {len(judges)} of "
-            f"judges; name one column for each, in their order, or write JUDGE=COLUMN"
+            Option("swapped"),
+            f" has {len(asked)} and there {'is' if len(judges) == 1 else 'are'} {len(judges)} of ",
+            "judges; name one column for each, in their order, or write JUDGE=COLUMN",
         )
     return dict(zip(judges, asked, strict=False))
 
@@ -386,16 +394,20 @@ def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]
         for word in (one, other):
             if word not in at:
                 raise BadInput(
-                    f"swap= names '{word}', which is no category; the categories are "
-                    f"{listed(list(categories))}"
-                )
+                    Option("swap"), f" names '{word}', which is no category; the categories are ",
+                    f"{listed(list(categories))}",
+                )  # fmt: skip
         a, b = at[one], at[other]
         if a == b:
-            raise BadInput(f"swap= turns '{one}' into itself; name verdicts that change places")
+            raise BadInput(
+                Option("swap"), f" turns '{one}' into itself; name verdicts that change places"
+            )
         if (to[a], to[b]) == (b, a):
             continue
         if to[a] != a or to[b] != b:
-            raise BadInput(f"swap= turns '{one}' into '{other}', and not back; name each pair once")
+            raise BadInput(
+                Option("swap"), f" turns '{one}' into '{other}', and not back; name each pair once"
+            )
         to[a], to[b], side[a], side[b] = b, a, 1, -1
     return Swap(to, side)
 
@@ -406,17 +418,17 @@ def _guessed(categories: tuple[str, ...]) -> list[tuple[str, str]]:
         if one in words and other in words:
             return [(words[one], words[other])]
     raise BadInput(
-        f"which of the categories {listed(list(categories))} change into each other when positions are "
-        f'swapped is not known; pass swap="A=B" with your words'
-    )
+        f"which of the categories {listed(list(categories))} change into each other when ",
+        "positions are swapped is not known; pass ", Option("swap", "A=B"), " with your words",
+    )  # fmt: skip
 
 
 def _given(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
     if isinstance(given, Mapping):
         return [(text(a), text(b)) for a, b in given.items()]
     if not isinstance(given, str):
-        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+        raise BadInput(Option("swap", given), " is not understood; write it as 'A=B' or 'A=B,C=D'")
     parts = [part.split("=") for part in given.split(",")]
     if any(len(part) != 2 or not all(word.strip() for word in part) for part in parts):
-        raise BadInput(f"swap={given!r} is not understood; write it as 'A=B' or 'A=B,C=D'")
+        raise BadInput(Option("swap", given), " is not understood; write it as 'A=B' or 'A=B,C=D'")
     return [(a.strip(), b.strip()) for a, b in parts]

@@ -15,29 +15,23 @@ import numpy as np
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.inversion import (
-    CELLS,
-    DRAWN,
-    Gaps,
-    Inverted,
-    ManyCells,
-    Noise,
-    Statistic,
-    inverted,
-)
+from scorewise.inference import inversion
+from scorewise.inference.inversion import Gaps, Inverted, ManyCells, Noise, Statistic, inverted
 from scorewise.inference.scales import z
 from scorewise.inference.shares import largest_gap
 from scorewise.registry import measure
-from scorewise.tallies import Tally
-from scorewise.tallies.extremes import debiased_limits, displacement, error_limits, why_open
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.coarse import pooled_at, tied_within, why_open
 from scorewise.tallies.probabilities import (
     Binning,
     Chances,
     Convention,
     beyond_mean,
+    bin_index,
     binned,
     chances,
     check_bins,
+    displacement,
     equal_mass,
     why_not_probable,
 )
@@ -55,6 +49,19 @@ def lacking(t: Tally, level: float) -> str:
     """Why there is no calibration to judge, or nothing; refuses a level that means nothing."""
     z(level)
     return why_not_probable(t)
+
+
+def scored(t: Tally | ClassTally, convention: str | None = None) -> Tally:
+    """The tally that is judged: of several classes, the confidence against whether it was right."""
+    if isinstance(t, Tally):
+        return t
+    # torchmetrics rounds the confidence of several classes to 32 bits, whatever the scores were
+    if convention != "torchmetrics" or t.top.coarse is not None:
+        return t.top
+    score = t.top.score.astype(np.float32)
+    return kept(
+        t.top, "32 bits", lambda: pooled_at(replace(t.top, score=score), first_of_runs(score))
+    )
 
 
 def noise_of(c: Chances, seed: int, replicates: int = REPLICATES) -> Noise:
@@ -79,17 +86,14 @@ def calibrated(
     caution: str = "",
 ) -> Estimate:
     """The estimate, within the bounds of the measure."""
-    least, most = bounds
-    value = min(max(found.value, least), most)
-    low = max(least, min(found.low, value) - bound)
-    high = min(most, max(found.high, value) + bound)
-    given = found.expected, found.p, caution
-    return Estimate(value, low, high, level, how, "", bound, None, *given)
+    value, low, high, expected, p = found
+    more = {"bound": bound, "expected": expected, "p": p}
+    return Estimate.within(bounds, value, low, high, level, how, caution=caution, **more)
 
 
 @measure(group="calibration", better="low", title="ECE")
 def ece(
-    t: Tally,
+    t: Tally | ClassTally,
     *,
     bins: int = 15,
     binning: Binning = "width",
@@ -105,10 +109,16 @@ def ece(
     `expected`, what calibrated scores get. `convention` cuts bins as "sklearn", "netcal",
     "torchmetrics" or "relplot" do, or as the metric jordyvl/ece of the Hugging Face hub, which takes the
     upper edge of a bin for its probability. The interval inverts consistency tests along the gaps seen.
+    Of several classes it is that of the highest probability against whether its class was right
+    (top-label or top-1 calibration, Guo et al. 2017).
 
     >>> ece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
     0.290 [0.000, 0.462]
+    >>> p = [[0.6, 0.2, 0.2], [0.0, 0.95, 0.05], [0.7, 0.1, 0.2]]
+    >>> round(ece(ClassTally.of([0, 1, 2], p)).value, 7)
+    0.3833333
     """
+    t = scored(t, convention)
     check_bins(bins, binning, convention)
     if not norm >= 1:
         raise BadInput(f"norm={norm:g} is below 1; 1 is usual, 2 weighs large gaps, inf takes one")
@@ -116,8 +126,8 @@ def ece(
         return Estimate.undefined(why, level)
     c = binned(t, bins, binning, convention)
     off = beyond_mean(t, c, bins, convention) / c.total
-    error = _Norm(c, norm, off)
-    limits = error_limits(t, c, bins, binning, convention, norm)
+    error = Error(c, norm, off)
+    limits = _error_limits(t, c, bins, binning, convention, norm)
     e = _judged(c, error, error, limits, level, seed)
     if not math.isinf(norm) or math.isnan(e.high):
         return e
@@ -130,7 +140,7 @@ def ece(
 
 @measure(group="calibration", better="low", title="Max. calibration error")
 def max_ce(
-    t: Tally,
+    t: Tally | ClassTally,
     *,
     bins: int = 15,
     binning: Binning = "width",
@@ -153,7 +163,7 @@ def max_ce(
 
 @measure(group="calibration", better="low", title="Debiased L2 error")
 def ce_l2_debiased(
-    t: Tally,
+    t: Tally | ClassTally,
     *,
     bins: int = 15,
     binning: Binning = "width",
@@ -171,40 +181,56 @@ def ce_l2_debiased(
     >>> ce_l2_debiased(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
     0.292 [0.000, 0.552]
     """
+    t = scored(t)
     check_bins(bins, binning, None)
-    if why := lacking(t, level):
-        return Estimate.undefined(why, level)
-    if binning == "value" and (why := why_open(t)):
+    if why := lacking(t, level) or (why_open(t) if binning == "value" else ""):
         return Estimate.undefined(why, level)
     c = binned(t, bins, binning)
-    size = _Norm(c, 2.0, root=not squared)
-    limits = debiased_limits(t, c, bins, binning)
-    return _judged(c, _Debiased(c, root=not squared), size, limits, level, seed)
+    error = Error(c, 2.0, root=not squared, debiased=True)
+    size, limits = Error(c, 2.0, root=not squared), _debiased_limits(t, c, bins, binning)
+    return _judged(c, error, size, limits, level, seed)
 
 
-class _Norm:
-    """An error in some norm, as a function of gaps: what cells add to it, and what is made of it."""
+class Error:
+    """An error in some norm, as a function of gaps: what cells add to it, and what is made of that.
+
+    A debiased one is squared, less the noise of each bin; its root is shown, if not below 0.
+    """
 
     def __init__(
-        self, c: Chances, norm: float, off: Floats | None = None, *, root: bool = True
+        self,
+        c: Chances,
+        norm: float,
+        off: Floats | None = None,
+        *,
+        root: bool = True,
+        debiased: bool = False,
     ) -> None:
-        self._mass, self._norm, self._root = c.weight / c.total, norm, root
-        self._off = np.zeros(len(c)) if off is None else off
+        self._cells, self._norm, self._root, self.debiased = c, norm, root, debiased
+        self._off = off if off is not None and off.any() else None
 
     def part(self, used: slice) -> Statistic:
         """What some cells add."""
-        norm, mass, off = self._norm, self._mass[used], self._off[used]
-        shifted = bool(off.any())
+        c, norm, total = self._cells.part(used), self._norm, self._cells.total
+        mass, off = c.weight / total, None if self._off is None else self._off[used]
+        if self.debiased:
+            rows = c.weight**2 / c.squares
+            several = rows > 1 + 1e-9
+            less, heed = np.where(several, rows - 1, np.inf), np.where(several, mass, 0.0)
+
+            def squared(gaps: Floats) -> Floats:
+                rate = gaps / mass
+                share = np.clip(c.p + rate, 0.0, 1.0)
+                return np.asarray((heed * (rate * rate - share * (1 - share) / less)).sum(-1))
+
+            return squared
 
         def added(gaps: Floats) -> Floats:
-            size = np.abs(gaps - off if shifted else gaps)
-            total: Floats
+            size = np.abs(gaps if off is None else gaps - off)
             if norm == 1:
-                total = size.sum(-1)
-                return total
+                return np.asarray(size.sum(-1))
             rate = size / mass
-            total = rate.max(-1) if math.isinf(norm) else (mass * rate**norm).sum(-1)
-            return total
+            return np.asarray(rate.max(-1) if math.isinf(norm) else (mass * rate**norm).sum(-1))
 
         return added
 
@@ -213,79 +239,145 @@ class _Norm:
         if math.isinf(self._norm):
             return np.asarray(added.max(-1))
         total: Floats = added.sum(-1)
-        return total ** (1 / self._norm) if self._root and self._norm != 1 else total
+        rooted = self._root and self._norm != 1 and not self.debiased
+        return total ** (1 / self._norm) if rooted else total
+
+    def whole(self) -> Statistic:
+        """The error as a function of the gaps of all cells."""
+        all_cells = self.part(slice(None))
+        return lambda gaps: self.made(all_cells(gaps)[..., None])
 
     def shown(self, error: Floats) -> Floats:
-        return error
-
-
-class _Debiased:
-    """The squared error less the noise of each bin, in the same way; its root is shown, if not below 0."""
-
-    def __init__(self, c: Chances, *, root: bool) -> None:
-        self._mass, self._p, self._root = c.weight / c.total, c.p, root
-        self._rows = c.weight**2 / c.squares
-
-    def part(self, used: slice) -> Statistic:
-        mass, p, rows = self._mass[used], self._p[used], self._rows[used]
-        several = rows > 1 + 1e-9
-        less = np.where(several, rows - 1, np.inf)
-        kept = np.where(several, mass, 0.0)
-
-        def added(gaps: Floats) -> Floats:
-            rate = gaps / mass
-            share = np.clip(p + rate, 0.0, 1.0)
-            total: Floats = (kept * (rate * rate - share * (1 - share) / less)).sum(-1)
-            return total
-
-        return added
-
-    def made(self, added: Floats) -> Floats:
-        return np.asarray(added.sum(-1))
-
-    def shown(self, error: Floats) -> Floats:
-        return np.sqrt(np.maximum(error, 0.0)) if self._root else error
+        """What is shown of it."""
+        return np.sqrt(np.maximum(error, 0.0)) if self.debiased and self._root else error
 
 
 def _judged(
-    c: Chances,
-    error: _Norm | _Debiased,
-    size: _Norm,
-    limits: tuple[float, float],
-    level: float,
-    seed: int,
+    c: Chances, error: Error, size: Error, limits: tuple[float, float], level: float, seed: int
 ) -> Estimate:
     """The error of the gaps seen; `size` is that of gaps without noise, `limits` what cells allow."""
-
-    def whole(of: _Norm | _Debiased) -> Statistic:
-        all_cells = of.part(slice(None))
-        return lambda gaps: of.made(all_cells(gaps)[..., None])
-
-    value = float(error.shown(whole(error)((c.gap / c.total)[None]))[0])
-    least, most = (float(error.shown(np.array([x]))[0]) for x in limits)
+    value = float(error.shown(error.whole()((c.gap / c.total)[None]))[0])
+    least, most = error.shown(np.array(limits)).tolist()
     bound = max(0.0, value - least, most - value)
-    if len(c) > DRAWN:
+    if len(c) > inversion.DRAWN:
         how = f"none: {len(c):,} bins are too many to draw labels for"
         return Estimate(value, level=level, method=how, bound=bound)
-    many = len(c) > CELLS
     noise: Gaps
     statistic: Statistic
     free: Statistic
-    if many:
+    if len(c) > inversion.CELLS:
         noise = ManyCells(c, error.part, size.part, REPLICATES, seed)
-        statistic, free = error.made, size.made
+        statistic, free, how = error.made, size.made, f"{METHOD}, {len(c):,} bins in blocks"
     else:
         noise = noise_of(c, seed)
-        statistic, free = whole(error), whole(size)
+        statistic, free, how = error.whole(), size.whole(), METHOD
     expected = float(error.shown(statistic(noise.null)).mean())
     found = inverted(noise, statistic, level, size=free, value=value, expected=expected)
-    bounds = (-1.0, 1.0) if isinstance(error, _Debiased) else (0.0, 1.0)
-    how = f"{METHOD}, {len(c):,} bins in blocks" if many else METHOD
+    bounds = (-1.0, 1.0) if error.debiased else (0.0, 1.0)
     return calibrated(found, level, bound=bound, bounds=bounds, how=how)
 
 
+# What a coarse tally leaves open: its cells may lie across the edges of bins. The grid of probabilities has
+# the edges of the usual numbers of equal bins, and leaves these exact.
+
+
+class _Open(NamedTuple):
+    """For each bin: the gap and weight surely in it, and what cells across its edges may add."""
+
+    gap: Floats
+    weight: Floats
+    squares: Floats
+    up: Floats
+    down: Floats
+    more: Floats
+
+    def rates(self) -> tuple[Floats, Floats]:
+        """The least and the largest distance of the share of positives from the mean probability."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = np.maximum(self.gap + self.up, self.down - self.gap) / self.weight
+            low = np.maximum(self.gap - self.down, -self.gap - self.up) / (self.weight + self.more)
+        none = self.weight <= 0
+        return np.where(none, 0.0, low.clip(0, 1)), np.where(none, 1.0, high.clip(0, 1))
+
+
+def _open(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> _Open | None:
+    if t.coarse is None or binning != "width":
+        return None
+    c = chances(t)
+    low, high = t.coarse.ends(t.kind)
+    index = bin_index(bins, convention, t.score.dtype)
+    first, last = index(low), index(high)
+    across, n = first != last, int(last.max()) + 1
+    if not across.any():
+        return None
+    sure = (np.bincount(first[~across], x[~across], n) for x in (c.gap, c.weight, c.squares))
+    added, more = np.stack([t.pos * (1 - low), t.neg * high, t.pos + t.neg]), np.zeros((3, n))
+    for i in np.flatnonzero(across):
+        more[:, first[i] : last[i] + 1] += added[:, i, None]
+    return _Open(*(x.astype(float) for x in sure), *more)
+
+
+def _error_limits(
+    t: Tally, c: Chances, bins: int, binning: Binning, convention: Convention | None, norm: float
+) -> tuple[float, float]:
+    """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
+    if binning == "value":
+        return _limits_of_values(t, c, norm)
+    parts = _open(t, bins, binning, convention)
+    if parts is None:
+        return math.inf, -math.inf
+    low, high = parts.rates()
+    if math.isinf(norm):
+        return float(low.max()), float(high.max())
+    share = [w / c.total for w in (parts.weight, parts.weight + parts.more)]
+    least, most = (
+        float((m * r**norm).sum() ** (1 / norm)) for m, r in zip(share, (low, high), strict=True)
+    )
+    return least, min(1.0, most)
+
+
+def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
+    """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
+    if t.coarse is None or (tied := tied_within(t)).all():
+        return math.inf, -math.inf
+    low, high = t.coarse.ends(t.kind)
+    pos, neg = t.pos.astype(float), t.neg.astype(float)
+    together = np.abs(c.gap) / c.weight
+    above, below = np.where(tied, together, 1 - low), np.where(tied, together, high)
+    if math.isinf(norm):
+        apart = np.maximum(np.where(pos > 0, above, 0.0), np.where(neg > 0, below, 0.0))
+        return float(together.max()), float(apart.max())
+    least, most = (
+        float((x / c.total).sum() ** (1 / norm))
+        for x in (c.weight * together**norm, pos * above**norm + neg * below**norm)
+    )
+    return least, min(1.0, most)
+
+
+def _debiased_limits(t: Tally, c: Chances, bins: int, binning: Binning) -> tuple[float, float]:
+    """The same of the debiased squared error."""
+    parts = _open(t, bins, binning, None)
+    if parts is None:
+        return math.inf, -math.inf
+    low, high = parts.rates()
+    share = parts.weight / c.total, (parts.weight + parts.more) / c.total
+    some = np.where(parts.weight > 0, parts.weight, 1.0)
+    rows = np.divide(parts.weight**2, parts.squares, out=np.zeros(len(low)), where=parts.weight > 0)
+    noise = np.where(parts.more > 0, 0.25 / np.maximum(rows - 1, 0.25), 0.0)
+    # a bin that has one row, or may have, counts as 0
+    least = share[0] * np.where((parts.more > 0) & (rows < 2), 0.0, low**2) - share[1] * noise
+    # the squared gap less its noise, of bins that no cell may join
+    cells, rate, several = chances(t), parts.gap / some, rows > 1 + 1e-9
+    index = bin_index(bins, None, t.score.dtype)(cells.p)
+    mean = np.clip(np.bincount(index, cells.sum, minlength=len(rate)) / some + rate, 0.0, 1.0)
+    chance = mean * (1 - mean) / np.where(several, rows - 1, np.inf)
+    sure = share[0] * np.where(several, rate * rate - chance, 0.0)
+    ends = (np.where(parts.more == 0, sure, x).sum() for x in (least, share[1] * high**2))
+    return float(next(ends)), float(min(1.0, next(ends)))
+
+
 @measure(group="calibration", better="low", title="ECE, sweep")
-def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
+def ece_sweep(t: Tally | ClassTally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """Mean distance of shares from probabilities over as many bins as keep the shares rising.
 
     Bins of equal mass, that never split a score, are made more until the share of positives falls from
@@ -297,6 +389,7 @@ def ece_sweep(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
     >>> ece_sweep(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.290 [0.000, 0.427]
     """
+    t = scored(t)
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)
@@ -324,7 +417,12 @@ def _swept(c: Chances, gaps: Floats) -> Floats:
     most = min(MOST_BINS, len(c))
     while len(who) and len(edges) < most:
         tried = _tried(c, len(edges) + 1, most)
-        rises = tried.rise(pos)
+        at = pos[tried.rows]
+        share = at[1:] - at[:-1]
+        share *= tried.unit
+        each = _rising(share)
+        # whether the share of positives never falls: numbers of bins by replicates
+        rises = np.stack([each[span].all(0) for span in tried.spans])
         going = rises.all(0)
         rising[who] += np.where(going, len(rises), rises.argmin(0))
         who, pos, edges = who[going], pos[:, going], edges + tried.edges
@@ -341,8 +439,7 @@ def _total(upto: Floats, edges: list[Ints], which: Ints) -> Floats:
     for column, k in enumerate(used):
         padded[: len(edges[k]), column] = edges[k]
     at = upto[padded[:, place], np.arange(upto.shape[1])]
-    total: Floats = np.abs(at[1:] - at[:-1]).sum(0)
-    return total
+    return np.asarray(np.abs(at[1:] - at[:-1]).sum(0))
 
 
 class _Tried(NamedTuple):
@@ -357,42 +454,28 @@ class _Tried(NamedTuple):
     unit: Floats
     spans: list[slice]
 
-    def rise(self, upto: Floats) -> Bools:
-        """Whether the share of positives never falls: numbers of bins by replicates."""
-        at = upto[self.rows]
-        share = at[1:] - at[:-1]
-        share *= self.unit
-        each = _rising(share)
-        return np.stack([each[span].all(0) for span in self.spans])
-
 
 def _tried(c: Chances, first: int, most: int) -> _Tried:
-    """As many numbers of bins as have about a hundred edges, from the first on."""
+    """As many numbers of bins of equal mass as have about a hundred edges, from the first on."""
     end = min(int(math.sqrt(first * first + 2 * _AT_ONCE)), most) + 1
-    return kept(c, ("tried", first, end), lambda: _made_tried(c, np.arange(first, end)))
 
+    def made() -> _Tried:
+        # the share of the mass up to the middle of each cell, and the mass up to each edge
+        mass = kept(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
+        middle = kept(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
+        numbers = np.arange(first, end)
+        bins = np.repeat(numbers, numbers + 1)
+        place = np.concatenate([np.arange(n + 1) for n in numbers])
+        start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
+        some = first_of_runs(bins, start)
+        rows, begin = start[some], first_of_runs(bins[some])
+        runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
+        unit_of = _unit(np.diff(mass[rows]), c.total)
+        return _Tried(
+            [rows[i:j] for i, j in runs], rows, unit_of, [slice(i, j - 2) for i, j in runs]
+        )
 
-def _made_tried(c: Chances, numbers: Ints) -> _Tried:
-    """The bins of equal mass, as `equal_mass` says."""
-    middle, mass = kept(c, "mass", lambda: _mass(c))
-    bins = np.repeat(numbers, numbers + 1)
-    place = np.concatenate([np.arange(n + 1) for n in numbers])
-    start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
-    some = first_of_runs(bins, start)
-    rows, begin = start[some], first_of_runs(bins[some])
-    runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
-    return _Tried(
-        [rows[i:j] for i, j in runs],
-        rows,
-        _unit(np.diff(mass[rows]), c.total),
-        [slice(i, j - 2) for i, j in runs],
-    )
-
-
-def _mass(c: Chances) -> tuple[Floats, Floats]:
-    """The share of the mass up to the middle of each cell, and the mass up to each edge."""
-    upto = c.weight.cumsum()
-    return (upto - c.weight / 2) / c.total, np.append(0.0, upto)
+    return kept(c, ("tried", first, end), made)
 
 
 def _unit(weight: Floats, total: float) -> Floats:
@@ -402,8 +485,7 @@ def _unit(weight: Floats, total: float) -> Floats:
 
 def _rising(share: Floats) -> Bools:
     """Whether each share is no lower than the one before."""
-    rises: Bools = share[1:] - share[:-1] >= -1e-12
-    return rises
+    return np.asarray(share[1:] - share[:-1] >= -1e-12)
 
 
 def _upto(x: Floats) -> Floats:

@@ -5,37 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
 from scorewise.columns.rows import one_of
-from scorewise.curves.hull import (
-    Score,
-    constant_loss,
-    decompose,
-    fits_elsewhere,
-    fits_to_others,
-    fitted_loss,
-    fitted_losses,
-)
+from scorewise.curves import hull
+from scorewise.curves.hull import Score, constant_loss, fitted_losses
 from scorewise.estimate import Estimate
+from scorewise.inference import resampling
 from scorewise.inference.paired import mean_gap
-from scorewise.inference.resampling import (
-    bootstrap_cells,
-    dealt,
-    drawn_gaps,
-    resampled,
-    share_beyond,
-)
+from scorewise.inference.resampling import dealt, drawn_gaps, resampled, share_beyond
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import pool
-from scorewise.tallies.extremes import why_open
+from scorewise.tallies.coarse import pool, why_open
 from scorewise.tallies.losses import charges, uncertainty
 from scorewise.tallies.probabilities import (
     Chances,
@@ -76,7 +63,7 @@ def mcb(
         return Estimate.undefined(why, level)
     if loss == "log" and clip is None and (why := why_infinite(t)):
         return Estimate(math.inf, level=level, why=why)
-    parts = decompose(t, loss=loss, clip=clip)
+    parts = hull.decompose(t, loss=loss, clip=clip)
     if not math.isfinite(parts.mcb):
         why = "infinite: the losses add up beyond the largest number"
         return Estimate(math.inf, level=level, why=why)
@@ -91,24 +78,17 @@ def mcb(
         drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed))
         expected = float(_saved(fine, loss, clip)(fine.pos - fine.gap + drawn).mean())
     e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=p)
-    low, high = _reach(c, saved, parts.mcb, level, seed)
+    # down by twice the bias that resampling shows, and both ways by what it spreads
+    rng, share = np.random.default_rng(seed), c.pos / c.weight
+    neg = resampled(c.weight - c.pos, c.squares * (1 - share), RESAMPLES, rng)
+    again = saved(resampled(c.pos, c.squares * share, RESAMPLES, rng), neg)
+    bias, reach = float(again.mean() - seen), z(level) * float(again.std())
+    low, high = parts.mcb - 2 * max(bias, 0.0) - reach, parts.mcb + reach
     if not high - low > 1e-12:  # no more than rounding
         return replace(e, method="none: resampling does not move it")
     low = 0.0 if p > (1 - level) / 2 else max(low - parts.bound, 0.0)
     high = high + parts.bound if loss == "log" else min(high + parts.bound, 1.0)
     return replace(e, low=low, high=high, method="bootstrap, bias-widened")
-
-
-def _reach(
-    c: Chances, saved: Callable[..., Floats], value: float, level: float, seed: int
-) -> tuple[float, float]:
-    """The interval: down by twice the bias that resampling shows, and by what it spreads."""
-    rng, share = np.random.default_rng(seed), c.pos / c.weight
-    neg = resampled(c.weight - c.pos, c.squares * (1 - share), RESAMPLES, rng)
-    pos = resampled(c.pos, c.squares * share, RESAMPLES, rng)
-    drawn = saved(pos, neg)
-    bias, reach = float(drawn.mean() - saved(c.pos[None])[0]), z(level) * float(drawn.std())
-    return min(value - 2 * max(bias, 0.0) - reach, value), value + reach
 
 
 def few(t: Tally, cells: int = CELLS) -> Chances:
@@ -131,8 +111,7 @@ def _saved(c: Chances, loss: Score, clip: float | None) -> Callable[..., Floats]
             pos = np.clip(pos, 0.0, c.weight)
             neg = c.weight - pos
         score = (neg * on_neg + pos * on_pos).sum(1) / (neg + pos).sum(1)
-        less: Floats = np.maximum(score - fitted_losses(neg, pos, loss), 0.0)
-        return less
+        return np.asarray(np.maximum(score - fitted_losses(neg, pos, loss), 0.0))
 
     return saved
 
@@ -152,12 +131,15 @@ def dsc(t: Tally, *, loss: Score = "brier", level: float = 0.95, seed: int = 0) 
     one_of("loss", loss, SCORES)
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    fit, bound = fitted_loss(t, loss)
+    fit, bound = hull.fitted_loss(t, loss)
     value = max(constant_loss(t, loss) - fit, 0.0)
     few = pool(t.pooled, CELLS)
-    drawn = bootstrap_cells(
-        few, lambda n, p: _told_apart(n, p, loss), replicates=RESAMPLES, seed=seed
-    )
+
+    def told_apart(neg: Floats, pos: Floats) -> Floats:
+        share = pos.sum(1) / (neg.sum(1) + pos.sum(1))
+        return np.maximum(uncertainty(share, loss) - fitted_losses(neg, pos, loss), 0.0)
+
+    drawn = resampling.bootstrap_cells(few, told_apart, replicates=RESAMPLES, seed=seed)
     reach = z(level) * float(drawn.std())
     low = max(min(_told_apart_elsewhere(few, loss, seed), value) - reach - bound, 0.0)
     method = "bootstrap, cross-fitted"
@@ -169,18 +151,12 @@ def _told_apart_elsewhere(few: Tally, loss: Score, seed: int) -> float:
     total = few.negatives + few.positives
     prevalence = few.positives / total
     rows, paid = effective(total, sum(few.squares)), 0.0
-    for neg, pos, fit in fits_elsewhere(few, seed):
+    for neg, pos, fit in hull.fits_elsewhere(few, seed):
         # the prevalence counts as one more row, because a fit of 0 or 1 may lose without end
         careful = np.clip((rows * fit + prevalence) / (rows + 1), 1e-300, np.nextafter(1.0, 0.0))
         on_neg, on_pos = charges(careful, "probability", loss)
         paid += float(inner(neg, on_neg) + inner(pos, on_pos)) / total
     return constant_loss(few, loss) - paid
-
-
-def _told_apart(neg: Floats, pos: Floats, loss: Score) -> Floats:
-    """Discrimination of each row of cells."""
-    share = pos.sum(1) / (neg.sum(1) + pos.sum(1))
-    return np.maximum(uncertainty(share, loss) - fitted_losses(neg, pos, loss), 0.0)
 
 
 @measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty (UNC)")
@@ -198,19 +174,13 @@ def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
         return Estimate.undefined("no rows", level)
     value = constant_loss(t, loss)
     share = wilson(t.positives, t.negatives, t.squares[1], t.squares[0], level)
-    ends = uncertainty(np.array([share.low, share.high]), loss)
-    high = float(ends.max())
+    low, high = sorted(uncertainty(np.array([share.low, share.high]), loss).tolist())
     if share.low <= 0.5 <= share.high:
         high = float(uncertainty(np.array([0.5]), loss)[0])
-    return Estimate(value, min(float(ends.min()), value), max(high, value), level, "Wilson")
+    return Estimate(value, min(low, value), max(high, value), level, "Wilson")
 
 
-@measure(
-    group="calibration",
-    better="low",
-    bounds=(-math.inf, math.inf),
-    title="MCB, cross-fitted",
-)
+@measure(group="calibration", better="low", bounds=(-math.inf, math.inf), title="MCB, cross-fitted")
 def mcb_crossfit(
     t: Tally,
     *,
@@ -239,45 +209,19 @@ def mcb_crossfit(
         return Estimate.undefined(f"fewer than {2 * folds} rows, for {folds} folds", level)
     if loss == "log" and clip is None and (why := why_infinite(t)):
         return Estimate(math.inf, level=level, why=why)
-    rows, ends = _deal(t, folds, seed), (0.0, 1.0)
-    if loss == "log":  # which neither rounding nor joined cells may make certain
-        least = clip or 0.0
-        ends = max(least, np.nextafter(0.0, 1.0)), min(1 - least, np.nextafter(1.0, 0.0))
-        rows = rows._replace(p=np.clip(rows.p, *ends))
-    fit = np.clip(_out_of_fold(rows, loss), *ends)
-    own, others = (np.stack(charges(p, "probability", loss)) for p in (rows.p, fit))
-    weight = np.stack((rows.neg, rows.pos))
-    e = mean_gap(own[:, None] - others, weight, np.stack((rows.neg2, rows.pos2)), level)
-    if not e.high > e.low:
-        return replace(e, baseline=None, low=math.nan, high=math.nan)
-    return replace(e, baseline=None)
-
-
-class _Rows(NamedTuple):
-    """The probability of each cell, and the weights of both classes and their squares, fold by cell."""
-
-    p: Floats
-    neg: Floats
-    pos: Floats
-    neg2: Floats
-    pos2: Floats
-
-
-def _deal(t: Tally, folds: int, seed: int) -> _Rows:
-    rng = np.random.default_rng(seed)
-    c: Chances = chances(t)
+    rng, c = np.random.default_rng(seed), chances(t)
     few = c.joined(runs(c.weight, CROSSFIT_CELLS))
-    share = few.pos / few.weight
+    p, share = np.clip(few.p, 0.0, 1.0), few.pos / few.weight
     neg, neg2 = dealt(few.weight - few.pos, few.squares * (1 - share), folds, rng)
     pos, pos2 = dealt(few.pos, few.squares * share, folds, rng)
-    return _Rows(np.clip(few.p, 0.0, 1.0), neg, pos, neg2, pos2)
-
-
-def _out_of_fold(rows: _Rows, loss: Score) -> Floats:
-    """The isotonic fit to all other folds, straight between the cells that they have."""
-    # at a scale on which the slope between the smallest numbers is one
-    made = fits_to_others(rows.neg, rows.pos, rows.p * 2.0**600)
-    if loss != "log":
-        return made
-    n = effective(float((rows.neg + rows.pos).sum()), float((rows.neg2 + rows.pos2).sum()))
-    return (n * made + rows.p) / (n + 1)
+    # straight between the cells, at a scale on which the slope between the smallest numbers is one
+    fit = hull.fits_to_others(neg, pos, p * 2.0**600)
+    weight, squares = np.stack((neg, pos)), np.stack((neg2, pos2))
+    if loss == "log":  # which neither rounding nor joined cells may make certain
+        least = max(clip or 0.0, np.nextafter(0.0, 1.0))
+        ends = least, min(1 - least, np.nextafter(1.0, 0.0))
+        n, p = effective(float(weight.sum()), float(squares.sum())), np.clip(p, *ends)
+        fit = np.clip((n * fit + p) / (n + 1), *ends)
+    paid, fitted = (np.stack(charges(x, "probability", loss)) for x in (p, fit))
+    e = replace(mean_gap(paid[:, None] - fitted, weight, squares, level), baseline=None)
+    return e if e.high > e.low else replace(e, low=math.nan, high=math.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -12,34 +12,27 @@ from scorewise.arrays import Floats
 from scorewise.columns.rows import one_of
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.smoothed_gaps import smooth_error
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.inversion import Noise, Statistic, inverted
-from scorewise.measures.calibration_bins import FEWER, calibrated, lacking, noise_of, path_noise
+from scorewise.inference.inversion import Statistic, inverted
+from scorewise.measures.calibration_bins import (
+    FEWER,
+    calibrated,
+    lacking,
+    noise_of,
+    path_noise,
+    scored,
+)
 from scorewise.registry import measure
-from scorewise.tallies import Tally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import loss_moments
-from scorewise.tallies.extremes import displacement
 from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, Chances, chances
+from scorewise.tallies.probabilities import MOST, Chances, chances, displacement
 from scorewise.tallies.sorting import inner, kept
 
 Form = Callable[[float, float], float]  # of the lowest and the highest point
 _OVERSHOOT = 0.5826  # how far Brownian motion goes beyond its steps, in steps (Siegmund 1985)
 _ENOUGH = 100  # replicates for the mean of fixed points
-
-
-class Reach(NamedTuple):
-    """The lowest and the highest point of the cumulative gaps, as shares of the whole.
-
-    `low` and `high` are certainly reached; `least` and `most` are where a coarse tally's rows may reach
-    between the ends of its cells.
-    """
-
-    low: float
-    high: float
-    least: float
-    most: float
 
 
 @measure(group="calibration", better="low", title="ECCE-MAD")
@@ -56,8 +49,7 @@ def ecce_mad(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
     def largest(gaps: Floats) -> Floats:
         path = np.cumsum(gaps, axis=-1)
-        far: Floats = np.maximum(path.max(-1), -path.min(-1))
-        return far
+        return np.asarray(np.maximum(path.max(-1), -path.min(-1)))
 
     return _judged(t, level, seed, largest, lambda low, high: max(high, -low), 1)
 
@@ -76,8 +68,7 @@ def ecce_range(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
     def span(gaps: Floats) -> Floats:
         path = np.cumsum(gaps, axis=-1)
-        width: Floats = np.maximum(path.max(-1), 0.0) - np.minimum(path.min(-1), 0.0)
-        return width
+        return np.asarray(np.maximum(path.max(-1), 0.0) - np.minimum(path.min(-1), 0.0))
 
     return _judged(t, level, seed, span, lambda low, high: high - low, 2)
 
@@ -87,66 +78,55 @@ def _judged(
 ) -> Estimate:
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
-    reach = kept(t, "reach", lambda: _reach(t))
-    least, most = form(reach.low, reach.high), form(reach.least, reach.most)
+    low, high, lowest, highest = kept(t, "reach", lambda: _reach(t))
+    least, most = form(low, high), form(lowest, highest)
     noise = path_noise(t, seed)
     found = inverted(noise, statistic, level, value=(least + most) / 2)
-    found = found._replace(expected=found.expected + ends * _between(t, noise))
+    # how much further the path of all rows reaches, on average, than that of the pooled cells
+    error = math.sqrt(max(0.0, float(noise.cells.noise.sum()))) / noise.total
+    further = 1 / math.sqrt(len(noise.cells)) - 1 / math.sqrt(len(chances(t)))
+    found = found._replace(expected=found.expected + ends * (_OVERSHOOT * error * further))
     return calibrated(found, level, bound=(most - least) / 2)
 
 
-def _between(t: Tally, noise: Noise) -> float:
-    """How much further the path of all rows reaches, on average, than that of the pooled cells."""
-    cells, rows = len(noise.cells), len(chances(t))
-    error = math.sqrt(max(0.0, float(noise.cells.noise.sum()))) / noise.total
-    return _OVERSHOOT * error * (1 / math.sqrt(cells) - 1 / math.sqrt(rows))
+def _reach(t: Tally) -> tuple[float, float, float, float]:
+    """The lowest and the highest point of the cumulative gaps, as shares of the whole.
 
-
-def _reach(t: Tally) -> Reach:
-    if t.coarse is not None:
-        return _reach_of_cells(t)
-    if len(t.score) > MOST and t.kind == "probability" and t.score.dtype == np.float64:
-        return _reach_of_joined(t)
-    low = high = below = 0.0
-    for b in t.blocks():
-        path = np.cumsum(b.pos - (b.neg + b.pos) * unit(b.score, t.kind))
-        low, high = min(low, below + float(path.min())), max(high, below + float(path.max()))
-        below += float(path[-1])
+    The first two are certainly reached; the others are where a coarse tally's rows may reach between the
+    ends of its cells.
+    """
     total = t.negatives + t.positives
-    return Reach(low / total, high / total, low / total, high / total)
-
-
-def _reach_of_joined(t: Tally) -> Reach:
-    """The same of very many scores: only cells in which the path may go further are looked into."""
+    joined = len(t.score) > MOST and t.kind == "probability" and t.score.dtype == np.float64
+    if t.coarse is None and not joined:
+        low = high = below = 0.0
+        for b in t.blocks():
+            path = np.cumsum(b.pos - (b.neg + b.pos) * unit(b.score, t.kind))
+            low, high = min(low, below + float(path.min())), max(high, below + float(path.max()))
+            below += float(path[-1])
+        return low / total, high / total, low / total, high / total
     c = chances(t)
     path = np.append(0.0, np.cumsum(c.gap))
     low, high = float(path.min()), float(path.max())
+    if t.coarse is not None:
+        first, last = t.coarse.ends(t.kind)
+        up = path[:-1] + np.where(first < last, t.pos * (1 - first), 0.0)
+        down = path[:-1] - np.where(first < last, t.neg * last, 0.0)
+        ends = low, high, min(low, float(down.min())), max(high, float(up.max()))
+        return ends[0] / c.total, ends[1] / c.total, ends[2] / c.total, ends[3] / c.total
+    # of very many scores, only cells in which the path may go further are looked into
     up = path[:-1] + c.pos * (1 - c.low)
     down = path[:-1] - (c.weight - c.pos) * np.append(c.low[1:], 1.0)
     start = np.append(np.searchsorted(t.score, c.low), len(t.score))
     for k in np.flatnonzero((up > high) | (down < low)):
         at = slice(start[k], start[k + 1])
-        steps = t.pos[at] - (t.neg[at] + t.pos[at]) * t.score[at]
-        inside = path[k] + np.cumsum(steps)
+        inside = path[k] + np.cumsum(t.pos[at] - (t.neg[at] + t.pos[at]) * t.score[at])
         low, high = min(low, float(inside.min())), max(high, float(inside.max()))
-    return Reach(*(x / c.total for x in (low, high, low, high)))
-
-
-def _reach_of_cells(t: Tally) -> Reach:
-    assert t.coarse is not None
-    c = chances(t)
-    path = np.append(0.0, np.cumsum(c.gap))
-    low, high = unit(t.coarse.low.min(0), t.kind), unit(t.coarse.high.max(0), t.kind)
-    several = low < high
-    up = path[:-1] + np.where(several, t.pos * (1 - low), 0.0)
-    down = path[:-1] - np.where(several, t.neg * high, 0.0)
-    ends = path.min(), path.max(), min(path.min(), down.min()), max(path.max(), up.max())
-    return Reach(*(float(x) / c.total for x in ends))
+    return low / c.total, high / c.total, low / c.total, high / c.total
 
 
 @measure(group="calibration", better="low", title="smECE")
 def smece(
-    t: Tally,
+    t: Tally | ClassTally,
     *,
     convention: Literal["relplot"] | None = None,
     level: float = 0.95,
@@ -164,6 +144,7 @@ def smece(
     >>> smece(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.198 [0.000, 0.440]
     """
+    t = scored(t)
     one_of("convention", convention, (None, "relplot"))
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
@@ -212,7 +193,9 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     0.012 [0.000, 0.111]
     """
     if not 0.002 <= width < math.inf:
-        raise BadInput(f"width={width:g} is no width of a kernel; 0.25 is usual, 0.002 the least")
+        raise BadInput(
+            Option("width", width), " is no width of a kernel; 0.25 is usual, 0.002 the least"
+        )
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)
@@ -220,7 +203,12 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     if squares >= total * total * (1 - 1e-12):
         return Estimate.undefined("one row makes no pair", level)
     share = total * total / (total * total - squares)  # of pairs in all pairs of rows
-    value = kept(t, ("skce", width), lambda: _pairs(t, c, width) * share)
+
+    def seen() -> float:
+        both = float(_kernel_sum(c.p, width)((c.gap / total)[None])[0])
+        return (both - _single(t, c) / total**2) * share
+
+    value = kept(t, ("skce", width), seen)
     noise = path_noise(t, seed)
     few = noise.cells
     pairs = _kernel_sum(few.p, width)
@@ -229,18 +217,11 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     own = float(few.noise.sum()) / total**2
 
     def unbiased(gaps: Floats) -> Floats:
-        found: Floats = (pairs(gaps) - (gaps * turn).sum(-1) - own) * share
-        return found
+        return np.asarray((pairs(gaps) - (gaps * turn).sum(-1) - own) * share)
 
     found = inverted(noise, unbiased, level, size=pairs, value=value)
     bound = 2 * displacement(t) / width * share
     return calibrated(found, level, bound=bound, bounds=(-1.0, 1.0))
-
-
-def _pairs(t: Tally, c: Chances, width: float) -> float:
-    """Sum over pairs of different rows, as a share of all pairs."""
-    both = float(_kernel_sum(c.p, width)((c.gap / c.total)[None])[0])
-    return both - _single(t, c) / c.total**2
 
 
 def _single(t: Tally, c: Chances) -> float:
@@ -258,7 +239,6 @@ def _kernel_sum(p: Floats, width: float) -> Statistic:
 
     def total(gaps: Floats) -> Floats:
         below = np.cumsum(gaps * rise, axis=-1)
-        upto: Floats = 2 * (gaps * fall * below).sum(-1) - (gaps * gaps).sum(-1)
-        return upto
+        return np.asarray(2 * (gaps * fall * below).sum(-1) - (gaps * gaps).sum(-1))
 
     return total

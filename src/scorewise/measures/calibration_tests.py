@@ -1,4 +1,4 @@
-"""Are the scores calibrated? Cox's slope and intercept; the tests of Spiegelhalter, Hosmer and Lemeshow."""
+"""Are the scores calibrated? Cox's slope and intercept, tests, and what a second opinion would gain."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import at_least, check
 from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
+from scorewise.inference.inversion import Direction, Noise, inverted
 from scorewise.inference.logistic import (
     LARGEST,
     Coefficient,
@@ -19,17 +21,30 @@ from scorewise.inference.logistic import (
     log_odds,
     slope,
 )
-from scorewise.inference.resampling import REPLICATES, drawn_gaps, share_beyond
-from scorewise.inference.scales import Spread, effective, limits, student_chance, z
+from scorewise.inference.ranking import sizes
+from scorewise.inference.resampling import REPLICATES, dealt_cells, drawn_gaps, share_beyond
+from scorewise.inference.scales import Spread, limits, student_chance, z
+from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
 from scorewise.registry import measure
 from scorewise.tallies import Tally
-from scorewise.tallies.extremes import why_open
-from scorewise.tallies.losses import unit
-from scorewise.tallies.probabilities import MOST, chances, moments, why_not_probable
-from scorewise.tallies.sorting import inner, runs
+from scorewise.tallies.coarse import why_open
+from scorewise.tallies.losses import logit, unit
+from scorewise.tallies.probabilities import (
+    MOST,
+    Chances,
+    chances,
+    displacement,
+    equal_mass,
+    moments,
+    why_not_probable,
+)
+from scorewise.tallies.sorting import add_runs, first_of_runs, inner, kept, runs
 
 EVERYWHERE = (-math.inf, math.inf)
-METHOD = "Student, sandwich"
+_CELLS = 20
+_MOST = 1 << 12  # cells on which f is constant, at the most
+_CERTAIN = 1e-4  # logits end here
+_CLEAR = 2.0  # standard errors of a gap that shows a direction by itself
 Seen = Literal["new", "training"]
 LEAST = 1e-200  # of a variance, in rows: less is none
 
@@ -49,12 +64,13 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     if why := _why_not(t, clip) or why_open(t):
         return Estimate.undefined(why, level)
     cells = log_odds(t, clip)
-    if why := _why_infinite(t, cells) or _why_flat(cells):
+    flat = "the log-odds differ by less than 1e-100" if len(cells.x) > 1 else "all scores are equal"
+    if why := _why_infinite(t, cells) or ("" if cells.x[-1] - cells.x[0] >= 1e-100 else flat):
         return Estimate.undefined(why, level)
     found = slope(cells)
     if found is None:
         return Estimate.undefined("a threshold tells the classes apart, no slope is enough", level)
-    return _judged(found, level, 1.0, _rarer(t))
+    return _judged(t, found, level, 1.0)
 
 
 @measure(group="calibration", better="near", target=0.0, bounds=EVERYWHERE, title="Intercept")
@@ -76,7 +92,7 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     found = in_the_large(cells)
     if found is None:
         return Estimate.undefined("no intercept is large enough", level)
-    e = _judged(found, level, 0.0, _rarer(t))
+    e = _judged(t, found, level, 0.0)
     if not why_open(t):
         return e
     bound = _left_open(t, clip, cells, e.value)
@@ -98,14 +114,8 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
     if certain.any():
         weight = float((c.neg + c.pos)[certain].sum())
         rows = f"in {weight:g} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
-        return f"a probability is 0 or 1 {rows}; pass clip=1e-15 to bound its log-odds"
+        return f"a probability is 0 or 1 {rows}; a clip of 1e-15 bounds its log-odds"
     return "the log-odds are too large" if np.abs(c.x).max() > LARGEST else ""
-
-
-def _why_flat(c: LogOdds) -> str:
-    if len(c.x) < 2:
-        return "all scores are equal"
-    return "the log-odds differ by less than 1e-100" if c.x[-1] - c.x[0] < 1e-100 else ""
 
 
 def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
@@ -119,25 +129,16 @@ def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
     return max(ends)
 
 
-def _rarer(t: Tally) -> float:
-    """How many rows of the rarer class there are, which is what a sandwich learns from."""
-    sides = zip((t.negatives, t.positives), t.squares, strict=True)
-    return min(effective(w, w2) for w, w2 in sides)
-
-
-def _judged(c: Coefficient, level: float, right: float, rows: float) -> Estimate:
-    df = max(min(rows - 1, c.df), 1.0)
+def _judged(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:
+    # a sandwich learns from the rows of the rarer class
+    df = max(min(*(n - 1 for n in sizes(t)), c.df), 1.0)
     low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
     p = student_chance((c.value - right) / c.se, df) if c.se > 0 else None
-    return Estimate(c.value, low, high, level, METHOD, expected=right, p=p)
+    return Estimate(c.value, low, high, level, "Student, sandwich", expected=right, p=p)
 
 
 @measure(
-    group="calibration",
-    better="near",
-    target=0.0,
-    bounds=(-math.inf, math.inf),
-    title="Spiegelhalter's z",
+    group="calibration", better="near", target=0.0, bounds=EVERYWHERE, title="Spiegelhalter's z"
 )
 def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
     """How many standard errors the Brier score is above what calibrated scores would get.
@@ -152,7 +153,7 @@ def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
     """
     if why := why_not_probable(t):
         return Estimate.undefined(why, level)
-    above, variance, half = _excess(t) if why_open(t) else (*_exact_excess(t), 0.0)
+    above, variance, half = _excess(t)
     if variance - half <= LEAST:
         why = why_open(t) or "all probabilities are 0, 0.5 or 1: their Brier score does not vary"
         return Estimate.undefined(why, level)
@@ -162,49 +163,33 @@ def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate(value, level=level, bound=bound, expected=0.0, p=p)
 
 
-def _row(t: Tally) -> float:
-    """What a row weighs: 1 for counts."""
-    return sum(t.squares) / (t.negatives + t.positives)
-
-
-def _exact_excess(t: Tally) -> tuple[float, float]:
-    """Sum over rows of (y - p)(1 - 2 p), and its variance if the scores are calibrated."""
+def _excess(t: Tally) -> tuple[float, float, float]:
+    """Sum over rows of (y - p)(1 - 2 p), its variance for calibrated scores, and what of that is open."""
+    row = sum(t.squares) / (t.negatives + t.positives)  # what a row weighs: 1 for counts
+    if why_open(t):
+        assert t.coarse is not None
+        # the sum is exact, because those of p and of p^2 are kept
+        brier = sum(side.first for side in moments(t, "brier", None))
+        of_neg, of_pos = t.coarse.sum.sum(1).tolist()
+        squares = brier - t.positives + 2 * of_pos
+        above = t.positives - 2 * of_pos - (of_neg + of_pos) + 2 * squares
+        low, high = t.coarse.ends(t.kind)
+        p, mass = (low + high) / 2, (t.neg2 + t.pos2) / row**2
+        # the slope of (1 - 2 p)^2 p (1 - p) is never steeper than 1
+        variance = inner(mass * (1 - 2 * p) ** 2, p * (1 - p))
+        return above / row, variance, inner(mass, high - low) / 2
     if len(t.score) > MOST and not t.weighted:
-        return _joined_excess(t)
+        # of very many counts the sum is exact, the variance that of joined cells
+        c, brier = chances(t), sum(side.first for side in moments(t, "brier", None))
+        return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2), 0.0
     above = variance = 0.0
-    row = _row(t)
     for b in t.blocks():
         p = unit(b.score, t.kind)
         # that of a logit keeps its digits where p is all but 1
         bold, q = 1 - 2 * p, unit(-b.score, t.kind) if t.kind == "logit" else 1 - p
         above += inner(b.pos / row * q - b.neg / row * p, bold)
         variance += inner((b.neg2 + b.pos2) / row**2 * bold * bold, p * q)
-    return above, variance
-
-
-def _joined_excess(t: Tally) -> tuple[float, float]:
-    """The same of very many counts: the sum is exact, the variance that of joined cells."""
-    c = chances(t)
-    brier = sum(side.first for side in moments(t, "brier", None))
-    return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2)
-
-
-def _excess(t: Tally) -> tuple[float, float, float]:
-    """The same for a coarse tally, and what its cells leave open of the variance.
-
-    The sum is exact, because those of p and of p^2 are kept. The slope of (1 - 2 p)^2 p (1 - p) is never
-    steeper than 1.
-    """
-    assert t.coarse is not None
-    row = _row(t)
-    brier = sum(side.first for side in moments(t, "brier", None))
-    of_neg, of_pos = t.coarse.sum.sum(1).tolist()
-    squares = brier - t.positives + 2 * of_pos
-    above = t.positives - 2 * of_pos - (of_neg + of_pos) + 2 * squares
-    low, high = (unit(x, t.kind) for x in (t.coarse.low.min(0), t.coarse.high.max(0)))
-    p, mass = (low + high) / 2, (t.neg2 + t.pos2) / row**2
-    variance = inner(mass * (1 - 2 * p) ** 2, p * (1 - p))
-    return above / row, variance, inner(mass, high - low) / 2
+    return above, variance, 0.0
 
 
 @measure(group="calibration", better="low", bounds=(0.0, math.inf), title="Hosmer-Lemeshow")
@@ -250,3 +235,143 @@ def hosmer_lemeshow(
         p = share_beyond(null, value * (1 - 1e-9) - 1e-15)
         how = f"{len(null):,} draws of labels"
     return Estimate(value, level=level, method=how, expected=float(df), p=p)
+
+
+@measure(group="calibration", better="low", bounds=(-1.0, 1.0), title="Variational L1 error")
+def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int = 0) -> Estimate:
+    """Mean gap between labels and probabilities, in the direction that other rows have shown.
+
+    E[f(p) (y - p)] with |f| <= 1 is at most the L1 calibration error, and reaches it for the right f.
+    Here f is the sign of the gap that the rows of the other folds have, in the same of twenty cells of
+    equal mass, where it is more than two standard errors; elsewhere that of a logistic recalibration's
+    correction (one step of Newton from the scores as they are). No row judges itself, so the value is
+    about 0, on either side, for calibrated scores, and otherwise rather too small. Rows are dealt to folds
+    by `seed`, whatever their order; scores with broken weights as a whole. The interval is of the L1
+    error of the twenty cells, and begins at the value where that is below 0; it inverts consistency
+    tests of both the value and the plain size of the gaps, along the gaps seen.
+
+    >>> ce_variational(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
+    0.090 [0.000, 0.479]
+    """
+    check(folds=folds)
+    if why := lacking(t, level):
+        return Estimate.undefined(why, level)
+    fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))
+    value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
+    noise = kept(few, ("noise", seed), lambda: Noise(few.cells, FEWER, seed, whole=few.direction()))
+    found = inverted(noise, few.error, level, size=few.size, value=value)
+    # a direction that other rows do not show hides an error that the plain size of the gaps has
+    most = inverted(noise, few.size, level).high
+    found = found._replace(high=max(found.high, most))
+    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
+    return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
+
+
+class Parts:
+    """Cells of all folds, fold by fold, each within a group of cells, and what their gaps show."""
+
+    def __init__(self, cells: Chances, fold: Ints, group: Ints) -> None:
+        self.cells = cells
+        self._start = first_of_runs(fold)
+        self._fold = np.searchsorted(fold[self._start], fold)
+        self._part = first_of_runs(fold, group)  # the groups of each fold
+        self._of = np.repeat(np.arange(len(self._part)), np.diff(self._part, append=len(fold)))
+        self._group = group[self._part]
+        self._order = np.argsort(self._group, kind="stable")
+        self._runs = first_of_runs(self._group[self._order])
+        self._place = np.searchsorted(self._group[self._order][self._runs], self._group)
+        # every fold with one cell of every group, as replicates mostly have
+        whole = len(fold) == len(self._part) == len(self._start) * len(self._runs)
+        self._grid = (len(self._start), len(self._runs)) if whole else None
+        p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
+        self._logit = logit(p)
+        v = cells.weight * p * (1 - p) / cells.total
+        self._known = [add_runs(v * self._logit**k, self._start) for k in (0, 1, 2)]
+        # of the others in the group: the variance of their gap, and no less than that of a row
+        used = cells.weight > 0
+        row = (cells.squares[used] / cells.weight[used]).max(initial=0.0)
+        noise = self._others(add_runs(np.maximum(cells.noise, 0.0), self._part))
+        self._least = _CLEAR / cells.total * np.sqrt(np.maximum(noise, 0.0) + row**2)
+
+    def error(self, gaps: Floats) -> Floats:
+        """The gaps, each in the direction that the other folds have shown."""
+        seen = self._others(self._parts(gaps))
+        clear = np.abs(seen) > self._least
+        if self._grid is None:
+            seen, clear = seen[..., self._of], clear[..., self._of]
+        return np.asarray((gaps * np.sign(np.where(clear, seen, self._trend(gaps)))).sum(-1))
+
+    def size(self, gaps: Floats) -> Floats:
+        """The size of the gaps of the groups: the error if there were no chance."""
+        return np.asarray(np.abs(self._groups(self._parts(gaps))).sum(-1))
+
+    def direction(self) -> Direction:
+        """Where the rates of the groups move, alike in all folds."""
+        c = self.cells
+        joined = c.joined(self._part)
+        columns = (joined.weight, joined.squares, joined.pos, joined.sum, joined.noise)
+        w, w2, pos, total, noise = (add_runs(x[self._order], self._runs) for x in columns)
+        low = joined.low[self._order][self._runs]
+        way = Direction.of(Chances(low, w, w2, pos, total, noise, c.weighted))
+        share = c.weight / w[self._place][self._of]
+        toward, back = (x[self._place][self._of] * share for x in (way.toward, way.back))
+        return way._replace(toward=toward, back=back)
+
+    def _others(self, each: Floats) -> Floats:
+        """What a group has in all other folds, of what it has in each."""
+        total = self._groups(each)
+        if self._grid is None:
+            return np.asarray(total[..., self._place] - each)
+        others = total[..., None, :] - each.reshape(*each.shape[:-1], *self._grid)
+        return others.reshape(each.shape)
+
+    def _parts(self, gaps: Floats) -> Floats:
+        """What each fold has in each group."""
+        return gaps if self._grid else add_runs(gaps, self._part)
+
+    def _groups(self, each: Floats) -> Floats:
+        """What all folds together have in each group, of what each has."""
+        if self._grid is None:
+            return np.asarray(add_runs(each[..., self._order], self._runs))
+        return np.asarray(each.reshape(*each.shape[:-1], *self._grid).sum(-2))
+
+    def _trend(self, gaps: Floats) -> Floats:
+        """The way of the logistic correction of each cell, fitted on the other folds."""
+        z = self._logit
+        sums = (self._folds(g) for g in (gaps, gaps * z))
+        first, second = (s.sum(-1, keepdims=True) - s for s in sums)
+        i0, i1, i2 = (k.sum(-1, keepdims=True) - k for k in self._known)
+        known = i0 * i2 - i1 * i1 > 1e-9 * i0 * i2
+        shift = np.where(known, i2 * first - i1 * second, first)
+        slope = np.where(known, i0 * second - i1 * first, 0.0)
+        toward = slope[..., self._fold]
+        toward *= z
+        toward += shift[..., self._fold]
+        # what rounding leaves of nothing is no direction
+        least = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(z))
+        toward[np.abs(toward) <= least] = 0.0
+        return toward
+
+    def _folds(self, gaps: Floats) -> Floats:
+        """The sum of each fold."""
+        if self._grid is None:
+            return np.asarray(add_runs(gaps, self._start))
+        return np.asarray(gaps.reshape(*gaps.shape[:-1], *self._grid).sum(-1))
+
+
+def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
+    """All cells dealt to folds, for the value, and a few of equal mass, for replicates."""
+    c = chances(t)
+    if len(c) > _MOST:
+        c = c.joined(equal_mass(c, _MOST))
+    share, pos = dealt_cells(c, folds, seed)
+    start = equal_mass(c, _CELLS)
+    fold, cell = np.nonzero(share * c.weight > 0)
+    group = (np.searchsorted(start, np.arange(len(c)), side="right") - 1)[cell]
+    weight, squares, total, noise = (
+        (share * x)[fold, cell] for x in (c.weight, c.squares, c.sum, c.noise)
+    )
+    columns = c.low[cell], weight, squares, pos[fold, cell], total, noise
+    fine = Chances(*columns, c.weighted)
+    first = first_of_runs(fold, group)
+    return Parts(fine, fold, group), Parts(fine.joined(first), fold[first], group[first])

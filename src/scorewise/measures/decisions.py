@@ -1,7 +1,10 @@
-"""Are the decisions right? Shares of rows, and means of such shares that are shares themselves.
+"""Are the decisions right? Shares of rows, means of shares, association, and agreement beyond chance.
 
-The first functions serve all measures of decisions: when they are undefined, baselines, and certified
-bounds.
+Of two classes the measures take a `Confusion`, of several a `ClassTally`, whose decisions name the class of
+the highest score. Averages run over the classes for which the averaged share exists: recall over those
+that occur, precision over those that are called, F1 over those that occur or are called. scikit-learn
+counts a precision that does not exist as 0. Micro averages are not measures of their own: with one label a
+row, micro precision, recall and F1 all are the accuracy.
 """
 
 from __future__ import annotations
@@ -9,28 +12,48 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from scorewise.arrays import Bools, Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.shares import Share, exact, wilson
-from scorewise.inference.tables import Formula, corners
-from scorewise.registry import measure
-from scorewise.tallies import Confusion, Ratings, formulas
+from scorewise.inference import tables
+from scorewise.inference.scales import effective_rows
+from scorewise.inference.shares import Share, combine, exact, ratio, wilson, wilson_of_cells
+from scorewise.measures.agreement import cohen_kappa
+from scorewise.registry import MEASURES, measure
+from scorewise.tallies import ClassTally, Confusion, Ratings
+from scorewise.tallies.formulas import DECISIONS
+from scorewise.tallies.formulas import f_beta as f_formula
 
-# the cells (of tp, fp, fn, tn) in which a measure needs something, under the reason if there is nothing
-NEEDS = {
-    "no rows": (0, 1, 2, 3),
-    "no positives": (0, 2),
-    "no negatives": (1, 3),
-    "nothing is called positive": (0, 1),
-    "nothing is called negative": (2, 3),
-    "no positives, and nothing is called positive": (0, 1, 2),
-}
-BOTH_CLASSES = ("no positives", "no negatives")
-BOTH_CALLS = ("nothing is called positive", "nothing is called negative")
 TP, FP, FN, TN = range(4)
+# the cells in which a measure needs something, under the reason if there is nothing
+NEEDS = {
+    "no rows": (TP, FP, FN, TN),
+    "no positives": (TP, FN),
+    "no negatives": (FP, TN),
+    "nothing is called positive": (TP, FP),
+    "nothing is called negative": (FN, TN),
+    "no positives, and nothing is called positive": (TP, FP, FN),
+}
+# the cells of a share, those of the rest, and why there is none
+SHARES = {
+    "accuracy": ((TP, TN), (FP, FN), "no rows"),
+    "sensitivity": ((TP,), (FN,), "no positives"),
+    "specificity": ((TN,), (FP,), "no negatives"),
+    "precision": ((TP,), (FP,), "nothing is called positive"),
+    "npv": ((TN,), (FN,), "nothing is called negative"),
+    "jaccard": ((TP,), (FN, FP), "no positives, and nothing is called positive"),
+}
+RATES, VALUES = ("sensitivity", "specificity"), ("precision", "npv")
+SIGNED, POSITIVE = (-1.0, 1.0), (0.0, math.inf)
+FEW = (
+    3  # rows of a class, below which the interval of its share, and of means of few, is unreliable
+)
+UNKNOWN = "only the confidence is known; scores of each class are needed for this"
+CONSTANT = "labels and decisions are one and the same constant"
 
 
 def lacking(c: Confusion, *needs: str) -> str:
@@ -58,24 +81,19 @@ def share(
     return interval(a, b, a2, b2, level)
 
 
-def rates(c: Confusion, level: float) -> tuple[Share, Share]:
-    """Sensitivity and specificity."""
-    return share(c, (0,), (2,), level), share(c, (3,), (1,), level)
-
-
 def prevalence(c: Confusion) -> float:
-    """Share of positives."""
-    return float((c.tp + c.fn) / c.table.sum())
+    """Share of positives; 0 without rows."""
+    return float((c.tp + c.fn) / (c.table.sum() or 1.0))
 
 
 def called(c: Confusion) -> float:
-    """Share of rows that are called positive."""
-    return float((c.tp + c.fp) / c.table.sum())
+    """Share of rows that are called positive; 0 without rows."""
+    return float((c.tp + c.fp) / (c.table.sum() or 1.0))
 
 
 def judged(
     c: Confusion,
-    formula: Formula,
+    formula: tables.Formula,
     limits: tuple[float, float],
     level: float,
     method: str,
@@ -88,65 +106,71 @@ def judged(
     All formulas rise with tp and fall with fp, so the doubt is largest at two corners.
     """
     with np.errstate(all="ignore"):
-        value, bound = float(formula(*(c.table * c.scale))), 0.0
+        tried = c.table, *(tables.corners(c) if any(c.doubt) else ())
+        value, *ends = (float(formula(*(table * c.scale))) for table in tried)
     if not math.isfinite(value):
         return Estimate.undefined("the weights are too uneven for floating point", level)
-    value = min(max(value, bounds[0]), bounds[1])  # rounding may lead a hair beyond
-    if any(c.doubt):
-        with np.errstate(all="ignore"):
-            worst, best = (float(formula(*(table * c.scale))) for table in corners(c))
-        value, bound = (worst + best) / 2, abs(best - worst) / 2
-        if not math.isfinite(bound):
-            return Estimate.undefined("the cells of the coarse tally leave it open", level)
-    # limits never lie beyond what is possible, nor on the wrong side of the value
-    low = max(bounds[0], min(limits[0], value) - bound)
-    high = min(bounds[1], max(limits[1], value) + bound)
-    return Estimate(value, low, high, level, method, "", bound, baseline)
+    bound = abs(ends[1] - ends[0]) / 2 if ends else 0.0
+    if not math.isfinite(bound):
+        return Estimate.undefined("the cells of the coarse tally leave it open", level)
+    value = sum(ends) / 2 if ends else value
+    return Estimate.within(bounds, value, *limits, level, method, bound=bound, baseline=baseline)
 
 
-def cohen(c: Confusion, level: float) -> Estimate:
-    """Kappa of labels and decisions: that of two raters, with the same interval."""
-    # here, because measures of raters are to be registered after these
-    from scorewise.measures.agreement import cohen_kappa
-
-    e = cohen_kappa(Ratings.of_confusion(c), level=level)
-    return replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)
-
-
-def _of_share(
-    c: Confusion,
-    formula: Formula,
-    hit: tuple[int, ...],
-    miss: tuple[int, ...],
-    level: float,
-    baseline: Callable[[Confusion], float],
-    *needs: str,
+def _judged(
+    c: Confusion, name: str, limits: tuple[float, float], level: float, method: str, baseline: float
 ) -> Estimate:
-    """The share of some cells in these and others, with its Wilson interval, if it has what it needs."""
-    if why := lacking(c, *needs):
+    bounds = MEASURES[name].bounds
+    return judged(c, DECISIONS[name], limits, level, method, baseline=baseline, bounds=bounds)
+
+
+def _of_share(c: Confusion, name: str, level: float, baseline: float) -> Estimate:
+    """One of the SHARES, with its Wilson interval."""
+    hit, miss, none = SHARES[name]
+    if why := lacking(c, none):
         return Estimate.undefined(why, level)
-    _, low, high = share(c, hit, miss, level)
-    return judged(c, formula, (low, high), level, "Wilson", baseline=baseline(c))
+    return _judged(c, name, share(c, hit, miss, level)[1:], level, "Wilson", baseline)
 
 
-@measure(group="decisions", title="Accuracy")
-def accuracy(c: Confusion, *, level: float = 0.95) -> Estimate:
+def _two(c: Confusion, names: tuple[str, str], level: float) -> tuple[Share, Share] | str:
+    """Two independent SHARES, or why there are none."""
+    (a, b, none_first), (x, y, none_second) = (SHARES[name] for name in names)
+    return lacking(c, none_first, none_second) or (share(c, a, b, level), share(c, x, y, level))
+
+
+def _of_two(
+    c: Confusion, name: str, names: tuple[str, str], level: float, less: float, baseline: float
+) -> Estimate:
+    """The sum of two shares less a number, or their mean where that is 0; Newcombe's interval."""
+    found = _two(c, names, level)
+    if isinstance(found, str):
+        return Estimate.undefined(found, level)
+    limits = combine(lambda a, b: a + b - less if less else (a + b) / 2, *found)
+    return _judged(c, name, limits, level, "Newcombe", baseline)
+
+
+@measure(
+    group="decisions", title="Accuracy", several="Share of rows for which the right class is named."
+)
+def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     """Share of right decisions.
 
-    (tp + tn) / n; Wilson interval. The baseline, always naming the larger class, is high when classes
+    (tp + tn) / n; Wilson interval. The baseline, always naming the largest class, is high when classes
     are unequal: with 99 % onlookers, calling everybody an onlooker is 99 % accurate.
 
     >>> accuracy(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.643 [0.526, 0.745]
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> accuracy(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.750 [0.301, 0.954]
     """
-    return _of_share(
-        c,
-        formulas.accuracy,
-        (TP, TN),
-        (FP, FN),
-        level,
-        lambda c: max(prevalence(c), 1 - prevalence(c)),
-    )
+    if isinstance(c, Confusion):
+        return _of_share(c, "accuracy", level, max(prevalence(c), 1 - prevalence(c)))
+    if why := no_rows(c):
+        return Estimate.undefined(why, level)
+    table, right = c.confusion, np.eye(len(c.classes), dtype=bool)
+    seen = wilson_of_cells(table.weight, table.weight2, right, ~right, level)
+    return Estimate(*seen, level, "Wilson", baseline=max(shares(c)))
 
 
 @measure(group="decisions", title="Sensitivity (recall)")
@@ -158,7 +182,7 @@ def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> sensitivity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.625 [0.470, 0.758]
     """
-    return _of_share(c, formulas.sensitivity, (TP,), (FN,), level, called, "no positives")
+    return _of_share(c, "sensitivity", level, called(c))
 
 
 @measure(group="decisions", title="Specificity")
@@ -170,9 +194,7 @@ def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> specificity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.667 [0.488, 0.808]
     """
-    return _of_share(
-        c, formulas.specificity, (TN,), (FP,), level, lambda c: 1 - called(c), "no negatives"
-    )
+    return _of_share(c, "specificity", level, 1 - called(c))
 
 
 @measure(group="decisions", title="Precision (PPV)")
@@ -184,9 +206,7 @@ def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> precision(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.714 [0.549, 0.837]
     """
-    return _of_share(
-        c, formulas.precision, (TP,), (FP,), level, prevalence, "nothing is called positive"
-    )
+    return _of_share(c, "precision", level, prevalence(c))
 
 
 @measure(group="decisions", title="NPV")
@@ -198,15 +218,7 @@ def npv(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> npv(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.571 [0.409, 0.720]
     """
-    return _of_share(
-        c,
-        formulas.npv,
-        (TN,),
-        (FN,),
-        level,
-        lambda c: 1 - prevalence(c),
-        "nothing is called negative",
-    )
+    return _of_share(c, "npv", level, 1 - prevalence(c))
 
 
 @measure(group="decisions", title="F1")
@@ -235,17 +247,41 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     """
     if not 0 < beta < math.inf:
         raise BadInput(f"beta is {beta}; it must be positive, such as 2")
-    if why := lacking(c, "no positives, and nothing is called positive"):
+    if why := lacking(c, SHARES["jaccard"][2]):
         return Estimate.undefined(why, level)
     b2, p = beta**2, prevalence(c)
     return judged(
         c,
-        lambda tp, fp, fn, tn: formulas.f_beta(tp, fp, fn, tn, beta),
+        lambda tp, fp, fn, tn: f_formula(tp, fp, fn, tn, beta),
         _f_limits(c, b2, level),
         level,
         "Wilson" if beta == 1 else "MOVER, log",
         baseline=(1 + b2) * p / (b2 * p + 1),
     )
+
+
+def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
+    """Limits of F, from the odds of an error and the share of misses among the errors.
+
+    The two are independent. To count a miss as b^2 rows is wrong where there are few errors: the kind that
+    was not seen may be the costly one.
+    """
+
+    def f(errors: Any) -> float:  # each times its cost, in true positives
+        return float((1 + b2) / (1 + b2 + errors))
+
+    with np.errstate(all="ignore"):
+        overlap = np.array(share(c, *SHARES["jaccard"][:2], level))
+        usual, many, few = (1 - overlap) / overlap
+        if not usual:  # there are no errors, of either kind
+            return f(many * max(1.0, b2)), 1.0
+        cost, *limits = (1 - x + b2 * x for x in share(c, (FN,), (FP,), level, exact))
+        low, high = np.sort(limits)
+        if not c.tp or not cost:
+            return f(many * high), f(few * low)
+        up = np.hypot(np.log(many / usual), np.log(high / cost))
+        down = np.hypot(np.log(usual / few), np.log(cost / low))
+        return f(usual * cost * np.exp(up)), f(usual * cost * np.exp(-down))
 
 
 @measure(group="decisions", title="Jaccard")
@@ -257,50 +293,367 @@ def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> jaccard(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.500 [0.366, 0.634]
     """
-    return _of_share(
-        c,
-        formulas.jaccard,
-        (TP,),
-        (FN, FP),
-        level,
-        prevalence,
-        "no positives, and nothing is called positive",
-    )
+    return _of_share(c, "jaccard", level, prevalence(c))
 
 
-def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
-    """Limits of F, from the odds of an error and the share of misses among the errors.
+@measure(
+    group="decisions",
+    title="Balanced accuracy",
+    several="Mean of the recall of each class: the accuracy if all classes were equally frequent "
+    "(macro recall).",
+)
+def balanced_accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of sensitivity and specificity: the accuracy if both classes were equally frequent.
 
-    The two are independent. To count a miss as b^2 rows is wrong where there are few errors: the kind that
-    was not seen may be the costly one.
+    Newcombe's interval: the Wilson limits of both shares, combined. Of several classes the mean recall of
+    those that occur, with the score interval of a mean of independent shares, which of one share is
+    Wilson's. Every constant, and so the baseline, gets 1 / (number of classes).
+
+    >>> balanced_accuracy(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.646 [0.528, 0.743]
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> balanced_accuracy(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.833 [0.287, 0.988]
     """
-    overlap = share(c, (TP,), (FN, FP), level)
-    few, usual, many = (_odds(p) for p in (overlap.high, overlap.value, overlap.low))
-    if not usual:  # there are no errors, of either kind
-        return _f_of(many * max(1.0, b2), b2), 1.0
-    missed = share(c, (FN,), (FP,), level, exact)
-    cost, *limits = (1 - x + b2 * x for x in missed)
-    low, high = sorted(limits)
-    if not c.tp or not cost:
-        return _f_of(many * high, b2), _f_of(few * low, b2)
-    up = math.hypot(_log(many / usual), _log(high / cost))
-    down = math.hypot(_log(usual / few) if few else math.inf, _log(cost / low) if low else math.inf)
-    return _f_of(usual * cost * _exp(up), b2), _f_of(usual * cost * _exp(-down), b2)
+    if isinstance(c, Confusion):
+        return _of_two(c, "balanced_accuracy", RATES, level, 0.0, 0.5)
+    if why := why_one_class(c):
+        return Estimate.undefined(why, level)
+    e, rows = _mean_share(c, 1, level, 1 / occurring(c).sum(), "occur in truth")
+    return replace(e, caution=left_out(c, occurring(c), e) or few_rows(c, rows))
 
 
-def _odds(p: float) -> float:
-    """Of the rest: what is not in the share, over it."""
-    return (1 - p) / p if p else math.inf
+@measure(group="decisions", bounds=SIGNED, title="Youden's J")
+def youden(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Sensitivity + specificity - 1: how much more often positives are called positive than negatives.
+
+    Newcombe's interval for a difference of shares.
+
+    >>> youden(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.292 [0.055, 0.485]
+    """
+    return _of_two(c, "youden", RATES, level, 1.0, 0.0)
 
 
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 700 else math.inf
+@measure(group="decisions", bounds=SIGNED, title="Markedness")
+def markedness(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Precision + npv - 1: how much a decision tells about the label.
+
+    Newcombe's interval for a difference of shares.
+
+    >>> markedness(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.286 [0.054, 0.478]
+    """
+    return _of_two(c, "markedness", VALUES, level, 1.0, 0.0)
 
 
-def _log(x: float) -> float:
-    return math.log(x) if x < math.inf else math.inf
+@measure(group="decisions", title="G-mean")
+def g_mean(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Geometric mean of sensitivity and specificity; 0 as soon as one class is wholly missed.
+
+    The Wilson limits of both shares, combined. The baseline calls as many rows positive, at random.
+
+    >>> g_mean(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.645 [0.519, 0.738]
+    """
+    found = _two(c, RATES, level)
+    if isinstance(found, str):
+        return Estimate.undefined(found, level)
+    a, b = found
+    limits = combine(lambda p, q: math.sqrt(p * q), a, b)
+    if a.value == b.value == 0:
+        limits = (0.0, math.sqrt(a.high * b.high))
+    return _judged(c, "g_mean", limits, level, "MOVER", math.sqrt(called(c) * (1 - called(c))))
 
 
-def _f_of(errors: float, b2: float) -> float:
-    """F where the errors, each times its cost, are so many times the true positives."""
-    return (1 + b2) / (1 + b2 + errors)
+@measure(group="decisions", bounds=POSITIVE, title="LR+")
+def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """By how much a positive call raises the odds of being positive.
+
+    Sensitivity / (1 - specificity); the Wilson limits of both shares, combined on the log scale.
+
+    >>> lr_plus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    1.875 [1.120, 3.358]
+    """
+    infinite = "" if c.fp else "infinite: no false positives"
+    if why := lacking(c, "no positives", "no negatives", "nothing is called positive") or infinite:
+        return Estimate.undefined(why, level)
+    limits = ratio(share(c, (TP,), (FN,), level), share(c, (FP,), (TN,), level))
+    return _judged(c, "lr_plus", limits, level, "MOVER, log", 1.0)
+
+
+@measure(group="decisions", better="low", bounds=POSITIVE, title="LR-")
+def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """What a negative call leaves of the odds of being positive.
+
+    (1 - sensitivity) / specificity; the Wilson limits of both shares, combined on the log scale.
+
+    >>> lr_minus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.562 [0.349, 0.896]
+    """
+    infinite = "" if c.tn else "infinite: no true negatives"
+    if why := lacking(c, "no positives", "no negatives", "nothing is called negative") or infinite:
+        return Estimate.undefined(why, level)
+    limits = ratio(share(c, (FN,), (TP,), level), share(c, (TN,), (FP,), level))
+    return _judged(c, "lr_minus", limits, level, "MOVER, log", 1.0)
+
+
+@measure(group="decisions", bounds=SIGNED, title="MCC")
+def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
+    """Correlation of labels and decisions (Matthews, phi).
+
+    (tp tn - fp fn) / sqrt of the product of the four margins. Delta method on the Fisher z scale, but no
+    narrower than what the Wilson limits of prevalence, sensitivity and specificity amount to: with few
+    positives, or few errors, the table is far from normal. Of several classes it is that of the class
+    indicators, summed over classes (R_K, Gorodkin 2004). Given how frequent classes and decisions are it
+    follows the accuracy, whose Wilson interval, of as many rows as are as uncertain by the delta method,
+    is brought over. Every constant scores 0.
+
+    >>> mcc(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    0.289 [0.053, 0.494]
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> mcc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.700 [0.228, 0.964]
+    """
+    if isinstance(c, ClassTally):
+        named = c.confusion.weight.sum(0) > 0
+        one = f"all rows are called {c.classes[int(named.argmax())]}" if named.sum() < 2 else ""
+        uneven = why_uneven(c, c.weight) or why_uneven(c, c.confusion.weight.sum(0))
+        if why := why_one_class(c) or one or uneven:
+            return Estimate.undefined(why, level)
+        if len(c.classes) > 2:
+            table, used = c.confusion, np.ix_(*2 * [tables.occurring_or_called(c.confusion)])
+            value, _ = tables.mcc((table.weight[used] * table.scale).astype(float))
+            limits = tables.mcc_limits(table, level)
+            return Estimate.within(SIGNED, value, *limits, level, "Wilson, delta", baseline=0.0)
+        c = c.confusion
+    if why := lacking(c, *(SHARES[name][2] for name in (*RATES, *VALUES))):
+        return Estimate.undefined(why, level)
+    by_table, by_shares = tables.delta(DECISIONS["mcc"], c, level, "atanh"), _by_shares(c, level)
+    limits = min(by_table[0], by_shares[0]), max(by_table[1], by_shares[1])
+    return _judged(c, "mcc", limits, level, "delta, Fisher z; MOVER", 0.0)
+
+
+def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
+    """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
+    prevalent = share(c, (TP, FN), (FP, TN), level)
+    ends = np.array([prevalent, *(share(c, *SHARES[name][:2], level) for name in RATES)])
+    tried = np.tile(ends[:, 0], (3, 2, 1))
+    tried[range(3), :, range(3)] = ends[:, 1:]
+    p, hit, right = np.vstack((ends[:, 0], tried.reshape(6, 3))).T
+    with np.errstate(all="ignore"):
+        found = DECISIONS["mcc"](p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right)
+    moved = np.where(np.isfinite(found[1:]), found[1:] - found[0], 0.0).reshape(3, 2)
+    down, up = moved.min(1).clip(max=0.0), moved.max(1).clip(min=0.0)
+    return float(found[0] - math.hypot(*down)), float(found[0] + math.hypot(*up))
+
+
+@measure(group="decisions", bounds=SIGNED, title="Cohen's kappa")
+def kappa(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
+    """Agreement of labels and decisions beyond what their margins would give by chance.
+
+    (po - pe) / (1 - pe), with the interval of two raters; see `cohen_kappa`. Every constant scores 0.
+
+    >>> round(kappa(Confusion.counts(tp=25, fp=10, fn=15, tn=20)).value, 3)
+    0.286
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> round(kappa(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"])).value, 3)
+    0.636
+    """
+    table = c.confusion if isinstance(c, ClassTally) else c
+    one = CONSTANT if tables.occurring_or_called(table).sum() < 2 else ""
+    if why := ("" if table.weight.any() else "no rows") or one:
+        return Estimate.undefined(why, level)
+    if isinstance(c, ClassTally) and (why := why_uneven(c, c.weight + table.weight.sum(0))):
+        return Estimate.undefined(why, level)
+    e = cohen_kappa(Ratings.of_confusion(table), level=level)
+    e = replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)
+    if isinstance(c, ClassTally) or not e.defined:
+        return e
+    made = _judged(c, "kappa", (e.low, e.high), level, e.method, 0.0)
+    return replace(made, caution=e.caution) if made.defined else made
+
+
+@measure(group="decisions", bounds=POSITIVE, title="Odds ratio (DOR)")
+def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """Odds of a positive call among positives over the odds among negatives.
+
+    (tp tn) / (fp fn); Woolf's interval on the log scale, with half a row in each cell if one is empty.
+
+    >>> dor(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    3.333 [1.235, 8.997]
+    """
+    infinite = "" if c.fp and c.fn else "infinite: no false positives or no false negatives"
+    if why := lacking(c, *(SHARES[name][2] for name in (*RATES, *VALUES))) or infinite:
+        return Estimate.undefined(why, level)
+    limits = tables.delta(DECISIONS["dor"], c, level, "log")
+    return _judged(c, "dor", limits, level, "Woolf, log", 1.0)
+
+
+@measure(group="decisions", bounds=POSITIVE, title="Lift")
+def lift(c: Confusion, *, level: float = 0.95) -> Estimate:
+    """How many times more frequent positives are among the rows called positive than among all rows.
+
+    Precision / prevalence; delta method on the log scale.
+
+    >>> lift(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
+    1.250 [1.051, 1.487]
+    """
+    if why := lacking(c, "no positives", "nothing is called positive"):
+        return Estimate.undefined(why, level)
+    if c.tp:
+        limits = tables.delta(DECISIONS["lift"], c, level, "log")
+    else:
+        limits = (0.0, share(c, (TP,), (FP,), level).high / prevalence(c))
+    return _judged(c, "lift", limits, level, "delta, log", 1.0)
+
+
+# Means over several classes: what all of them need, and the measures.
+
+
+def no_rows(t: ClassTally) -> str:
+    """That there are no rows, or nothing."""
+    return "" if t.confusion.weight.any() else "no rows"
+
+
+def occurring(t: ClassTally) -> Bools:
+    """The classes of which there is a row."""
+    return np.asarray(t.weight > 0)
+
+
+def shares(t: ClassTally) -> list[float]:
+    """How frequent each class is."""
+    weight = t.weight.astype(float)
+    frequent: list[float] = (weight / weight.sum()).tolist()
+    return frequent
+
+
+def why_one_class(t: ClassTally) -> str:
+    """Why classes cannot be told apart, or nothing."""
+    there = occurring(t)
+    if there.sum() == 1:
+        return f"all rows are of one class, {t.classes[int(there.argmax())]}"
+    return no_rows(t) or why_uneven(t, t.weight)
+
+
+def why_uneven(t: ClassTally, weight: Any) -> str:
+    """Why classes of such weights cannot be compared in floating point, or nothing."""
+    of = np.where(weight > 0, weight, np.inf).astype(float)
+    if of.min() >= 1e-12 * float(weight.sum()):
+        return ""
+    least = t.classes[int(of.argmin())]
+    return f"weights are too uneven: class {least!r} has less than 1e-12 of all"
+
+
+def left_out(t: ClassTally, used: Any, seen: Estimate | Share, none: str = "no row of") -> str:
+    """Why a mean over the classes used may not be that over all: some are left out, and could move it.
+
+    Nothing is said where the interval holds whatever the values of those left out are.
+    """
+    many, of = int(np.count_nonzero(used)), len(t.classes)
+    least = seen.value * many / of
+    if many == of or (seen.low <= least and seen.high >= least + 1 - many / of):
+        return ""
+    if many < of - 1:
+        return f"{none} {of - many} of {of} classes"
+    return f"{none} class {t.classes[int(np.argmin(used))]!r}"
+
+
+def few_rows(t: ClassTally, rows: Floats, which: str = "of class") -> str:
+    """The caution that a class of one or two rows decides how uncertain a mean over classes is."""
+    inverse = np.divide(1.0, rows, out=np.zeros(len(rows)), where=rows > 0)
+    at = int(inverse.argmax())
+    # rounding: equal weights may sum to slightly less than their count
+    if rows[at] > FEW - 1e-9 or inverse[at] < 0.45 * inverse.sum():
+        return ""
+    return f"{rows[at]:.3g} row{'s' * bool(rows[at] > 1)} {which} {t.classes[at]!r}"
+
+
+def counted(t: ClassTally, used: Any, which: str) -> str:
+    """How many classes there are in a mean, and which.
+
+    >>> counted(ClassTally.of([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]]), np.array([1, 1, 0]), "occur")
+    'the 2 of 3 classes that occur'
+    """
+    many, of = int(np.count_nonzero(used)), len(t.classes)
+    return f"{of} classes" if many == of else f"the {many} of {of} classes that {which}"
+
+
+def _mean_share(
+    t: ClassTally, axis: int, level: float, baseline: float, exists: str
+) -> tuple[Estimate, Floats]:
+    """The mean over classes of the share of right rows along an axis of the table; rows of each class."""
+    w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
+    total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
+    used, rows = total > 0, effective_rows(total, squares)
+    seen = tables.mean_share(hit[used] / total[used], rows[used], level)
+    method = f"score, mean of {counted(t, used, exists)}"
+    return Estimate(*seen, level, method, baseline=baseline), rows
+
+
+@measure(group="decisions", title="Macro precision", of="several classes")
+def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean, over the classes that are called, of the share of calls that are right.
+
+    A class that is never called has no precision and is left out, which the method says; scikit-learn
+    counts it as 0. Score interval of a mean of independent shares. The baseline always names the most
+    frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.833 [0.287, 0.988]
+    """
+    if why := no_rows(t):
+        return Estimate.undefined(why, level)
+    e, rows = _mean_share(t, 0, level, max(shares(t)), "are called")
+    caution = left_out(t, rows > 0, e, "no prediction of") or few_rows(t, rows, "predicted as")
+    return replace(e, caution=caution)
+
+
+@measure(group="decisions", title="Macro F1", of="several classes")
+def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the F1 of each class, each class counting the same.
+
+    F1 is 2 right / (rows of the class + calls of the class), over the classes that occur or are called.
+    Score interval of a mean of shares, of fewer rows because a wrong row lowers the F1 of two classes.
+    The baseline always names the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.778 [0.297, 0.967]
+    """
+    if why := no_rows(t):
+        return Estimate.undefined(why, level)
+    most, used = max(shares(t)), tables.occurring_or_called(t.confusion)
+    seen = tables.mean_f1(t.confusion, level)
+    method = f"score, mean of {counted(t, used, 'occur or are called')}"
+    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_rows(t.weight, t.weight2))
+    baseline = 2 * most / (1 + most) / int(occurring(t).sum())
+    return Estimate(*seen, level, method, baseline=baseline, caution=caution)
+
+
+@measure(group="decisions", title="Weighted F1", of="several classes")
+def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the F1 of each class, by how frequent the class is.
+
+    Wilson interval of as many rows as are as uncertain by the delta method. The baseline always names
+    the most frequent class.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> weighted_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.750 [0.323, 0.950]
+    """
+    if why := no_rows(t):
+        return Estimate.undefined(why, level)
+    most, seen = max(shares(t)), tables.delta_share(tables.weighted_f1, t.confusion, level)
+    return Estimate(*seen, level, "delta, Wilson", baseline=2 * most / (1 + most) * most)
+
+
+# of several classes they come after the means of F1
+for _function, _title, _meaning in (
+    (kappa, "Cohen's kappa", ""),
+    (mcc, "MCC", "Correlation of labels and decisions (R_K of Gorodkin 2004)."),
+):
+    measure(group="decisions", bounds=SIGNED, title=_title, of="several classes", meaning=_meaning)(
+        _function
+    )

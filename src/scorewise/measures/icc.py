@@ -28,7 +28,7 @@ from scorewise.tallies import Ratings
 LEAST = 8  # items whose means show how heavy the tails are
 SHOWN = 50  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
-NOMINAL = 'the scale is nominal; scale="interval" gives them'
+NOMINAL = "the scale is nominal; the scale interval gives them"
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
@@ -139,7 +139,11 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float
     spread = float((weight * off * off).sum()) / n
     if n < LEAST or spread < 1e-26:
         return 1.0, few
-    about = mean - _trimmed(weight, mean, 0.5 / math.sqrt(n - 4))
+    # without so large a share of the items at each end
+    share, order = 0.5 / math.sqrt(n - 4), np.argsort(mean, kind="stable")
+    ends = np.clip(weight[order].cumsum() / weight.sum(), share, 1 - share)
+    kept = np.diff(ends, prepend=share)
+    about = mean - float((kept * mean[order]).sum() / kept.sum())
     kurtosis = float((weight * about**4).sum()) / n / spread**2
     within = float((weight * rest).sum()) / n
     usual = 2 / df
@@ -150,14 +154,6 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float
     plain = abs(skewness) < 0.5 or (n > MANY * kurtosis and abs(skewness) < 2)
     skewed = f"the means of {round(n)} items are skewed (skewness {skewness:.1f})"
     return further, (few if abs(skewness) < 1 and few else "" if plain else skewed)
-
-
-def _trimmed(weight: Floats, values: Floats, share: float) -> float:
-    """The mean without that share of the items at each end."""
-    order = np.argsort(values, kind="stable")
-    ends = np.clip(weight[order].cumsum() / weight.sum(), share, 1 - share)
-    kept = np.diff(ends, prepend=share)
-    return float((kept * values[order]).sum() / kept.sum())
 
 
 def _numbers(r: Ratings, which: Bools, codes: Codes) -> tuple[Floats, Floats]:
@@ -208,7 +204,7 @@ def icc_2_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.290 [0.019, 0.761] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _drawn(two_way(r), interval, level, lambda x, k: x)
+    return _drawn(r, interval, level, lambda x, k: x)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,k)")
@@ -220,7 +216,13 @@ def icc_2_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_2_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.949 [-0.039, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _drawn(two_way(r), interval, level, _stepped_up)
+
+    def stepped_up(single: float, k: float) -> float:  # Spearman-Brown
+        whole = 1 + single * (k - 1)
+        # just above the pole is rounding
+        return single * k / whole if whole > 1e-12 else -math.inf
+
+    return _drawn(r, interval, level, stepped_up)
 
 
 @measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(3,1)")
@@ -259,13 +261,6 @@ def _mean(f: float, k: float) -> float:
     return 1 - 1 / f if f > 0 else -math.inf
 
 
-def _stepped_up(single: float, k: float) -> float:
-    """The correlation of means of k ratings, by that of single ones (Spearman-Brown)."""
-    whole = 1 + single * (k - 1)
-    # just above the pole is rounding
-    return single * k / whole if whole > 1e-12 else -math.inf
-
-
 def _checked(m: Squares | str, interval: Interval, level: float) -> Squares | Estimate:
     """The mean squares, those of normal ratings where the published interval is asked for."""
     z(level)
@@ -293,11 +288,11 @@ def _by_ratio(found: Squares | str, interval: Interval, level: float, of: Correl
     return _estimate(m, value, ends, level, p)
 
 
-def _drawn(found: Squares | str, interval: Interval, level: float, of: Correlation) -> Estimate:
+def _drawn(r: Ratings, interval: Interval, level: float, of: Correlation) -> Estimate:
     """A correlation of raters drawn from many: Satterthwaite's degrees of freedom for two variances."""
     from scipy.special import fdtrc
 
-    m = _checked(found, interval, level)
+    m = _checked(two_way(r), interval, level)
     if isinstance(m, Estimate):
         return m
     n, k, between = m.items, m.many, m.between

@@ -15,12 +15,11 @@ from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import summed
 
 MOST = 4096  # categories
+POSITIVE, SIGNED = (0.0, math.inf), (-1.0, 1.0)
 DENSE = 256  # categories up to which a table of all is no larger than what is said of some
 
 
-@measure(
-    group="agreement", of="raters", better="low", bounds=(0.0, math.inf), title="Stuart-Maxwell"
-)
+@measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Stuart-Maxwell")
 def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     """How far apart two raters' shares of all categories are, in units of chance.
 
@@ -53,7 +52,7 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
 
 
-@measure(group="agreement", of="raters", better="low", bounds=(0.0, math.inf), title="Bowker")
+@measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Bowker")
 def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     """How unlike the two ways are to disagree about each two categories, in units of chance.
 
@@ -73,12 +72,7 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
 
 
 @measure(
-    group="agreement",
-    of="raters",
-    better="near",
-    target=0.0,
-    bounds=(-1.0, 1.0),
-    title="Bias index",
+    group="agreement", of="raters", better="near", target=0.0, bounds=SIGNED, title="Bias index"
 )
 def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     """How much more often the first rater says the first of two categories than the second rater does.
@@ -92,9 +86,7 @@ def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     return _index(r, (0, 1), (1, 0), level, expected=0.0)
 
 
-@measure(
-    group="agreement", of="raters", better="neither", bounds=(-1.0, 1.0), title="Prevalence index"
-)
+@measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Prevalence index")
 def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
     """How much more often both raters say the first than both say the second of two categories.
 

@@ -1,40 +1,42 @@
-"""Is the order right? Measures of the ROC curve, of precision and recall, and of costs of decisions."""
+"""Is the order right? Areas under ROC, smROC and precision-recall curves, of two classes or several; costs.
+
+Of several classes values are exact, from all rows. Intervals know that the scores of a row for all classes
+go together: they are made of what each row adds, on all rows up to 16,384 and beyond that on a sample of
+so many. Classes that do not occur have no area and are left out of means.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.ranking import (
-    FEW,
-    area,
-    area_limits,
-    at_and_above,
-    least_distance,
-    partial,
-    partial_spread,
-    precision_area,
-    precision_spread,
-    score_limits,
-    sizes,
-)
+from scorewise.inference import class_rows, ranking
 from scorewise.inference.resampling import bootstrap_cells, few_cells
-from scorewise.inference.scales import Spread, effective, limits, z
+from scorewise.inference.scales import Spread, effective, effective_rows, limits, z
 from scorewise.inference.shares import combine, wilson, wilson_of
+from scorewise.inference.smroc import chance_area, smooth_area, smooth_replicates, smooth_spread
+from scorewise.measures.decisions import UNKNOWN, counted, left_out, occurring, why_one_class
 from scorewise.registry import measure
-from scorewise.tallies import Tally
-from scorewise.tallies.extremes import certified, extremes, order_within, tied_within
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
+from scorewise.tallies.formulas import auroc as area_of_cells
 from scorewise.tallies.formulas import largest_gaps
-from scorewise.tallies.sorting import add_runs, inner
+from scorewise.tallies.smroc import Rule, smooth_bounds, why_not_unit
+from scorewise.tallies.smroc import midpoint as find_midpoint
+from scorewise.tallies.sorting import Numbers, add_runs, inner, sum_cells
 
+UNIT = (0.0, 1.0)
+EMPTY = "all scores are extreme: nothing climbs, or nothing runs"
 RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
+Costs = tuple[float, float] | None
 _Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
@@ -51,10 +53,9 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    value, bound = certified(t, area)
-    low, high, method = area_limits(t, value, level)
-    low, high = max(0.0, low - bound), min(1.0, high + bound)
-    return Estimate(value, low, high, level, method, "", bound, 0.5)
+    value, bound = certified(t, ranking.area)
+    low, high, method = ranking.area_limits(t, value, level)
+    return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.5)
 
 
 @measure(group="order", bounds=(0.0, 0.1), title="pAUROC, FPR <= 0.1")
@@ -80,29 +81,31 @@ def partial_auroc(
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
     if scale not in ("area", "mcclish"):
-        raise BadInput(f"scale={scale!r} is not known; it is 'area' or 'mcclish'")
+        raise BadInput(Option("scale", scale), " is not known; it is 'area' or 'mcclish'")
     width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
     if not 0 < width <= 1:
         raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
     across = min_tpr is not None
-    part = partial(t, width, across)
-    value, bound = certified(t, lambda x: (part if x is t else partial(x, width, across)).area)
-    variance, df = partial_spread(t, part, across)
-    known = Spread(variance / width**2, df)
-    share = value / width
-    neg, pos = sizes(t)
+    part = ranking.partial(t, width, across)
+    value, bound = certified(
+        t, lambda x: (part if x is t else ranking.partial(x, width, across)).area
+    )
+    variance, df = ranking.partial_spread(t, part, across)
+    neg, pos = ranking.sizes(t)
     # of the class along the axis, only those rows count that lie within the width
     used = (neg, pos * width) if across else (neg * width, pos)
-    low, high, method = _part_limits(share, known, used, pos if not across else neg, level)
-    low, high = max(0.0, low * width - bound), min(width, high * width + bound)
+    known = Spread(variance / width**2, df)
+    low, high, method = _part_limits(value / width, known, used, neg if across else pos, level)
     chance = width * width / 2
-    if scale == "mcclish":
-        way = 2 * (width - chance)
-        value, low, high = (0.5 + (x - chance) / way for x in (value, low, high))
-        bound, chance = bound / way, 0.5
-    return Estimate(value, low, high, level, method, "", bound, chance)
+    ends = value, low * width, high * width
+    e = Estimate.within((0.0, width), *ends, level, method, bound=bound, baseline=chance)
+    if scale == "area":
+        return e
+    way = 2 * (width - chance)
+    value, low, high = (0.5 + (x - chance) / way for x in (e.value, e.low, e.high))
+    return replace(e, value=value, low=low, high=high, bound=bound / way, baseline=0.5)
 
 
 def _part_limits(
@@ -114,11 +117,11 @@ def _part_limits(
     """
     if share == 0:  # none of the class that climbs lies within the part
         return *wilson(0.0, climbing, 0.0, climbing, level)[1:], "Wilson"
-    few = min(used) <= FEW - 1e-9
+    few = min(used) <= ranking.FEW - 1e-9
     seen = known.says_something() and share < 1
     if seen and not few:
         return *limits(share, known, level, "logit"), "DeLong, logit"
-    low, high = score_limits(share, *used, level)
+    low, high = ranking.score_limits(share, *used, level)
     if not seen:
         return low, high, "Newcombe"
     least, most = limits(share, known, level, "logit")
@@ -138,12 +141,12 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    above, below, at, sign = _distances(t)
-    # weights may add up to a hair above the whole
-    value, bound = min(1.0, max(above, below)), 0.0
+    up, down, at_up, at_down = largest_gaps(t.neg, t.pos)
+    at, sign = (int(at_up), 1) if up >= down else (int(at_down), -1)
+    value, bound = float(max(up, down)), 0.0
     if t.coarse is not None:
-        (worst_up, worst_down, *_), (best_up, best_down, *_) = map(_distances, extremes(t))
-        ends = max(worst_up, best_down), max(best_up, worst_down)
+        worst, best = (largest_gaps(x.neg, x.pos)[:2] for x in extremes(t))
+        ends = float(max(worst[0], best[1])), float(max(best[0], worst[1]))
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
     rates = []
     for w, squares, way in zip((t.pos, t.neg), reversed(t.squares), (-1, 1), strict=True):
@@ -152,29 +155,13 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
         # weights as uneven on both sides as on the whole: where heavy rows lie is chance
         each = float(squares) / (hit + miss)
         rates.append(wilson(hit, miss, hit * each, miss * each, level))
-    tpr, tnr = rates
-    ends = combine(lambda a, b: a + b - 1, tpr, tnr)
-    low, high = sorted(sign * x for x in ends)
-    low = min(low, value, least_distance(t, level))
-    low, high = max(0.0, low - bound), min(1.0, max(high, value) + bound)
-    return Estimate(value, low, high, level, "Newcombe; test of the maximum", "", bound, 0.0)
-
-
-def _distances(t: Tally) -> tuple[float, float, int, int]:
-    """max(tpr - fpr), max(fpr - tpr), the cell from which the larger is counted, and its sign."""
-    found = largest_gaps(t.neg, t.pos)
-    up, down = float(found.up), float(found.down)
-    return (up, down, int(found.at_up), 1) if up >= down else (up, down, int(found.at_down), -1)
+    low, high = sorted(sign * x for x in combine(lambda a, b: a + b - 1, *rates))
+    low, method = min(low, ranking.least_distance(t, level)), "Newcombe; test of the maximum"
+    return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
 @measure(group="order", title="H-measure")
-def h_measure(
-    t: Tally,
-    *,
-    costs: tuple[float, float] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int = 0) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 
     The cost of a false positive, as a share of both costs, is spread as Beta(1 + prevalence,
@@ -192,50 +179,56 @@ def h_measure(
         )
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    value, bound = certified(t, lambda x: _saved(x, costs))
+    value, bound = certified(
+        t, lambda x: float(_saved(x.neg[None], x.pos[None], costs, pooled(x))[0])
+    )
     rare = min(t.negatives, t.positives) < RAREST * (t.negatives + t.positives)
     if rare or math.isnan(value):
         return Estimate.undefined("a class is too rare for floating point", level)
+    # many rows on few cells leave no bias that more would show
+    cells = 256 if t.origin.rows > 1 << 16 else 1024
     drawn = bootstrap_cells(
-        t, lambda n, p: _each(n, p, costs), replicates=150, seed=seed, cells=_cells(t)
+        t, lambda n, p: _saved(n, p, costs), replicates=150, seed=seed, cells=cells
     )
     reach = z(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
-        least = min(_saved_elsewhere(few_cells(t, _cells(t)), costs, seed), value)
-        low, high = least - reach, value + reach
+        least = min(_saved_elsewhere(few_cells(t, cells), costs, seed), value)
+        low, high, method = least - reach, value + reach, "bootstrap, cross-fitted"
         if least > 0 and value < 1:  # near 1 the error is too small, but not on the logit scale
             odds = least / (1 - least) * math.exp(-min(reach / (value * (1 - value)), 700.0))
             low = min(low, odds / (1 + odds))
-        method = "bootstrap, cross-fitted"
-    else:
-        low, high, method = *_rare(t, value, level), "rule of three"
-    low, high = max(0.0, min(low, value) - bound), min(1.0, max(high, value) + bound)
-    return Estimate(value, low, high, level, method, "", bound, 0.0)
+    else:  # what luck can hide behind 0 or 1: so large a share of the smaller class
+        hidden = 1 - ((1 - level) / 2) ** (1 / min(ranking.sizes(t)))
+        low, high = (1 - hidden, 1.0) if value > 0.5 else (0.0, hidden)
+        method = "rule of three"
+    return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
-def _cells(t: Tally) -> int:
-    """How many cells to resample: many rows on few cells leave no bias that more would show."""
-    return 256 if t.origin.rows > 1 << 16 else 1024
-
-
-def _each(neg: Floats, pos: Floats, costs: tuple[float, float] | None) -> Floats:
-    """The value of each row of cells."""
-    start, row = pool_rows(neg, pos)
-    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
+def _saved(neg: Numbers, pos: Numbers, costs: Costs, hull: Ints | None = None) -> Floats:
+    """The share of loss saved, of each replicate of cells; exact where the hull of one is given."""
+    start, row = pool_rows(neg, pos) if hull is None else (hull, np.zeros(len(hull), np.int64))
+    n, p = (add_runs(w.ravel(), start).astype(np.float64) for w in (neg, pos))
     total = neg.sum(-1) + pos.sum(-1)
     prevalence = pos.sum(-1) / total
-    charges = _tabled(prevalence, costs)
+    charges = _tabled(prevalence, costs) if hull is None else _exact(float(prevalence[0]), costs)
     constant = charges(prevalence, prevalence)
     most = (1 - prevalence) * constant[0] + prevalence * constant[1]
     on_neg, on_pos = charges(p / (n + p), prevalence[row])
     loss = np.bincount(row, n * on_neg + p * on_pos, len(neg)) / total
     with np.errstate(divide="ignore", invalid="ignore"):
-        saved: Floats = np.where(most > 0, np.maximum(0.0, 1 - loss / most), np.nan)
-    return saved
+        return np.where(most > 0, np.maximum(0.0, 1 - loss / most), np.nan)
 
 
-def _tabled(prevalence: Floats, costs: tuple[float, float] | None) -> _Charges:
-    """`_charges` of many posteriors and prevalences, read off a table: replicates need no more digits.
+def _exact(prevalence: float, costs: Costs) -> _Charges:
+    """Mean costs of a negative and of a positive that are called by "posterior > cost"."""
+    from scipy.special import betainc, betaincc
+
+    a, b = costs if costs is not None else (1 + prevalence, 2 - prevalence)
+    return lambda q, _: (a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q))
+
+
+def _tabled(prevalence: Floats, costs: Costs) -> _Charges:
+    """The same of many posteriors and prevalences, read off a table: replicates need no more digits.
 
     Straight between 129 posteriors; a polynomial through four prevalences of the range.
     """
@@ -244,7 +237,7 @@ def _tabled(prevalence: Floats, costs: tuple[float, float] | None) -> _Charges:
     if costs is None and high > low:
         nodes = (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(4) + 0.5) / 4)
     grid = np.linspace(0.0, 1.0, 129)
-    tables = [_charges(grid, *_shape(x, costs)) for x in nodes]
+    tables = [_exact(x, costs)(grid, grid) for x in nodes]
 
     def charges(q: Floats, at: Floats) -> tuple[Floats, Floats]:
         found = np.zeros((2, len(q)))
@@ -257,27 +250,7 @@ def _tabled(prevalence: Floats, costs: tuple[float, float] | None) -> _Charges:
     return charges
 
 
-def _rare(t: Tally, value: float, level: float) -> tuple[float, float]:
-    """What luck can hide behind 0 or 1: so large a share of the smaller class."""
-    smaller = min(map(effective, (t.negatives, t.positives), t.squares))
-    reach = 1 - ((1 - level) / 2) ** (1 / smaller)
-    return (1 - reach, 1.0) if value > 0.5 else (0.0, reach)
-
-
-def _saved(t: Tally, costs: tuple[float, float] | None) -> float:
-    start = pooled(t)
-    neg, pos = (add_runs(w, start).astype(np.float64) for w in (t.neg, t.pos))
-    total = neg.sum() + pos.sum()
-    prevalence = float(pos.sum() / total)
-    shape = _shape(prevalence, costs)
-    constant = _charges(np.array([prevalence]), *shape)
-    most = float((1 - prevalence) * constant[0][0] + prevalence * constant[1][0])
-    on_neg, on_pos = _charges(pos / (neg + pos), *shape)
-    loss = float((inner(neg, on_neg) + inner(pos, on_pos)) / total)
-    return max(0.0, 1 - loss / most) if most > 0 else math.nan
-
-
-def _saved_elsewhere(few: Tally, costs: tuple[float, float] | None, seed: int) -> float:
+def _saved_elsewhere(few: Tally, costs: Costs, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
     charges, loss = _tabled(prevalence, costs), 0.0
@@ -287,17 +260,6 @@ def _saved_elsewhere(few: Tally, costs: tuple[float, float] | None, seed: int) -
     constant = charges(prevalence, prevalence)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0
-
-
-def _shape(prevalence: float, costs: tuple[float, float] | None) -> tuple[float, float]:
-    return costs if costs is not None else (1 + prevalence, 2 - prevalence)
-
-
-def _charges(q: Floats, a: float, b: float) -> tuple[Floats, Floats]:
-    """Mean cost of a negative and of a positive that are called by "posterior > cost", at posterior q."""
-    from scipy.special import betainc, betaincc
-
-    return a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q)
 
 
 @measure(group="order", title="Average precision")
@@ -311,7 +273,7 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> average_precision(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.833 [0.001, 1.000]
     """
-    return _judged(t, level, trapezoid=False)
+    return _precision(t, level, trapezoid=False)
 
 
 @measure(group="order", title="PR trapezoid")
@@ -325,33 +287,30 @@ def pr_trapezoid(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> pr_trapezoid(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.792 [3.69e-05, 1.000]
     """
-    return _judged(t, level, trapezoid=True)
+    return _precision(t, level, trapezoid=True)
 
 
-def _judged(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
+def _precision(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
     if not t.positives:
         return Estimate.undefined(t.why_not_ranked, level)
-    pos, neg = t.positives, t.negatives
-    prevalence = pos / (pos + neg)
-    value, bound, known = precision_area(t, trapezoid), 0.0, precision_spread(t.pooled, trapezoid)
+    value, bound = ranking.precision_area(t, trapezoid), 0.0
+    known = ranking.precision_spread(t.pooled, trapezoid)
     if t.coarse is not None:
         worst, best = _ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
     if known.says_something() and 0 < value < 1:
-        low, high = limits(value, known, level, "logit")
-        method = "linearised, logit"
+        (low, high), method = limits(value, known, level, "logit"), "linearised, logit"
     else:
-        n = effective(pos, t.squares[1])
-        _, low, high = wilson_of(value, n, level)
+        _, low, high = wilson_of(value, effective(t.positives, t.squares[1]), level)
         method = "Wilson on the positives"
-    low, high = max(0.0, low - bound), min(1.0, high + bound)
-    return Estimate(value, low, high, level, method, "", bound, prevalence)
+    prevalence = t.positives / (t.positives + t.negatives)
+    return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=prevalence)
 
 
 def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
     """The least and the largest value that the cells of a coarse tally allow."""
     pos, neg = t.pos.astype(np.float64), t.neg.astype(np.float64)
-    tp, fp = at_and_above(pos, 0.0)[0], at_and_above(neg, 0.0)[0]
+    tp, fp = (ranking.at_and_above(w, 0.0)[0] for w in (pos, neg))
     order, tied = order_within(t), tied_within(t)
     # negatives of the cell itself that may come first: none, or all
     least_fp, most_fp = np.where(order == -1, fp + neg, fp), np.where(order == 1, fp, fp + neg)
@@ -360,7 +319,11 @@ def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
         if not trapezoid:
             group = (tp + pos) / (tp + pos + most_fp)
             tied_pos = tied if t.coarse is None else t.coarse.low[1] == t.coarse.high[1]
-            worst = np.where(tied_pos, group, _one_by_one(tp, pos, most_fp, t.weighted))
+            # apart, with all negatives before: precision rises with each positive, ever more slowly, so
+            # its mean is no less than that of the first and the last; weights may come in small steps
+            first = tp if t.weighted else tp + 1
+            apart = (first / (first + most_fp) + group) / 2
+            worst = np.where(tied_pos, group, apart)
         else:
             start = np.where(tp + fp > 0, tp / (tp + fp), 1.0)
             end = (tp + pos) / (tp + pos + fp + neg)
@@ -373,11 +336,203 @@ def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
     return inner(pos[used], worst[used]) / total, inner(pos[used], best[used]) / total
 
 
-def _one_by_one(tp: Floats, pos: Floats, fp: Floats, weighted: bool) -> Floats:
-    """The least mean precision of a cell's positives if they come apart, with all negatives before.
+@measure(group="scores", title="smAUC")
+def smauc(
+    t: Tally, *, midpoint: Rule | float | Tally = "mean", level: float = 0.95, seed: int = 0
+) -> Estimate:
+    """How well high scores on positives and low ones on negatives are set apart, by their magnitude.
 
-    Precision rises with each of them, ever more slowly, so its mean is no less than that of the first
-    and the last. Weights may come in the smallest of steps.
+    The area under the score-weighted ROC curve (smROC): each row climbs by its score if that is
+    appropriate, and by 1 minus it if not, and runs by the rest. Scores of 0 and 1 alone give AUROC. It is
+    no proper score: it rewards bold scores, also too bold ones. The interval is by influence on the
+    logit scale, the movement of the midpoint included; with the rules "median" and "crossing" by the
+    bootstrap of cells. Every constant scores 0.5. The baseline is what the same scores would get if they
+    were dealt out to the rows at random; it is far above 0.5 where most scores are near 0, or near 1.
+
+    >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
+    0.843 [0.379, 0.979]
     """
-    first = tp if weighted else tp + 1
-    return (first / (first + fp) + (tp + pos) / (tp + pos + fp)) / 2
+    z(level)  # refuses a level that means nothing
+    if why := t.why_not_ranked or why_not_unit(t):
+        return Estimate.undefined(why, level)
+    m = find_midpoint(t, midpoint)
+    least, most = (smooth_area(t, m.value).value,) * 2 if t.coarse is None else smooth_bounds(t, m)
+    value, bound = (least + most) / 2, (most - least) / 2
+    if math.isnan(value):
+        return Estimate.undefined(EMPTY, level)
+    if m.rule in ("median", "crossing"):
+        known, method = smooth_replicates(t, m.rule, seed=seed), "bootstrap, logit"
+    else:
+        known, method = smooth_spread(t, m), "influence, logit"
+    if 0 < value < 1 and known.says_something():
+        low, high = limits(value, known, level, "logit")
+    else:
+        (low, high), method = ranking.score_limits(value, *ranking.sizes(t), level), "Newcombe"
+    chance = chance_area(t, m.value)
+    baseline = None if math.isnan(chance) else chance  # a class may vanish beside the other
+    ends = value, low, high
+    return Estimate.within(UNIT, *ends, level, method, bound=bound, baseline=baseline)
+
+
+@measure(group="order", title="Macro AUROC", of="several classes")
+def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of each class against the rest.
+
+    Over the classes that occur. The interval is DeLong's for the mean, on the logit scale; the variance
+    by the rows of a rare class is steadied by what those of all classes say. With all pairs in one order
+    it is Newcombe's (2006) score interval, of two classes that of `auroc`. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    areas, weight = _areas(t)[occurring(t)], t.weight[occurring(t)].astype(float)
+    weight /= weight.sum()
+    # rows of a class are also among the rest of each other class
+    rest = (1 / (1 - weight)).sum() - 1 / (1 - weight)
+    terms = class_rows.Terms(areas, (1 + weight * rest) / len(areas), _of_area)
+    return _of_rows(t, float(areas.mean()), class_rows.of_areas, level, 0.5, terms)
+
+
+@measure(group="order", title="Weighted AUROC", of="several classes")
+def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of each class against the rest, by how frequent the class is.
+
+    The interval is DeLong's for that mean, on the logit scale, and knows that the frequencies are
+    estimates too. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = occurring(t)
+    weight = t.weight[there].astype(float)
+    value = float((weight / weight.sum() * _areas(t)[there]).sum())
+    return _of_rows(t, value, class_rows.of_areas_by_frequency, level, 0.5)
+
+
+@measure(group="order", title="Micro AUROC", of="several classes")
+def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Chance that the score of a row's own class exceeds one that any row gives to a class not its own.
+
+    All scores of all classes in one list: it compares scores across classes and rows, so it is no mere
+    matter of the order within a class. DeLong's interval for rows that appear once for each class. The
+    baseline gives every row the frequencies of the classes, which beats 0.5 when they are unequal.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    0.938 [0.315, 0.998]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    own = np.concatenate([marks.true == c for c, marks in enumerate(t.each)])
+    score, weight = (np.concatenate([getattr(m, x) for m in t.each]) for x in ("score", "weight"))
+    value = _area(score, np.stack([np.where(own, 0, weight), np.where(own, weight, 0)]))
+    frequent = t.weight.astype(float)
+    constant = _area(frequent, np.stack([frequent.sum() - frequent, frequent]))
+    return _of_rows(t, value, class_rows.of_pooled_area, level, constant)
+
+
+def _area(score: Floats, columns: Numbers) -> float:
+    """The area of scores in any order, given the weight of negatives and of positives on each."""
+    return min(1.0, float(area_of_cells(*sum_cells(score, columns)[1])))
+
+
+@measure(group="order", title="Hand-Till M", of="several classes")
+def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the AUROC of all pairs of classes: how well two classes are told apart (Hand and Till 2001).
+
+    For each pair, the mean of the areas of both classes' scores on the rows of the two; unlike the macro
+    AUROC it does not depend on how frequent classes are. The interval is DeLong's for the mean, on the
+    logit scale, with the variance of rare classes steadied as there. Every constant scores 0.5.
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> hand_till(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.356, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = np.flatnonzero(occurring(t))
+    weight = t.weight[there].astype(float)
+    pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
+    k = len(there)
+    of_class = (pairs + pairs.T).sum(1) / (2 * (k - 1))
+    # rows of a class are in its own mean over pairs, and as one of a pair in those of all others
+    terms = class_rows.Terms(of_class, np.full(k, 2 / k), _of_area, 4.0)
+    return _of_rows(t, float(pairs.sum()) / (k * (k - 1)), class_rows.of_pairs, level, 0.5, terms)
+
+
+@measure(group="order", title="Macro average precision", of="several classes")
+def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
+    """Mean of the average precision of each class against the rest.
+
+    Over the classes that occur. Score interval of a mean of shares, each of as many rows as make it as
+    uncertain: by each row's influence, or by the rows of the class where these are few (Boyd, Eng and
+    Page 2013). Its lower end starts from the value less its bias, because with few rows of a class
+    average precision is too high: each row finds itself. The baseline is 1 / (number of classes).
+
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
+    1.000 [0.417, 1.000]
+    """
+    if why := _why_not(t):
+        return Estimate.undefined(why, level)
+    there = np.flatnonzero(occurring(t))
+    each = np.array([ranking.precision_area(t.one(t.classes[c])) for c in there])
+    k = len(there)
+    terms = class_rows.Terms(each, np.full(k, 1 / k), ranking.precision_spread)
+    seen = class_rows.mean_precision(t, terms, level)
+    method = f"score, {counted(t, occurring(t), 'occur')}"
+    caution = left_out(t, occurring(t), seen)
+    return Estimate(*seen, level, method, baseline=1 / k, caution=caution)
+
+
+def _why_not(t: ClassTally) -> str:
+    return why_one_class(t) or ("" if t.each else UNKNOWN)
+
+
+def _areas(t: ClassTally) -> Floats:
+    """The area of each class against the rest; NaN where the class does not occur."""
+    own = t.weight.astype(float)
+    with np.errstate(invalid="ignore"):
+        areas: Floats = t.wins.sum(1) / own / (own.sum() - own)
+    return areas
+
+
+def _of_area(one: Tally) -> Spread:
+    """Variance of the area of one class against the rest."""
+    seen = ranking.area(one)
+    known = ranking.spread(one, seen)
+    # of a single row no more is known than between which ends its placement lies
+    return known if known.says_something() else Spread(seen * (1 - seen), 1.0)
+
+
+def _of_rows(
+    t: ClassTally,
+    value: float,
+    influence: Callable[[class_rows.Sample], Floats],
+    level: float,
+    baseline: float,
+    terms: class_rows.Terms | None = None,
+) -> Estimate:
+    """The value with DeLong's interval, or with Newcombe's where that says nothing."""
+    value = min(1.0, value)  # weights may add up to slightly above all pairs
+    if len(t.classes) == 2 and influence is not class_rows.of_pooled_area:
+        low, high, method = ranking.area_limits(t.one(t.classes[1]), value, level)
+        return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)
+    # as many rows of equally frequent classes as say as much: classes times the harmonic mean
+    rows = effective_rows(t.weight, t.weight2)[occurring(t)]
+    half, known = float(len(rows) ** 2 / (1 / rows).sum()) / 2, Spread(0.0, 0.0)
+    if 0 < value < 1 and (terms is not None or half > ranking.FEW - 1e-9):
+        known = class_rows.spread_of_rows(t, influence, terms)
+    if known.says_something():
+        (low, high), method = limits(value, known, level, "logit"), "DeLong, logit"
+    else:
+        (low, high), method = ranking.score_limits(value, half, half, level), "Newcombe"
+    method += f", {counted(t, occurring(t), 'occur')}"
+    e = Estimate(value, low, high, level, method, baseline=baseline)
+    return replace(e, caution=left_out(t, occurring(t), e)) if terms is not None else e

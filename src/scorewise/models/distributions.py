@@ -17,10 +17,7 @@ from scorewise.columns.classes import take_classes
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import mean_score
-from scorewise.measures import auroc, ece
-from scorewise.measures.classes.decisions import accuracy
-from scorewise.measures.classes.probability import log_loss
-from scorewise.measures.classes.selective import aurc
+from scorewise.measures import accuracy, aurc, auroc, ece, log_loss
 from scorewise.models.document import (
     SHOWN,
     InAndOutDocument,

@@ -21,7 +21,7 @@ from scorewise.columns.numbers import in_range, numbers
 from scorewise.columns.roles import check_columns, choose, class_columns
 from scorewise.columns.rows import settle
 from scorewise.columns.vectors import vector
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.document import CalibrateClassesDocument, Calibrated
 from scorewise.recalibrating.maps import ClassMap, Map
 
@@ -164,8 +164,9 @@ def _class_columns(
     found, classes = class_columns(names, spec), doc.map.classes
     if set(found) != set(classes):
         raise BadInput(
-            f"classes={spec} names {', '.join(found)}, but the map is for {', '.join(classes)}"
-        )
+            Option("classes", spec),
+            f" names {', '.join(found)}, but the map is for {', '.join(classes)}",
+        )  # fmt: skip
     return {c: found[c] for c in classes}
 
 
@@ -173,7 +174,9 @@ def _class_names(columns: Mapping[str, str], name: str | None) -> list[str]:
     if name is None:
         return [f"calibrated_{column}" for column in columns.values()]
     if name.count("*") != 1:
-        raise BadInput(f'name={name} needs one star, which stands for the class; write "q_*"')
+        raise BadInput(
+            Option("name", name), ' needs one star, which stands for the class; write "q_*"'
+        )
     return [name.replace("*", c) for c in columns]
 
 
@@ -296,11 +299,12 @@ def _rewrite(
     try:
         _write(whole, [*columns, *made], place, ending)
     except (BadInput, pl.exceptions.PolarsError) as error:
-        unread = next((why for file in scanned if (why := file.whole.why())), None)
+        if unread := next((why for file in scanned if (why := file.whole.why())), None):
+            raise unread from error
         # what the system said
         said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
         told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
-        raise BadInput(unread or told) from error
+        raise BadInput(told) from error
 
 
 def _write(frame: pl.LazyFrame, names: Sequence[str], place: Path, ending: str) -> None:

@@ -14,7 +14,7 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, take
 from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
 from scorewise.columns.labels import listed
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
@@ -146,9 +146,9 @@ class Table:
         if rows.count is not None:
             if int(rows.count[kept].sum()) > MOST:
                 raise BadInput(
-                    f"{rows.names.count} adds up to more than {MOST:,} rows, which are fitted one by one; "
-                    f"pass it as weight= instead"
-                )
+                    f"{rows.names.count} adds up to more than {MOST:,} rows, which are fitted one ",
+                    "by one; pass it as ", Option("weight"), " instead",
+                )  # fmt: skip
             kept = np.repeat(kept, rows.count[kept])
         scores, w = rows.scores[kept], w[kept]
         p = softmax(scores) if rows.kind == "logit" else scores

@@ -15,7 +15,7 @@ from scorewise.columns import Kind, Missing, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, is_source, is_wide, take_classes
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import one_of, warn
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
@@ -108,9 +108,7 @@ class Recalibrator(Shown):
             columns |= {"missing": missing, "encoding": encoding}
             return self._fit_source(p, score, classes, positive, columns)
         if any(name is not None for name in (label, score, encoding)):
-            raise BadInput(
-                "label=, score= and encoding= belong to files and frames; leave them out"
-            )
+            raise BadInput("label, score and encoding belong to files and frames; leave them out")
         if isinstance(p, Tally):
             if any(given is not None for given in (y, sample_weight, count, positive)):
                 raise BadInput("a tally has its labels and weights already; leave out the others")
@@ -129,14 +127,16 @@ class Recalibrator(Shown):
                     "both are tables; call fit(p, y), with scores first and labels second"
                 )
             if positive is not None:
-                raise BadInput("positive= is for one score a row; several classes need classes=")
+                raise BadInput(
+                    "positive is for one score a row; the classes of several are named as classes"
+                )
             return self.fit_rows(take_classes(y, p, classes=classes, **given))
         if is_wide(y):
             raise BadInput(
                 "labels are a table; call fit(p, y), with scores first and labels second"
             )
         if classes is not None:
-            raise BadInput("classes= needs a score for each class: pass an n x K table")
+            raise BadInput("classes needs a score for each class: pass an n x K table")
         return self._fit(Tally.of(y, p, positive=positive, **given))
 
     def _fit_source(
@@ -151,8 +151,9 @@ class Recalibrator(Shown):
         for name, given in (("score", score), ("positive", positive)):
             if given is not None:
                 raise BadInput(
-                    f"{name}= is for one score a row and classes= for several; leave out one"
-                )
+                    Option(name), " is for one score a row and ", Option("classes"),
+                    " for several; leave out one",
+                )  # fmt: skip
         several = class_rows(source, classes, **columns)
         warn(several.notes)
         self.notes = several.notes
@@ -176,9 +177,9 @@ class Recalibrator(Shown):
         if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
             fit = [m.name for m in METHODS.values() if t.kind in m.kinds]
             raise BadInput(
-                f'{self.method} needs probabilities or logits; pass kind="logit" if these are logits, '
-                f"or choose one of {', '.join(fit)}"
-            )
+                f"{self.method} needs probabilities or logits; pass ", Option("kind", "logit"),
+                f" if these are logits, or choose one of {', '.join(fit)}",
+            )  # fmt: skip
         self.tally_, self.classes_ = t, (t.origin.negative, t.origin.positive)
         self._start(t)
         chosen = self._chose().chosen if self.method == "auto" else self.method
@@ -223,8 +224,9 @@ class Recalibrator(Shown):
         if {"score": score, "classes": classes}[wrong] is not None:
             what = "several classes" if several else "one score"
             raise BadInput(
-                f"{wrong}= does not fit the map, which is for {what}; pass {right}= instead"
-            )
+                Option(wrong), f" does not fit the map, which is for {what}; pass ", Option(right),
+                " instead",
+            )  # fmt: skip
         paths = [files] if isinstance(files, str | os.PathLike) else list(files)
         done, notes = apply_files(
             self.document(), paths, out, score=score, classes=classes, name=name, missing=missing,
@@ -284,7 +286,9 @@ class Recalibrator(Shown):
         m = self._fitted().map_
         scores = m.scores_of(p)
         if m.method != "venn_abers":
-            raise BadInput(f"{m.method} gives one probability; fit with method='venn_abers'")
+            raise BadInput(
+                f"{m.method} gives one probability; fit with ", Option("method", "venn_abers")
+            )
         return np.stack(both(m.parameters, scores), axis=1)
 
     def outside(self, p: Any) -> int:

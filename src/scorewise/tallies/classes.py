@@ -14,9 +14,9 @@ from scorewise.arrays import Floats
 from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
 from scorewise.columns.labels import REST
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence, origin_of
+from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence
 from scorewise.tallies.losses import (
     CLASS_LOSSES,
     ClassLoss,
@@ -26,7 +26,9 @@ from scorewise.tallies.losses import (
     softmax,
 )
 from scorewise.tallies.sorting import Numbers
-from scorewise.tallies.tally import Tally
+from scorewise.tallies.tally import Tally, origin_of
+
+RIGHT = {"positive": "correct", "negative": "wrong"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,10 +118,9 @@ class ClassTally:
         cls, rows: DecidedRows, *, name: str = "confidence", sources: tuple[str, ...] = ()
     ) -> ClassTally:
         """The tally of checked rows of decisions."""
-        mass = Mass.of(rows)
-        right = rows.called == rows.y
-        top = mass.tally(right, rows.confidence, rows.kind, origin_of(rows, name, sources))
-        confusion = mass.confusion(rows.y, rows.called, rows.classes)
+        origin, right = origin_of(rows, name, sources, **RIGHT), rows.called == rows.y
+        top = Tally.of_labels(right, rows.confidence, rows, rows.kind, origin)
+        confusion = Mass.of(rows).confusion(rows.y, rows.called, rows.classes)
         kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
         return cls(rows.classes, kind, confusion, top, top)
 
@@ -133,18 +134,22 @@ class ClassTally:
         sources: tuple[str, ...] = (),
     ) -> ClassTally:
         """The tally of checked rows."""
-        mass = Mass.of(rows)
+        mass, k = Mass.of(rows), len(rows.classes)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
-        called = scores.argmax(1)
-        right = called == y
-        origin = origin_of(rows, name, sources)
-        surest, _ = confidence(p, "probability")
-        top = mass.tally(right, surest, "probability", origin)
-        ranked = mass.ranked(rows, right, rule, origin) or top
+        called, origin = scores.argmax(1), origin_of(rows, name, sources, **RIGHT)
+
+        def against(values: Floats, kind: Kind, score: str) -> Tally:
+            return Tally.of_labels(called == y, values, rows, kind, replace(origin, score=score))
+
+        top = ranked = against(confidence(p, "probability")[0], "probability", name)
+        if (own := rows.confidence) is not None:
+            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
+            ranked = against(own, "probability" if inside else "score", rows.confidence_name)
+        elif rule != "max":
+            ranked = against(*confidence(scores, rows.kind, rule), rule)
         log = log_of_truth(y, scores, rows.kind)
         charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
-        k = len(rows.classes)
         used, true, w, w2 = mass.w > 0, y, mass.w, mass.w2
         if not used.all():
             p, scores, true = p[used], scores[used], true[used]
@@ -185,13 +190,11 @@ class ClassTally:
 
     def one(self, name: Any) -> Tally:
         """The binary tally of the probabilities of one class against the rest."""
-        at = self._place(name)
-        return self._binary(at, self.each[at].cells(at), REST)
+        return self._binary(name)
 
     def pair(self, first: Any, second: Any) -> Tally:
         """The probabilities of the first class on rows of the two classes alone."""
-        a, b = self._place(first), self._place(second)
-        return self._binary(a, self.each[a].cells(a, b), self.classes[b])
+        return self._binary(first, second)
 
     def decided(self, name: Any) -> Confusion:
         """The decisions for or against one class: the two-by-two table that binary measures take.
@@ -201,18 +204,15 @@ class ClassTally:
         >>> t.decided("b")
         Confusion(classes=('the rest', 'b'), weight=[[1, 0], [1, 1]])
         """
-        at = self._known(name)
-        tables = []
-        for w, rest in zip(
-            (self.confusion.weight, self.confusion.weight2), self._elsewhere, strict=True
-        ):
+        at, tables = self._known(name), []
+        for w, rest in self._elsewhere:
             others, fp = (np.delete(x[:, at], at).sum() for x in (rest, w))
             tables.append(np.array([[others, fp], [rest[at, at], w[at, at]]]))
         return Confusion(tables[0], tables[1], (REST, self.classes[at]))
 
     @cached_property
-    def _elsewhere(self) -> tuple[Numbers, Numbers]:
-        """By true class and class: the weight, and its squares, of rows decided for any other class.
+    def _elsewhere(self) -> list[tuple[Numbers, Numbers]]:
+        """Weights and squares, and by true class and class those of rows decided for any other class.
 
         Added from both ends, because a difference of sums of weights may lie below 0.
         """
@@ -221,8 +221,8 @@ class ClassTally:
             rest = np.zeros_like(w)
             rest[:, 1:] = w.cumsum(1)[:, :-1]
             rest[:, :-1] += w[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
-            made.append(rest)
-        return made[0], made[1]
+            made.append((w, rest))
+        return made
 
     @cached_property
     def wins(self) -> Floats:
@@ -233,20 +233,23 @@ class ClassTally:
         k = len(self.classes)
         return np.stack([marks.wins(c, k) for c, marks in enumerate(self.each)])
 
-    def _binary(self, at: int, cells: tuple[Any, ...], negative: str) -> Tally:
-        score, neg, pos, neg2, pos2 = cells
-        made = Tally(score, neg, pos, neg2, pos2)
-        named = replace(
-            self.top.origin, positive=self.classes[at], negative=negative, score=self.classes[at],
-            rule="one against the rest",
-            negatives=_rows(neg, neg2), positives=_rows(pos, pos2),
-        )  # fmt: skip
-        return replace(made, origin=named)
-
-    def _place(self, name: Any) -> int:
+    def _binary(self, name: Any, other: Any = None) -> Tally:
         if not self.each:
             raise BadInput("only the confidence is known; scores of each class are needed for this")
-        return self._known(name)
+        at = self._known(name)
+        against = None if other is None else self._known(other)
+        score, neg, pos, neg2, pos2 = self.each[at].cells(at, against)
+        # how many rows a weight stands for; of unequal weights, how many equal ones are worth as much
+        rows = [
+            round(float(w.sum()) ** 2 / float(w2.sum())) if w2.any() else 0
+            for w, w2 in ((neg, neg2), (pos, pos2))
+        ]
+        origin = replace(
+            self.top.origin, positive=self.classes[at], score=self.classes[at],
+            negative=REST if against is None else self.classes[against],
+            rule="one against the rest", negatives=rows[0], positives=rows[1],
+        )  # fmt: skip
+        return Tally(score, neg, pos, neg2, pos2, origin=origin)
 
     def _known(self, name: Any) -> int:
         word = str(name)
@@ -269,20 +272,19 @@ class ClassTally:
             return NotImplemented
         if self.classes != other.classes:
             raise BadInput(
-                f"cannot merge tallies of the classes {self.classes} and {other.classes}; "
-                f"make them with the same classes="
-            )
+                f"cannot merge tallies of the classes {self.classes} and {other.classes}; make ",
+                "them with the same ", Option("classes"),
+            )  # fmt: skip
         if self.kind != other.kind or bool(self.each) != bool(other.each):
             raise BadInput("cannot merge tallies of different kinds of scores")
-        joint, losses = None, None
+        joint = losses = None
         if self.joint is not None and other.joint is not None:
             joint = self.joint + other.joint
         if self.losses is not None and other.losses is not None:
-            theirs = other.losses
-            losses = {
-                loss: tuple(a + b for a, b in zip(mine, theirs[loss], strict=True))
-                for loss, mine in self.losses.items()
-            }
+            pairs = (
+                (x, zip(sums, other.losses[x], strict=True)) for x, sums in self.losses.items()
+            )
+            losses = {loss: tuple(a + b for a, b in both) for loss, both in pairs}
         return ClassTally(
             self.classes, self.kind, self.confusion + other.confusion, self.top + other.top,
             self.ranked + other.ranked,
@@ -292,16 +294,16 @@ class ClassTally:
 
     def save(self, path: str | Path) -> None:
         """Write one Parquet file; `ClassTally.load` reads it."""
-        from scorewise.tallies.store import save_classes as save
+        from scorewise.tallies.store import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> ClassTally:
         """Read a saved tally of several classes."""
-        from scorewise.tallies.store import load_classes as load
+        from scorewise.tallies.store import load_classes
 
-        return load(Path(path))
+        return load_classes(Path(path))
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are the same; sums of losses may differ by rounding."""
@@ -315,9 +317,3 @@ class ClassTally:
     def __repr__(self) -> str:
         known = self.kind if self.each else "decisions with confidence"
         return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
-
-
-def _rows(weight: Numbers, weight2: Numbers) -> int:
-    """How many rows a weight stands for; of unequal weights, how many equal ones are worth as much."""
-    total, squares = float(weight.sum()), float(weight2.sum())
-    return round(total**2 / squares) if squares else 0

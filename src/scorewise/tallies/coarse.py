@@ -1,4 +1,4 @@
-"""Coarse tallies, where tallies come from, and tallies made of tallies.
+"""Coarse tallies and what they leave open, where tallies come from, and pooled tallies.
 
 A coarse tally lies on a grid, the same cells whatever the data, so that shards merge; beside the weights
 of its cells it keeps the ends and sums of their scores, and exact losses. Grids:
@@ -10,17 +10,19 @@ of their own. `relative`: the leading bits of the float, 1,024 cells an octave, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind
-from scorewise.errors import BadInput
-from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, on_threads, quantile_cells
+from scorewise.errors import BadInput, Option
+from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charges, unit
+from scorewise.tallies.sorting import add_runs, on_threads, quantile_cells
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
 Grid = Literal["probability", "relative"]
 EQUAL_CELLS = 55_440
 _DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
-ByClass = NDArray[np.float64]  # shape (2, K): row 0 the negatives, row 1 the positives
+ByClass = Floats  # shape (2, K): row 0 the negatives, row 1 the positives
 
 
 @cache
-def probability_edges() -> NDArray[np.float64]:
+def probability_edges() -> Floats:
     """The lower edges of the cells on [0, 1]; the last cell holds 1 alone.
 
     >>> edges = probability_edges()
@@ -50,7 +52,7 @@ def probability_edges() -> NDArray[np.float64]:
     return edges
 
 
-def cell_of(score: NDArray[np.floating], grid: Grid) -> NDArray[np.int64]:
+def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
     """The number of the cell in which each score lies; non-decreasing in the score.
 
     >>> cell_of(np.array([-1.0, 0.0, 1.0, 1.0001, 1.001]), "relative") - (1023 << 10)
@@ -97,9 +99,9 @@ class Origin:
             return replace(other, dropped=self.dropped + other.dropped)
         if self.positive != other.positive:
             raise BadInput(
-                f"the tallies have different positive classes, {self.positive!r} and "
-                f"{other.positive!r}; make them with the same positive="
-            )
+                f"the tallies have different positive classes, {self.positive!r} and ",
+                f"{other.positive!r}; make them with the same ", Option("positive"),
+            )  # fmt: skip
         if self.score != other.score:
             raise BadInput(
                 f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
@@ -118,17 +120,6 @@ class Origin:
         )
 
 
-def merged_kind(a: Kind, b: Kind) -> Kind:
-    """Probabilities and other scores together are scores; logits go with logits only."""
-    if a == b:
-        return a
-    if "logit" in (a, b):
-        raise BadInput(
-            f"cannot merge a tally of {a}s with one of {b}s; make both of the same kind="
-        )
-    return "score"
-
-
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """Per cell and class the smallest and largest score and the sum of scores; in all, exact losses.
@@ -138,7 +129,7 @@ class Coarse:
     """
 
     grid: Grid
-    cell: NDArray[np.int64]
+    cell: Ints
     low: ByClass
     high: ByClass
     sum: ByClass
@@ -149,33 +140,16 @@ class Coarse:
             array.flags.writeable = False
 
     @property
-    def middle(self) -> NDArray[np.float64]:
+    def middle(self) -> Floats:
         """The middle of the scores seen in each cell, which is increasing."""
         low, high = self.low.min(0), self.high.max(0)
         # not (low + high) / 2, which may overflow, nor low / 2 + high / 2, which may vanish
-        middle: NDArray[np.float64] = low + (high - low) / 2
+        middle: Floats = low + (high - low) / 2
         return middle
 
-
-def coarsened(t: Tally, grid: Grid) -> tuple[Coarse, NDArray[np.int64]]:
-    """The coarse part of an exact tally, and the first score of each of its cells."""
-    number = cell_of(t.score, grid)
-    start = first_of_runs(number)
-    s, p = t.score.astype(np.float64), unit(t.score, t.kind)
-    low, high, total = (np.empty((2, len(start))) for _ in range(3))
-    for k, w in enumerate((t.neg, t.pos) if len(start) else ()):
-        low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
-        high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
-        with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
-            total[k] = np.add.reduceat(w * p, start)
-    return Coarse(grid, number[start], low, high, total, exact_losses(t)), start
-
-
-def exact_losses(t: Tally) -> dict[Loss, tuple[Moments, Moments]]:
-    """The sums that proper scores need, for each class; none for scores of no scale."""
-    if t.kind == "score":
-        return {}
-    return {loss: loss_moments(t, loss) for loss in LOSSES}
+    def ends(self, kind: Kind) -> tuple[Floats, Floats]:
+        """The lowest and the highest score of each cell on [0, 1], where it has a place there."""
+        return unit(self.low.min(0), kind), unit(self.high.max(0), kind)
 
 
 def loss_moments(t: Tally, loss: Loss, **clip: float) -> tuple[Moments, Moments]:
@@ -189,7 +163,7 @@ def loss_moments(t: Tally, loss: Loss, **clip: float) -> tuple[Moments, Moments]
     return sum((neg for neg, _ in both), NOTHING), sum((pos for _, pos in both), NOTHING)
 
 
-def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArray[np.int64]]:
+def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, Ints, Ints]:
     """The coarse part of a merged tally, and where the cells of a and of b are in it."""
     cell, place = np.unique(np.concatenate((a.cell, b.cell)), return_inverse=True)
     at_a, at_b = place[: len(a.cell)], place[len(a.cell) :]
@@ -207,65 +181,6 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, NDArray[np.int64], NDArr
     return Coarse(a.grid, cell, low, high, total, losses), at_a, at_b
 
 
-def merge(a: Tally, b: Tally) -> Tally:
-    """The tally of the rows of both."""
-    origin = a.origin + b.origin
-    if not len(b.score):
-        return replace(a, origin=origin)
-    if not len(a.score):
-        return replace(b, origin=origin)
-    kind = merged_kind(a.kind, b.kind)
-    if a.coarse is not None or b.coarse is not None:
-        return replace(_merge_coarse(a, b), kind=kind, origin=origin)
-    score = np.concatenate((a.score, b.score))
-    # two increasing runs: a stable sort merges them in one pass
-    order = np.argsort(score, kind="stable")
-    score = score[order]
-    start = first_of_runs(score)
-    columns = _columns(a, b, lambda x, y: add_runs(np.concatenate((x, y))[order], start))
-    return replace(a, score=score[start], kind=kind, origin=origin, **columns)
-
-
-def _merge_coarse(a: Tally, b: Tally) -> Tally:
-    grid = (a.coarse or b.coarse).grid  # type: ignore[union-attr]
-    a, b = coarsen(a, grid), coarsen(b, grid)
-    assert a.coarse is not None
-    assert b.coarse is not None
-    coarse, at_a, at_b = merge_coarse(a.coarse, b.coarse)
-
-    def added(x: Any, y: Any) -> Any:
-        total = np.zeros(len(coarse.cell), np.result_type(x, y))
-        total[at_a] += x
-        total[at_b] += y
-        return total
-
-    middle = coarse.middle.astype(np.result_type(a.score, b.score))
-    return replace(a, score=middle, coarse=coarse, **_columns(a, b, added))
-
-
-def _columns(a: Tally, b: Tally, joined: Any) -> dict[str, Any]:
-    """The weights of both, joined; counts are their own squares and are kept once."""
-    neg, pos = joined(a.neg, b.neg), joined(a.pos, b.pos)
-    if not a.weighted and not b.weighted:
-        return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
-    neg2, pos2 = joined(a.neg2, b.neg2), joined(a.pos2, b.pos2)
-    return {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
-
-
-def coarsen(t: Tally, grid: Grid | None = None) -> Tally:
-    """The same on the fixed cells of a grid; unless said, the grid that suits the kind of score."""
-    if grid is None:
-        grid = "probability" if t.kind == "probability" else "relative"
-    if t.coarse is not None:
-        if t.coarse.grid != grid:
-            raise BadInput(f"the tally is coarse already, on the grid {t.coarse.grid!r}")
-        return t
-    coarse, start = coarsened(t, grid)
-    # in the precision of the scores, in which thresholds are compared
-    middle = coarse.middle.astype(t.score.dtype)
-    return replace(t, score=middle, coarse=coarse, **_summed(t, start))
-
-
 def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
@@ -273,10 +188,69 @@ def pool(t: Tally, cells: int) -> Tally:
     return pooled_at(t, quantile_cells(cells, t.neg, t.pos))
 
 
-def pooled_at(t: Tally, start: Any) -> Tally:
+def pooled_at(t: Tally, start: Ints) -> Tally:
     """The same with the cells pooled to runs that begin at `start`, as if tied."""
-    return replace(t, score=t.score[start], coarse=None, **_summed(t, start))
+    neg, pos = neg2, pos2 = add_runs(t.neg, start), add_runs(t.pos, start)
+    if t.weighted:
+        neg2, pos2 = add_runs(t.neg2, start), add_runs(t.pos2, start)
+    return replace(t, score=t.score[start], neg=neg, pos=pos, neg2=neg2, pos2=pos2, coarse=None)
 
 
-def _summed(t: Tally, start: Any) -> dict[str, Any]:
-    return _columns(t, t, lambda x, _: add_runs(x, start))
+# What is open within the cells of a coarse tally: the order of their scores.
+
+
+def order_within(t: Tally) -> Ints:
+    """For each cell: 1 if its positives lie above its negatives, -1 if below or tied, 0 if unknown."""
+    if t.coarse is None:
+        return np.full(len(t.score), -1)
+    (neg_low, pos_low), (neg_high, pos_high) = t.coarse.low, t.coarse.high
+    below = (pos_high < neg_low) | tied_within(t)
+    return np.where(below, -1, np.where(pos_low > neg_high, 1, 0))
+
+
+def tied_within(t: Tally) -> Bools:
+    """Whether all scores of a cell are one and the same."""
+    if t.coarse is None:
+        return np.ones(len(t.score), np.bool_)
+    return np.asarray(t.coarse.low.min(0) == t.coarse.high.max(0))
+
+
+def extremes(t: Tally) -> tuple[Tally, Tally]:
+    """Tallies whose ROC curves run below and above the unknown exact one.
+
+    Each cell is cut in two, with all its negatives above its positives, or below.
+
+    >>> from scorewise.tallies import Tally
+    >>> worst, best = extremes(Tally.of([1, 0, 1], [0.500001, 0.500002, 0.500003]).coarsen())
+    >>> worst.pos, best.pos
+    (array([2, 0]), array([0, 2]))
+    """
+    order, tied = order_within(t), tied_within(t)
+    made = []
+    for above in (order == 1, order >= 0):
+        # the lower and the upper half of each cell, one after the other
+        sides = (t.neg, ~above), (t.pos, above), (t.neg2, ~above), (t.pos2, above)
+        ups = ((w, up & ~tied) for w, up in sides)
+        halves = np.stack([np.stack([w * ~up, w * up], 1).ravel() for w, up in ups])
+        used = (halves[:2] > 0).any(0)
+        neg, pos, neg2, pos2 = halves[:, used]
+        score = np.flatnonzero(used).astype(np.float64)
+        columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+        made.append(replace(t, score=score, kind="score", coarse=None, **columns))
+    return made[0], made[1]
+
+
+def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
+    """A value that only rises with the ROC curve, and its certified half-width.
+
+    For an exact tally that is the value and 0; for a coarse one the middle between the extremes.
+    """
+    if t.coarse is None:
+        return value(t), 0.0
+    worst, best = (value(x) for x in extremes(t))
+    return (worst + best) / 2, (best - worst) / 2
+
+
+def why_open(t: Tally) -> str:
+    """Why what depends on each score by itself cannot be said of a coarse tally, or nothing."""
+    return "" if bool(tied_within(t).all()) else "the cells of the coarse tally leave it open"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Floats
 from scorewise.errors import BadInput
-from scorewise.tallies.losses import expit, logit
+from scorewise.tallies.losses import logit
 from scorewise.tallies.sorting import Numbers
 
 if TYPE_CHECKING:
@@ -56,48 +56,46 @@ class Confusion:
         return cls(table, table)
 
     @property
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> Floats:
         """tp, fp, fn, tn as floats."""
-        self._two()
-        return self.weight.astype(np.float64).ravel()[[3, 1, 2, 0]]
+        return self._cells(self.weight)
+
+    @property
+    def squares(self) -> Floats:
+        """The sums of squared weights behind tp, fp, fn, tn."""
+        return self._cells(self.weight2)
+
+    @property
+    def evened(self) -> Floats:
+        """The same if the weights of a class were as uneven in each of its cells as in all.
+
+        Which rows a heavy one falls in with is chance, and `squares` takes it for a fact. Of counts, and
+        of weights that are equal within each class, the two are the same.
+        """
+        w, w2 = self.weight.astype(np.float64), self.weight2.sum(1, dtype=np.float64)
+        total = w.sum(1)
+        mean = np.divide(w2, total, out=np.zeros(len(w)), where=total > 0)
+        return self._cells(w * mean[:, None])
 
     @property
     def scale(self) -> float:
         """A power of two that brings the table near 1: no formula depends on the unit of weight."""
         return 2.0 ** -math.frexp(float(self.weight.sum()))[1]
 
-    @property
-    def squares(self) -> NDArray[np.float64]:
-        """The sums of squared weights behind tp, fp, fn, tn."""
-        self._two()
-        return self.weight2.astype(np.float64).ravel()[[3, 1, 2, 0]]
-
-    @property
-    def evened(self) -> NDArray[np.float64]:
-        """The same if the weights of a class were as uneven in each of its cells as in all.
-
-        Which rows a heavy one falls in with is chance, and `squares` takes it for a fact. Of counts, and
-        of weights that are equal within each class, the two are the same.
-        """
-        self._two()
-        w, w2 = self.weight.astype(np.float64), self.weight2.sum(1, dtype=np.float64)
-        total = w.sum(1)
-        mean = np.divide(w2, total, out=np.zeros(2), where=total > 0)
-        evened: NDArray[np.float64] = (w * mean[:, None]).ravel()[[3, 1, 2, 0]]
-        return evened
-
-    def _two(self) -> None:
+    def _cells(self, table: Numbers) -> Floats:
+        """Those of two classes, from tp to tn."""
         if len(self.classes) != 2:
             raise BadInput(f"the confusion has {len(self.classes)} classes; this needs two")
+        return table.astype(np.float64).ravel()[[3, 1, 2, 0]]
 
-    tp = property(lambda self: self._cell(1, 1), doc="Positives called positive.")
-    fp = property(lambda self: self._cell(0, 1), doc="Negatives called positive.")
-    fn = property(lambda self: self._cell(1, 0), doc="Positives called negative.")
-    tn = property(lambda self: self._cell(0, 0), doc="Negatives called negative.")
+    tp = property(lambda self: self._cell(0), doc="Positives called positive.")
+    fp = property(lambda self: self._cell(1), doc="Negatives called positive.")
+    fn = property(lambda self: self._cell(2), doc="Positives called negative.")
+    tn = property(lambda self: self._cell(3), doc="Negatives called negative.")
 
-    def _cell(self, truth: int, called: int) -> Any:
-        self._two()
-        return self.weight[truth, called].item()
+    def _cell(self, which: int) -> Any:
+        self._cells(self.weight)
+        return self.weight.ravel()[[3, 1, 2, 0]][which].item()
 
     def __add__(self, other: Confusion) -> Confusion:
         """The confusion of the rows of both; the classes must be the same."""
@@ -128,51 +126,6 @@ class Cut(NamedTuple):
     threshold: float
     above: float
     upto: float
-
-
-def cut(t: Tally, threshold: float) -> Cut:
-    """The threshold with the whole interval of scores that gives the same decisions."""
-    raw = on_their_scale(t, threshold)
-    if t.coarse is None:
-        low, high = t.score, t.score
-    else:
-        low, high = t.coarse.low.min(0), t.coarse.high.max(0)
-    below, reached = int(np.searchsorted(high, raw)), int(np.searchsorted(low, raw))
-    ends = [-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf][:2]
-    above, upto = (_written(x, t) for x in ends)
-    # in the precision of the scores the threshold is never above the score that reaches it
-    return Cut(threshold, above, max(upto, threshold))
-
-
-def _written(score: Any, t: Tally) -> float:
-    """A score as a threshold: a probability for logits, and 0.7 rather than 0.699999988 for 32 bits."""
-    if t.kind == "logit":
-        return float(expit(np.array([score], np.float64))[0])
-    return float(str(t.score.dtype.type(score)))
-
-
-def confusion(t: Tally, threshold: float) -> Confusion:
-    """Decisions against labels at a threshold."""
-    raw = on_their_scale(t, threshold)
-    names = t.origin.negative, t.origin.positive
-    if t.coarse is not None:
-        return _split_confusion(t, raw, names)
-    i = int(np.searchsorted(t.score, raw))
-    sides = [[w[:i].sum(), w[i:].sum()] for w in (t.neg, t.pos, t.neg2, t.pos2)]
-    return Confusion(np.array(sides[:2]), np.array(sides[2:]), names)
-
-
-def _split_confusion(t: Tally, raw: Any, names: tuple[str, str]) -> Confusion:
-    """The same for a coarse tally: cells that hold the threshold are split in the middle."""
-    assert t.coarse is not None
-    low, high = t.coarse.low, t.coarse.high
-    share = np.where(low >= raw, 1.0, np.where(high < raw, 0.0, 0.5))
-    w, w2 = np.stack([t.neg, t.pos]), np.stack([t.neg2, t.pos2])
-    doubt = ((share == 0.5) * w).sum(1)
-    if not doubt.any():
-        share = share.astype(w.dtype)
-    sides = [np.stack([((1 - share) * v).sum(1), (share * v).sum(1)], 1) for v in (w, w2)]
-    return Confusion(sides[0], sides[1], names, (float(doubt[0]), float(doubt[1])))
 
 
 def on_their_scale(t: Tally, threshold: float) -> Any:

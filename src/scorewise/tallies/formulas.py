@@ -84,35 +84,31 @@ def outranked(blocks: Sequence[Given], weights: Callable[[Given], Any]) -> Outra
     return Outranked(twice, below, above)
 
 
-class Gaps(NamedTuple):
-    """How far one distribution function rises above another, and falls below it, at most.
-
-    `at_up` and `at_down` are the numbers of cells up to there.
-    """
-
-    up: Any
-    down: Any
-    at_up: Any
-    at_down: Any
-
-
 def ks(first: Any, second: Any) -> Any:
     """Largest distance of two distribution functions on the same cells (Kolmogorov-Smirnov).
 
     >>> float(ks(np.array([1, 1, 0]), np.array([0, 1, 1])))
     0.5
     """
-    gaps = largest_gaps(first, second)
-    return np.maximum(gaps.up, gaps.down)
+    return np.maximum(*largest_gaps(first, second)[:2])
 
 
-def largest_gaps(first: Any, second: Any) -> Gaps:
-    """Where the distribution function of the first lies highest above that of the second, and lowest."""
+def largest_gaps(first: Any, second: Any) -> tuple[Any, Any, Any, Any]:
+    """How far the first distribution function rises above the second at most, and falls below it.
+
+    And the numbers of cells up to these two places.
+    """
     blocks = _blocks(first, second)
-    added = on_threads(lambda block: [_last_sum(w) for w in block], blocks)
+    # the sum of a block as its cumulative sum ends: that of weights has other digits
+    added = on_threads(
+        lambda block: [
+            (w.sum(-1) if w.dtype.kind == "i" else w.cumsum(-1)[..., -1])[..., None] for w in block
+        ],
+        blocks,
+    )
     below = [list(accumulate(column, initial=0)) for column in zip(*added, strict=True)]
 
-    def largest(k: int) -> tuple[Any, Any, Any, Any]:
+    def largest(k: int) -> list[tuple[Any, Any]]:
         sums = [w.cumsum(-1) for w in blocks[k]]
         for s, column in zip(sums, below, strict=True):
             s += column[k]
@@ -120,23 +116,17 @@ def largest_gaps(first: Any, second: Any) -> Gaps:
             lead = sums[0] / below[0][-1] - sums[1] / below[1][-1]
         at = lead.argmax(-1), lead.argmin(-1)
         up, down = (np.take_along_axis(lead, place[..., None], -1)[..., 0] for place in at)
-        return up, -down, *at
+        return [(up, at[0]), (-down, at[1])]
 
-    found, done = Gaps(0.0, 0.0, 0, 0), 0
-    for k, (up, down, at_up, at_down) in enumerate(on_threads(largest, range(len(blocks)))):
-        found = Gaps(
-            np.maximum(found.up, up),
-            np.maximum(found.down, down),
-            np.where(up > found.up, done + at_up + 1, found.at_up),
-            np.where(down > found.down, done + at_down + 1, found.at_down),
-        )
+    most: list[Any] = [0.0, 0.0]
+    places: list[Any] = [0, 0]
+    done = 0
+    for k, sides in enumerate(on_threads(largest, range(len(blocks)))):
+        for side, (far, at) in enumerate(sides):
+            places[side] = np.where(far > most[side], done + at + 1, places[side])
+            most[side] = np.maximum(most[side], far)
         done += blocks[k][0].shape[-1]
-    return found
-
-
-def _last_sum(weight: Any) -> Any:
-    """The sum of a block, as its cumulative sum ends: that of weights has other digits."""
-    return (weight.sum(-1) if weight.dtype.kind == "i" else weight.cumsum(-1)[..., -1])[..., None]
+    return most[0], most[1], places[0], places[1]
 
 
 def median(score: Floats, weight: Any) -> Any:
@@ -193,88 +183,31 @@ def _parts(table: Any, apart: Floats | None) -> tuple[Any, Any, Any, Any, Any]:
     return away, (share * away).sum((-2, -1)), (row * of_row).sum(-1), of_row, of_column
 
 
-def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of right decisions."""
-    return (tp + tn) / (tp + fp + fn + tn)
-
-
-def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of positives called positive."""
-    return tp / (tp + fn)
-
-
-def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of negatives called negative."""
-    return tn / (tn + fp)
-
-
-def precision(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of positives among those called positive."""
-    return tp / (tp + fp)
-
-
-def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of negatives among those called negative."""
-    return tn / (tn + fn)
-
-
-def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Mean of sensitivity and specificity."""
-    return (tp / (tp + fn) + tn / (tn + fp)) / 2
-
-
-def youden(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Sensitivity + specificity - 1."""
-    return tp / (tp + fn) + tn / (tn + fp) - 1
-
-
-def markedness(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Precision + npv - 1."""
-    return tp / (tp + fp) + tn / (tn + fn) - 1
-
-
-def g_mean(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Geometric mean of sensitivity and specificity."""
-    return (tp / (tp + fn) * (tn / (tn + fp))) ** 0.5
+# of tp, fp, fn, tn; what each means is said by the measure of that name
+DECISIONS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
+    "sensitivity": lambda tp, fp, fn, tn: tp / (tp + fn),
+    "specificity": lambda tp, fp, fn, tn: tn / (tn + fp),
+    "precision": lambda tp, fp, fn, tn: tp / (tp + fp),
+    "npv": lambda tp, fp, fn, tn: tn / (tn + fn),
+    "jaccard": lambda tp, fp, fn, tn: tp / (tp + fp + fn),
+    "balanced_accuracy": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (tn + fp)) / 2,
+    "youden": lambda tp, fp, fn, tn: tp / (tp + fn) + tn / (tn + fp) - 1,
+    "markedness": lambda tp, fp, fn, tn: tp / (tp + fp) + tn / (tn + fn) - 1,
+    "g_mean": lambda tp, fp, fn, tn: (tp / (tp + fn) * (tn / (tn + fp))) ** 0.5,
+    "lr_plus": lambda tp, fp, fn, tn: tp / (tp + fn) * ((tn + fp) / fp),
+    "lr_minus": lambda tp, fp, fn, tn: fn / (tp + fn) * ((tn + fp) / tn),
+    "kappa": lambda tp, fp, fn, tn: table_kappa(
+        np.moveaxis(np.array([[tn, fp], [fn, tp]]), (0, 1), (-2, -1))
+    ),
+    "dor": lambda tp, fp, fn, tn: (tp / fp) * (tn / fn),
+    "lift": lambda tp, fp, fn, tn: tp / (tp + fp) * ((tp + fp + fn + tn) / (tp + fn)),
+    "mcc": lambda tp, fp, fn, tn: (
+        (tp * tn - fp * fn) / (((tp + fp) * (tn + fn)) ** 0.5 * ((tp + fn) * (tn + fp)) ** 0.5)
+    ),
+}
 
 
 def f_beta(tp: Any, fp: Any, fn: Any, tn: Any, beta: float = 1.0) -> Any:
     """Harmonic mean of precision and sensitivity, sensitivity weighing beta^2 as much."""
     return (1 + beta**2) * tp / ((1 + beta**2) * tp + beta**2 * fn + fp)
-
-
-def jaccard(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of those called positive and positive among those called positive or positive."""
-    return tp / (tp + fp + fn)
-
-
-def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Correlation of labels and decisions."""
-    decided, labelled = (tp + fp) * (tn + fn), (tp + fn) * (tn + fp)
-    return (tp * tn - fp * fn) / (decided**0.5 * labelled**0.5)
-
-
-def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Agreement of labels and decisions beyond chance, by the margins."""
-    cells = np.stack(np.broadcast_arrays(tn, fp, fn, tp), axis=-1)
-    return table_kappa(cells.reshape(*cells.shape[:-1], 2, 2))
-
-
-def lr_plus(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Sensitivity / (1 - specificity)."""
-    return tp / (tp + fn) * ((tn + fp) / fp)
-
-
-def lr_minus(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """(1 - sensitivity) / specificity."""
-    return fn / (tp + fn) * ((tn + fp) / tn)
-
-
-def dor(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Odds of a positive call among positives over those among negatives."""
-    return (tp / fp) * (tn / fn)
-
-
-def lift(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Precision over prevalence."""
-    return tp / (tp + fp) * ((tp + fp + fn + tn) / (tp + fn))

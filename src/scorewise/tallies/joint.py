@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,24 +12,16 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind
 from scorewise.columns.classes import ClassRows, DecidedRows
 from scorewise.columns.rows import one_of
-from scorewise.errors import BadInput
-from scorewise.tallies.coarse import Origin
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments, softmax
-from scorewise.tallies.sorting import (
-    GOLDEN,
-    Numbers,
-    add_runs,
-    count_cells,
-    first_of_runs,
-    mixed,
-    sum_cells,
-)
-from scorewise.tallies.tally import Tally
+from scorewise.tallies.sorting import GOLDEN, Numbers, add_runs, first_of_runs, mixed
+from scorewise.tallies.tally import masses
 
 Rule = Literal["max", "margin", "entropy", "energy"]
 MOST = 1 << 14
+MARKS, JOINT = ("score", "true", "weight", "weight2"), ("scores", "y", "weight", "weight2")
 
 
 def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, Kind]:
@@ -46,12 +38,14 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
     one_of("confidence", rule, get_args(Rule))
     if rule == "energy":
         if kind != "logit":
-            raise BadInput('energy needs logits; pass kind="logit" with scores that are logits')
+            raise BadInput(
+                "energy needs logits; pass ", Option("kind", "logit"), " with scores that are logits",
+            )  # fmt: skip
         top = scores.max(1)
         return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
     p = softmax(scores) if kind == "logit" else scores
     if rule == "max":
-        # of probabilities that add up to 1 within rounding, one may lie a hair above it
+        # of probabilities that add up to 1 within rounding, one may lie slightly above it
         return np.minimum(p.max(1), 1.0), "probability"
     if rule == "margin":
         top_two = np.partition(p, -2, axis=1)[:, -2:]
@@ -66,12 +60,12 @@ class Marks:
     """Distinct pairs of score and true class, from the lowest score up, with their weight."""
 
     score: Floats
-    true: NDArray[np.int64]
+    true: Ints
     weight: Numbers
     weight2: Numbers
 
     @classmethod
-    def of(cls, score: Floats, true: NDArray[np.int64], weight: Numbers, weight2: Numbers) -> Marks:
+    def of(cls, score: Floats, true: Ints, weight: Numbers, weight2: Numbers) -> Marks:
         """Those of rows in any order; rows without weight are left out.
 
         >>> m = Marks.of(np.array([0.5, 0.1, 0.5]), np.array([1, 0, 1]), *np.ones((2, 3), int))
@@ -95,18 +89,12 @@ class Marks:
         return cls(score[new], true[new], w, w2)
 
     def __add__(self, other: Marks) -> Marks:
-        pairs = (
-            (getattr(self, c), getattr(other, c)) for c in ("score", "true", "weight", "weight2")
-        )
-        score, true, w, w2 = (np.concatenate(pair) for pair in pairs)
+        score, true, w, w2 = _joined(self, other, MARKS)
         counted = self.weight2 is self.weight and other.weight2 is other.weight
         return Marks.of(score, true, w, w if counted else w2)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Marks):
-            return NotImplemented
-        columns = ("score", "true", "weight", "weight2")
-        return all(np.array_equal(getattr(self, c), getattr(other, c)) for c in columns)
+        return _same(self, other, MARKS) if isinstance(other, Marks) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -145,61 +133,25 @@ class Mass:
 
     w: Numbers
     w2: Numbers
-    times: Ints | None
 
     @classmethod
     def of(cls, rows: ClassRows | DecidedRows) -> Mass:
         """The weights of checked rows."""
-        if rows.weight is None:
-            w = np.ones(len(rows), np.int64) if rows.count is None else rows.count
-            return cls(w, w, rows.count)
-        times: Any = 1 if rows.count is None else rows.count
-        return cls(times * rows.weight, times * rows.weight**2, rows.count)
-
-    def tally(self, right: NDArray[np.bool_], score: Floats, kind: Kind, origin: Origin) -> Tally:
-        """The tally of confidence against whether the row was right."""
-        if self.w2 is self.w and self.times is None:
-            cells, neg, pos = count_cells(right, score)
-            neg2, pos2 = neg, pos
-        else:
-            used = self.w > 0
-            columns = np.stack(
-                [np.where(right == up, c, 0) for c in (self.w, self.w2) for up in (0, 1)]
-            )
-            cells, sums = sum_cells(score[used], columns[:, used])
-            neg, pos, neg2, pos2 = sums
-        times: Any = np.ones(len(right), np.int64) if self.times is None else self.times
-        positives = int(times[right].sum())
-        named = replace(origin, positives=positives, negatives=int(times.sum()) - positives)
-        return Tally(cells, neg, pos, neg2, pos2, kind, named)
-
-    def ranked(
-        self, rows: ClassRows, right: NDArray[np.bool_], rule: Rule, origin: Origin
-    ) -> Tally | None:
-        """The same of a confidence that is not the largest probability; none where it is."""
-        own = rows.confidence
-        if own is not None:
-            inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
-            named = replace(origin, score=rows.confidence_name)
-            return self.tally(right, own, "probability" if inside else "score", named)
-        if rule == "max":
-            return None
-        values, kind = confidence(rows.scores, rows.kind, rule)
-        return self.tally(right, values, kind, replace(origin, score=rule))
+        w, w2 = masses(rows)
+        ones = np.ones(len(rows), np.int64)
+        return cls(ones, ones) if w is None else cls(w, w2)
 
     def confusion(self, y: Ints, called: Ints, classes: tuple[str, ...]) -> Confusion:
         """Weight per true class and decision."""
         k = len(classes)
-        at = y * k + called
-        if self.w2 is self.w and self.times is None:
-            table: Any = np.bincount(at, minlength=k * k).astype(np.int64).reshape(k, k)
-            return Confusion(table, table, classes)
         tables = []
-        for w in (self.w, self.w2):
-            table = np.zeros(k * k, w.dtype)
-            np.add.at(table, at, w)  # which, unlike bincount, adds whole numbers exactly
+        for w in (self.w,) if self.w2 is self.w else (self.w, self.w2):
+            table: Any = np.zeros(k * k, w.dtype)
+            np.add.at(
+                table, y * k + called, w
+            )  # which, unlike bincount, adds whole numbers exactly
             tables.append(table.reshape(k, k))
-        return Confusion(tables[0], tables[1], classes)
+        return Confusion(tables[0], tables[-1], classes)
 
     def moments(self, charge: Floats, y: Ints, k: int) -> tuple[Moments, ...]:
         """The moments of a loss by true class."""
@@ -209,15 +161,6 @@ class Mass:
             w = self.w[at]
             made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
         return tuple(made)
-
-
-def origin_of(rows: ClassRows | DecidedRows, name: str, sources: tuple[str, ...]) -> Origin:
-    """Where rows of several classes come from; their decisions are correct or wrong."""
-    return Origin(
-        label=rows.names.label, score=name, positive="correct", negative="wrong",
-        weight=None if rows.weight is None else rows.names.weight,
-        dropped=rows.dropped, sources=sources,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +173,7 @@ class Joint:
     """
 
     scores: Floats
-    y: NDArray[np.int64]
+    y: Ints
     weight: Numbers
     weight2: Numbers
     key: NDArray[np.uint64]
@@ -241,31 +184,26 @@ class Joint:
     def of(
         cls,
         scores: Floats,
-        y: NDArray[np.int64],
+        y: Ints,
         weight: Numbers,
         weight2: Numbers,
         totals: tuple[float, float] | None = None,
     ) -> Joint:
         """The sample of rows in any order; `totals` where they are a sample already."""
-        total, total2 = totals or (_sum(weight), _sum(weight2))
+        total, total2 = totals or (weight.sum().item(), weight2.sum().item())
         return _least(scores, y, weight, weight2, _hash(scores, y), total, total2)
 
     @property
     def whole(self) -> bool:
         """Whether no row was left out."""
-        return bool(abs(_sum(self.weight) - self.total) <= 1e-12 * self.total)
+        return bool(abs(self.weight.sum() - self.total) <= 1e-12 * self.total)
 
     def __add__(self, other: Joint) -> Joint:
-        names = ("scores", "y", "weight", "weight2", "key")
-        parts: Any = [np.concatenate((getattr(self, c), getattr(other, c))) for c in names]
-        scores, y, w, w2, key = parts
+        scores, y, w, w2, key = _joined(self, other, (*JOINT, "key"))
         return _least(scores, y, w, w2, key, self.total + other.total, self.total2 + other.total2)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Joint):
-            return NotImplemented
-        columns = ("scores", "y", "weight", "weight2")
-        return all(np.array_equal(getattr(self, c), getattr(other, c)) for c in columns)
+        return _same(self, other, JOINT) if isinstance(other, Joint) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -288,7 +226,7 @@ def _least(
     )
 
 
-def _hash(scores: Floats, y: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _hash(scores: Floats, y: Ints) -> NDArray[np.uint64]:
     """Sixty-four bits of each row's content, well mixed."""
     # + 0.0 folds -0.0 into 0.0
     bits = np.ascontiguousarray(scores + 0.0).view(np.uint64)
@@ -298,6 +236,9 @@ def _hash(scores: Floats, y: NDArray[np.int64]) -> NDArray[np.uint64]:
     return found
 
 
-def _sum(weight: Numbers) -> float:
-    total: float = weight.sum().item()
-    return total
+def _joined(a: Any, b: Any, columns: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(np.concatenate((getattr(a, c), getattr(b, c))) for c in columns)
+
+
+def _same(a: Any, b: Any, columns: tuple[str, ...]) -> bool:
+    return all(np.array_equal(getattr(a, c), getattr(b, c)) for c in columns)

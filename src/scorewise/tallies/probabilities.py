@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,10 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.binary import nearly_inside
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
 from scorewise.tallies.losses import CLIP, Loss, Moments, logit, unit
-from scorewise.tallies.sorting import (
-    add_runs,
-    first_of_runs,
-    kept,
-    mass_index,
-    on_threads,
-    once,
-)
+from scorewise.tallies.sorting import add_runs, first_of_runs, mass_index, on_threads, once
 from scorewise.tallies.tally import Tally
 
 MOST = 1 << 16
@@ -61,7 +54,7 @@ class Chances:
     noise: Floats
     weighted: bool = False
     finer: Chances | None = None
-    first: NDArray[np.int64] | None = None
+    first: Ints | None = None
 
     @property
     def p(self) -> Floats:
@@ -81,7 +74,7 @@ class Chances:
     def __len__(self) -> int:
         return len(self.low)
 
-    def joined(self, start: NDArray[np.int64]) -> Chances:
+    def joined(self, start: Ints) -> Chances:
         """The same with neighbouring cells joined to runs that begin at `start`."""
         w, w2, pos, total, noise = (
             add_runs(c, start) for c in (self.weight, self.squares, self.pos, self.sum, self.noise)
@@ -115,15 +108,15 @@ def chances(t: Tally) -> Chances:
     Up to 65,536 distinct scores each has a cell of its own; more are joined on the fixed grid of
     probabilities, whose edges contain i/B for the usual numbers of bins, with exact sums.
     """
-    return _of_coarse(t) if t.coarse is not None else _of_scores(t)
-
-
-def _of_scores(t: Tally) -> Chances:
-    return summed(t, cell_starts(t))
+    if t.coarse is None:
+        return summed(t, cell_starts(t))
+    w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
+    low = t.coarse.ends(t.kind)[0]
+    return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
 
 
 @once
-def cell_starts(t: Tally) -> NDArray[np.int64]:
+def cell_starts(t: Tally) -> Ints:
     """Where in an exact tally's scores the cells begin: at each of them, or at edges of the grid."""
     n = len(t.score)
     if n <= MOST:
@@ -136,7 +129,7 @@ def cell_starts(t: Tally) -> NDArray[np.int64]:
     return first[first_of_runs(first)]
 
 
-def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
+def summed(t: Tally, start: Ints) -> Chances:
     """Sums over the narrow runs of an exact tally's scores that begin at `start`."""
     ends = np.append(start[1:], len(t.score))
     size = max(1, _PART * len(start) // max(len(t.score), 1))  # cells at a time
@@ -156,31 +149,33 @@ def summed(t: Tally, start: NDArray[np.int64]) -> Chances:
         return np.stack([p[inside], w, w2, add_runs(pos, inside), total])
 
     parts = on_threads(part, range(0, len(start), size))
-    columns = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
-    low, w, w2, pos, total = columns
+    low, w, w2, pos, total = np.concatenate(parts, axis=1) if parts else np.empty((5, 0))
     return _with_noise(low, w, w2, pos, total, t.weighted)
-
-
-def _of_coarse(t: Tally) -> Chances:
-    assert t.coarse is not None
-    w, w2 = ((a + b).astype(float) for a, b in ((t.neg, t.pos), (t.neg2, t.pos2)))
-    low = unit(t.coarse.low.min(0), t.kind)
-    return _with_noise(low, w, w2, t.pos.astype(float), t.coarse.sum.sum(0), t.weighted)
-
-
-def _means(t: Tally, c: Chances) -> Floats:
-    """The mean probability of each cell of a coarse tally, which rounding must not take out of it."""
-    assert t.coarse is not None
-    low, high = (unit(x, t.kind) for x in (t.coarse.low.min(0), t.coarse.high.max(0)))
-    return np.clip(c.p, low, high)
 
 
 def _with_noise(
     low: Floats, w: Floats, w2: Floats, pos: Floats, total: Floats, weighted: bool
 ) -> Chances:
-    # a sum may round to a hair beyond certainty
+    # a sum may round to slightly beyond certainty
     p = np.clip(total / w, 0.0, 1.0)
     return Chances(low, w, w2, pos, total, w2 * p * (1 - p), weighted)
+
+
+def displacement(t: Tally) -> float:
+    """Mean over rows of the most by which their probability may differ from their cell's mean.
+
+    0 for an exact tally, and where each cell of a coarse one holds one score.
+
+    >>> displacement(Tally.of([0, 1], [0.1, 0.7]).coarsen())
+    0.0
+    >>> f"{displacement(Tally.of([0, 1], [0.1, 0.10001]).coarsen()):.0e}"
+    '1e-05'
+    """
+    if t.coarse is None:
+        return 0.0
+    c = chances(t)
+    low, high = t.coarse.ends(t.kind)
+    return float((c.weight * (high - low)).sum() / c.total)
 
 
 def why_not_probable(t: Tally) -> str:
@@ -191,11 +186,11 @@ def why_not_probable(t: Tally) -> str:
         return ""
     low, high = t.ends
     if low >= 0 and high <= 1:
-        return 'the scores are said not to be probabilities (kind="score")'
+        return "the kind of the scores is declared as score, not probability"
     if nearly_inside(low, high):
-        way_out = 'pass kind="probability" to take them as 0 or 1'
+        way_out = "declare their kind as probability to take them as 0 or 1"
         return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
-    return f'scores {t.written_ends} are no probabilities; pass kind="logit" if logits'
+    return f"scores {t.written_ends} are no probabilities; declare their kind as logit if logits"
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
@@ -223,10 +218,10 @@ def binned(
     array([2., 2.])
     """
     check_bins(bins, binning, convention)
-    name = "binned", int(bins), binning, convention
-    return kept(t, name, lambda: _binned(t, int(bins), binning, convention))
+    return _binned(t, int(bins), binning, convention)
 
 
+@once
 def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> Chances:
     c = chances(t)
     if binning == "value" and t.coarse is None and len(t.score) > MOST:
@@ -240,7 +235,8 @@ def _binned(t: Tally, bins: int, binning: Binning, convention: Convention | None
     # edges are rounded for logits and for scores of 32 bits, and cells then lie across those of bins
     exact = t.kind == "probability" and t.score.dtype == np.float64
     if apart or (exact and convention is None and EQUAL_CELLS % bins == 0):
-        at = c.low if t.coarse is None else _means(t, c)
+        # of a coarse cell its mean probability, which rounding must not take out of it
+        at = c.low if t.coarse is None else np.clip(c.p, *t.coarse.ends(t.kind))
         return c.joined(first_of_runs(index(at)))
     start = _starts(t, index)
     parts = np.union1d(start, cell_starts(t))
@@ -254,19 +250,14 @@ def bin_index(bins: int, convention: Convention | None, dtype: np.dtype[np.float
     >>> [bin_index(10, c, p.dtype)(p).tolist() for c in (None, "sklearn", "relplot")]
     [[0, 1, 3, 9], [0, 0, 2, 9], [0, 1, 2, 10]]
     """
-    if convention is None:
-        inner = np.arange(1, bins) / bins
-        return lambda p: np.searchsorted(inner, p, side="right")
-    if convention == "sklearn":
-        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
-        return lambda p: np.searchsorted(inner, p, side="left")
-    if convention in ("netcal", "jordyvl"):
-        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
-        return lambda p: np.searchsorted(inner, p, side="right")
     if convention == "relplot":
         return lambda p: (p / (1.0 / bins)).astype(np.int64)
-    edges = _torch_edges(bins, dtype)[1:]
-    return lambda p: np.searchsorted(edges, p, side="right")
+    edges: Any = np.linspace(0.0, 1.0, bins + 1)[1:-1]
+    if convention is None:
+        edges = np.arange(1, bins) / bins
+    elif convention == "torchmetrics":
+        edges = _torch_edges(bins, dtype)[1:]
+    return lambda p: np.searchsorted(edges, p, side="left" if convention == "sklearn" else "right")
 
 
 def beyond_mean(t: Tally, c: Chances, bins: int, convention: Convention | None) -> Floats:
@@ -317,7 +308,9 @@ def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]
     if t.coarse is None:
         return loss_moments(t, loss) if clip is None else loss_moments(t, loss, clip=clip)
     if clip not in (None, CLIP):
-        raise BadInput(f"a coarse tally knows log loss unclipped or with clip={CLIP:g} only")
+        raise BadInput(
+            "a coarse tally knows log loss unclipped or with ", Option("clip", f"{CLIP:g}"), " only"
+        )
     return t.coarse.losses[loss]
 
 
@@ -335,10 +328,9 @@ def certain_and_wrong(t: Tally) -> float:
 def why_infinite(t: Tally) -> str:
     """Why log loss that is not clipped is infinite, or nothing."""
     wrong = certain_and_wrong(t)
-    if not wrong:
-        return ""
-    rows = f"{wrong:g} row{'s' * (wrong != 1)}" if not t.weighted else f"rows of weight {wrong:g}"
-    return f"a certain prediction was wrong in {rows}; pass clip=1e-15 to bound its loss"
+    rows = f"rows of weight {wrong:g}" if t.weighted else f"{wrong:g} row{'s' * (wrong != 1)}"
+    why = f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
+    return why if wrong else ""
 
 
 def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:

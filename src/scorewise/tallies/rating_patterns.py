@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Ints
 from scorewise.columns.rating_codes import Codes, RatingList
+from scorewise.tallies.sorting import first_of_runs
 
 _FEW = 1 << 20  # possible patterns that are counted without a sort
 
@@ -19,27 +20,19 @@ def folded(
 ) -> tuple[Codes | RatingList, Any, Any]:
     """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
     if isinstance(ratings, RatingList):
-        return _distinct(ratings, list_keys(ratings, many), weight, weight2)
-    raters = ratings.shape[1]
-    if (many + 1) ** raters <= _FEW:
-        key = _keys(ratings, many)
-        size = (many + 1) ** raters
-        amount = np.bincount(key, minlength=size)
-        seen = np.flatnonzero(amount)
-        if plain:
-            return _spelled(seen, many, raters), amount[seen], amount[seen]
-        sums = [_summed(key, w, size)[seen] for w in (weight, weight2)]
-        return _spelled(seen, many, raters), sums[0], sums[1]
-    return _distinct(ratings, _ranked_keys(ratings, many), weight, weight2)
-
-
-def _distinct(
-    ratings: Codes | RatingList, key: Ints, weight: Any, weight2: Any
-) -> tuple[Codes | RatingList, Any, Any]:
-    """The first row of each key, and the sums of weights."""
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
-    return rows_of(ratings, first), sums[0], sums[1]
+        key, few = list_keys(ratings, many), False
+    else:
+        few = (many + 1) ** ratings.shape[1] <= _FEW
+        key = _keys(ratings, many) if few else _ranked_keys(ratings, many)
+    if not few:
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
+        return rows_of(ratings, first), sums[0], sums[1]
+    size = (many + 1) ** ratings.shape[1]
+    amount = np.bincount(key, minlength=size)
+    seen = np.flatnonzero(amount)
+    sums = [amount, amount] if plain else [_summed(key, w, size) for w in (weight, weight2)]
+    return _spelled(seen, many, ratings.shape[1]), sums[0][seen], sums[1][seen]
 
 
 def distinct(codes: Codes, many: int) -> tuple[Codes, Ints | slice]:
@@ -67,14 +60,11 @@ def picked(ratings: RatingList, rows: Ints) -> RatingList:
 
 def summed(place: Any, weight: Any, size: int) -> NDArray[np.float64]:
     """The sum of the weights, which may be fractions, at each place."""
-    found: Any
-    if weight.dtype == object:
-        found = np.zeros(size, object)
-        np.add.at(found, place, weight)
-    else:
-        found = np.bincount(place, weight, size)
-    sums: NDArray[np.float64] = found
-    return sums
+    if weight.dtype != object:
+        return np.asarray(np.bincount(place, weight, size))
+    found: Any = np.zeros(size, object)
+    np.add.at(found, place, weight)
+    return np.asarray(found)
 
 
 def spans(place: Ints, many: int) -> tuple[Ints, Ints]:
@@ -184,9 +174,7 @@ class Counted(NamedTuple):
             ordered = np.sort(ratings, axis=1)
             there = ordered >= 0
             at, code = np.nonzero(there)[0], ordered[there]
-        new = np.ones(len(at), np.bool_)
-        new[1:] = (at[1:] != at[:-1]) | (code[1:] != code[:-1])
-        first = np.flatnonzero(new)
+        first = first_of_runs(at, code)
         times: Ints = np.diff(first, append=len(at))
         patterns = ratings.shape[0]
         rated = np.bincount(at, minlength=patterns)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.rating_codes import (
@@ -19,12 +18,7 @@ from scorewise.columns.rating_codes import (
     ratings_list,
     ratings_table,
 )
-from scorewise.columns.ratings import (
-    RatingRows,
-    Scale,
-    rating_rows,
-    table_ratings,
-)
+from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans
@@ -118,7 +112,11 @@ class Ratings:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
         plain = rows.count is None and rows.weight is None
         given, w, w2 = folded(given, weight, weight2, len(rows.categories), plain)
-        used = np.flatnonzero((w > 0) & _rated(given))
+        if isinstance(given, RatingList):
+            rated = np.bincount(given.item, minlength=given.shape[0]) > 0
+        else:
+            rated = np.any(given >= 0, axis=1)
+        used = np.flatnonzero((w > 0) & rated)
         return cls(
             rows_of(given, used), w[used], w2[used], rows.categories, rows.values, rows.scale,
             rows.raters, rows.declared, rows.weight is not None,
@@ -248,8 +246,11 @@ class Ratings:
         if not isinstance(other, Ratings):
             return NotImplemented
         if self.raters != other.raters or self.scale != other.scale:
+            first, second = (
+                "unknown raters" if r.raters is None else ", ".join(r.raters) for r in (self, other)
+            )
             raise BadInput(
-                f"cannot merge ratings of {_who(self)} ({self.scale}) and of {_who(other)} ({other.scale})"
+                f"cannot merge ratings of {first} ({self.scale}) and of {second} ({other.scale})"
                 f"; parts have the same raters and scale, so bring the ratings of each item together first"
             )
         words, values = _joined(self, other)
@@ -293,10 +294,6 @@ def paired(
     return Confusion(w, w2, categories)
 
 
-def _who(r: Ratings) -> str:
-    return "unknown raters" if r.raters is None else ", ".join(r.raters)
-
-
 def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
     """The categories of both."""
     if a.categories == b.categories:
@@ -328,15 +325,6 @@ def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> Codes | Rat
 def _in_order(given: Codes | RatingList) -> Codes | RatingList:
     """The ratings of each item in one order, where it is not known who said what."""
     if not isinstance(given, RatingList):
-        codes: Codes = -np.sort(-given, axis=1)
-        return codes
+        return np.asarray(-np.sort(-given, axis=1))
     order = np.lexsort((-given.code, given.item))
     return given._replace(code=given.code[order])
-
-
-def _rated(given: Codes | RatingList) -> NDArray[np.bool_]:
-    """Which rows have a rating."""
-    if isinstance(given, RatingList):
-        return np.bincount(given.item, minlength=given.shape[0]) > 0
-    there: NDArray[np.bool_] = np.any(given >= 0, axis=1)
-    return there

@@ -12,17 +12,14 @@ cell but the one that holds the midpoint. What is open is the order within cells
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
-from scorewise.errors import BadInput
-from scorewise.tallies.coarse import pool
-from scorewise.tallies.extremes import order_within, tied_within
+from scorewise.errors import BadInput, Option, Setting
+from scorewise.tallies.coarse import order_within, pool, tied_within
 from scorewise.tallies.formulas import median
 from scorewise.tallies.kernels import images, kernel_rows, silverman
 from scorewise.tallies.losses import unit
@@ -65,17 +62,30 @@ def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
     [0.493, 0.493, 0.45, 0.5]
     """
     if isinstance(rule, Tally):
-        return _learned(rule)
+        if why := why_not_unit(rule) or rule.why_not_ranked:
+            raise BadInput(f"no midpoint can be learned from that tally: {why}")
+        return midpoint(rule)._replace(rule="learned")
     check(midpoint=rule)
-    if isinstance(rule, str):
-        return _found(t, rule)
-    return _fixed(rule, t)
-
-
-def _learned(other: Tally) -> Midpoint:
-    if why := why_not_unit(other) or other.why_not_ranked:
-        raise BadInput(f"no midpoint can be learned from that tally: {why}")
-    return _found(other, "mean")._replace(rule="learned")
+    if not isinstance(rule, str):
+        return _fixed(rule, t)
+    weights = t.negatives, t.positives
+    if rule == "mean":  # which one class is enough for
+        low = high = sum(class_sums(t)) / sum(weights)
+    elif rule == "balanced":
+        low = high = sum(x / w for x, w in zip(class_sums(t), weights, strict=True)) / 2
+    elif (
+        rule == "median"
+    ):  # between which values those of the classes lie, where the tally is coarse
+        coarse = t.coarse
+        ends = [[t.score] * 2] * 2 if coarse is None else [coarse.low, coarse.high]
+        low, high = (
+            sum(float(median(unit(x, t.kind), w)) for x, w in zip(end, (t.neg, t.pos), strict=True))
+            / 2
+            for end in ends
+        )
+    else:
+        low = high = crossing(t)
+    return Midpoint((low + high) / 2, rule, low, high)
 
 
 def _fixed(value: Any, t: Tally) -> Midpoint:
@@ -84,42 +94,10 @@ def _fixed(value: Any, t: Tally) -> Midpoint:
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= 1:
-        raise BadInput(f"midpoint must be a number from 0 to 1; got {value!r}", option="midpoint")
+        raise BadInput(Setting("midpoint"), f" must be a number from 0 to 1; got {value!r}")
     if t.kind != "logit":  # in the precision of the scores, as a threshold is
         number = float(t.score.dtype.type(number))
     return Midpoint(number, "fixed", number, number)
-
-
-def _found(t: Tally, rule: Rule) -> Midpoint:
-    if rule == "median":
-        (a, b), (c, d) = _median(t, 0), _median(t, 1)
-        low, high = (a + c) / 2, (b + d) / 2
-        return Midpoint((low + high) / 2, rule, low, high)
-    if rule == "crossing":
-        if t.coarse is not None:
-            raise BadInput(
-                "a coarse tally does not know where densities cross; choose another midpoint, such as "
-                'midpoint="balanced"'
-            )
-
-        value = crossing(t)
-    else:
-        sums, weights = class_sums(t), (t.negatives, t.positives)
-        if rule == "mean":  # which one class is enough for
-            value = sum(sums) / sum(weights)
-        else:
-            value = sum(x / w for x, w in zip(sums, weights, strict=True)) / 2
-    return Midpoint(value, rule, value, value)
-
-
-def _median(t: Tally, side: int) -> tuple[float, float]:
-    """The median of a class: between which values it lies, which is one value unless coarse."""
-    w = (t.neg, t.pos)[side]
-    if t.coarse is None:
-        low = high = unit(t.score, t.kind)
-    else:
-        low, high = (unit(x[side], t.kind) for x in (t.coarse.low, t.coarse.high))
-    return float(median(low, w)), float(median(high, w))
 
 
 def crossing(t: Tally) -> float:
@@ -132,6 +110,13 @@ def crossing(t: Tally) -> float:
     >>> round(crossing(Tally.of([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9])), 6)
     0.5
     """
+    from scipy.optimize import brentq
+
+    if t.coarse is not None:
+        raise BadInput(
+            "a coarse tally does not know where densities cross; choose another midpoint, ",
+            "such as ", Option("midpoint", "balanced"),
+        )  # fmt: skip
     few = pool(t, _CELLS)
     s = unit(few.score, few.kind)
     sides = [w.astype(np.float64) / w.sum() for w in (few.neg, few.pos)]
@@ -142,20 +127,20 @@ def crossing(t: Tally) -> float:
         sums = (
             (kernel_rows(x, s, h, _EDGES) * w).sum(1) for w, h in zip(sides, widths, strict=True)
         )
-        lead: Floats = -np.subtract(*sums)
-        return lead
+        return np.asarray(-np.subtract(*sums))
 
     x = np.linspace(low, high, _STEPS + 1)
     above = lead(x) > 0
     turns = np.flatnonzero(above[1:] != above[:-1])
     if not len(turns):
         raise BadInput(
-            "the densities of the classes do not cross between the class means; "
-            'choose another midpoint, such as midpoint="balanced"'
-        )
+            "the densities of the classes do not cross between the class means; choose another ",
+            "midpoint, such as ", Option("midpoint", "balanced"),
+        )  # fmt: skip
     middle = (low + high) / 2
     i = min(turns, key=lambda i: abs((x[i] + x[i + 1]) / 2 - middle))
-    return _root(lead, float(x[i]), float(x[i + 1]))
+    ends = float(x[i]), float(x[i + 1])
+    return float(brentq(lambda x: float(lead(np.array([x]))[0]), *ends, xtol=1e-14))
 
 
 def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
@@ -191,20 +176,14 @@ def kernel_widths(t: Tally) -> list[float]:
     return [max(NARROWEST, silverman(s, w, n)) for w, n in zip(shares, rows, strict=True)]
 
 
-def _root(lead: Callable[[Floats], Floats], low: float, high: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda x: float(lead(np.array([x]))[0]), low, high, xtol=1e-14))
-
-
 def why_not_unit(t: Tally) -> str:
     """Why the scores have no place on [0, 1], or nothing."""
     low, high = t.ends
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
     return (
-        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or pass "
-        f'kind="logit" if they are logits'
+        f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or declare their "
+        f"kind as logit if they are logits"
     )
 
 
@@ -256,7 +235,7 @@ def cell_climbs(t: Tally, midpoint: float) -> tuple[Floats, Floats]:
     return climb, (neg + pos) - climb
 
 
-def row_climbs(y: NDArray[np.bool_], s: Floats, midpoint: float) -> Floats:
+def row_climbs(y: Bools, s: Floats, midpoint: float) -> Floats:
     """The climb of single rows; each runs by the rest.
 
     >>> row_climbs(np.array([True, False]), np.array([0.7, 0.7]), 0.5).round(3)
@@ -265,9 +244,9 @@ def row_climbs(y: NDArray[np.bool_], s: Floats, midpoint: float) -> Floats:
     return np.where(appropriate(y, s, midpoint), s, 1 - s)
 
 
-def appropriate(y: NDArray[np.bool_], s: Floats, midpoint: float) -> NDArray[np.bool_]:
+def appropriate(y: Bools, s: Floats, midpoint: float) -> Bools:
     """Whether each score is high on a positive or low on a negative."""
-    right: NDArray[np.bool_] = (s >= midpoint - HAIR) == y
+    right: Bools = (s >= midpoint - HAIR) == y
     return right
 
 
@@ -285,15 +264,6 @@ def class_sums(t: Tally) -> tuple[float, float]:
     return sum(neg for neg, _ in both), sum(pos for _, pos in both)
 
 
-class _Cells(NamedTuple):
-    """By class (rows: negatives, positives) and cell: weights, ends and sums of the scores on [0, 1]."""
-
-    weight: Floats
-    low: Floats
-    high: Floats
-    sum: Floats
-
-
 def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
     """Between which values the area of the exact tally lies; NaN where its rectangle may be empty.
 
@@ -302,52 +272,36 @@ def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
     >>> [round(x, 3) for x in smooth_bounds(t, midpoint(t))]
     [0.576, 0.778]
     """
-    cells = _cells(t)
-    high, low = cells.low >= m.high - HAIR, cells.high < m.low - HAIR
-    absent = cells.weight == 0
-    sure = (high | low | absent).all(0)
-    # a cell whose classes lie on either side of the midpoint is treated as open
-    sure &= (high | absent).all(0) | (low | absent).all(0)
-    side = (high | absent).all(0)
-    least, most = _climbs(cells, sure, side)
-    inside = _inside(t, cells, sure, side, least, most)
-    total = cells.weight.sum(0)
-    runs = total - most, total - least
+    assert t.coarse is not None
+    weight, (neg_sum, pos_sum) = np.stack([t.neg, t.pos]).astype(np.float64), t.coarse.sum
+    absent = weight == 0
+    low, high = (np.where(absent, 0.0, unit(x, t.kind)) for x in (t.coarse.low, t.coarse.high))
+    # whether all scores of a cell are high, or all low; all others are treated as open
+    side, below = ((x | absent).all(0) for x in (low >= m.high - HAIR, high < m.low - HAIR))
+    sure, total = side | below, weight.sum(0)
+    known = np.where(side, pos_sum + weight[0] - neg_sum, weight[1] - pos_sum + neg_sum)
+    # a row of an open cell may climb by its score or by the rest
+    least = np.where(sure, known, (weight * np.minimum(low, 1 - high)).sum(0))
+    most = np.where(sure, known, (weight * np.maximum(high, 1 - low)).sum(0))
+    inside = _inside(t, weight, low, high, side, known)
+    inside = np.where(sure, inside[0], 0.0), np.where(sure, inside[1], most * (total - least))
     under = [
         float((climb * (run.cumsum() - run)).sum() + within.sum())
-        for climb, run, within in zip((least, most), runs, inside, strict=True)
+        for climb, run, within in zip(
+            (least, most), (total - most, total - least), inside, strict=True
+        )
     ]
-    smallest, largest = _rectangles(float(least.sum()), float(most.sum()), float(total.sum()))
-    if not smallest > 0:
+    # the smallest and the largest rectangle whose sides add up to the total
+    whole, sides = float(total.sum()), (float(least.sum()), float(most.sum()))
+    areas = [x * (whole - x) for x in sides]
+    largest = whole * whole / 4 if sides[0] <= whole / 2 <= sides[1] else max(areas)
+    if not min(areas) > 0:
         return math.nan, math.nan
-    return max(0.0, under[0] / largest), min(1.0, under[1] / smallest)
-
-
-def _cells(t: Tally) -> _Cells:
-    assert t.coarse is not None
-    low, high = (unit(x, t.kind) for x in (t.coarse.low, t.coarse.high))
-    return _Cells(np.stack([t.neg, t.pos]).astype(np.float64), low, high, t.coarse.sum)
-
-
-def _climbs(c: _Cells, sure: NDArray[np.bool_], side: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """The least and the most that each cell climbs; the same where all its scores are on one side."""
-    neg, pos = c.sum
-    known = np.where(side, pos + c.weight[0] - neg, c.weight[1] - pos + neg)
-    used = c.weight > 0
-    ends = np.where(used, c.low, 0.0), np.where(used, c.high, 0.0)
-    # a row may climb by its score or by the rest
-    least = (c.weight * np.minimum(ends[0], 1 - ends[1])).sum(0)
-    most = (c.weight * np.maximum(ends[1], 1 - ends[0])).sum(0)
-    return np.where(sure, known, least), np.where(sure, known, most)
+    return max(0.0, under[0] / largest), min(1.0, under[1] / min(areas))
 
 
 def _inside(
-    t: Tally,
-    c: _Cells,
-    sure: NDArray[np.bool_],
-    side: NDArray[np.bool_],
-    least: Floats,
-    most: Floats,
+    t: Tally, weight: Floats, low: Floats, high: Floats, side: Bools, climb: Floats
 ) -> tuple[Floats, Floats]:
     """Between which values the area within each cell lies, in units of climb x run.
 
@@ -356,28 +310,14 @@ def _inside(
     no more than their distance; for a positive and a negative it is s + s' - 1, whose sign depends on
     which of them is higher.
     """
-    (neg, pos), (neg_sum, pos_sum) = c.weight, c.sum
-    used = c.weight > 0
-    low, high = np.where(used, c.low, 0.0), np.where(used, c.high, 0.0)
-    apart = c.weight**2 * (high - low) / 8
-    direction = np.where(side, 1.0, -1.0)
+    assert t.coarse is not None
+    (neg, pos), (neg_sum, pos_sum) = weight, t.coarse.sum
+    apart = weight**2 * (high - low) / 8
     above, below = np.where(side, apart[1], apart[0]), np.where(side, apart[0], apart[1])
     order = order_within(t)
-    sign = np.where(tied_within(t), 0, order)
-    known = direction * sign * (neg * pos_sum + pos * neg_sum - neg * pos) / 2
+    sign = np.where(side, 1.0, -1.0) * np.where(tied_within(t), 0, order)
+    known = sign * (neg * pos_sum + pos * neg_sum - neg * pos) / 2
     reach = neg * pos * np.maximum(abs(low.sum(0) - 1), abs(high.sum(0) - 1)) / 2
     cross_low, cross_high = (np.where(order == 0, way * reach, known) for way in (-1, 1))
-    climb, run = least, c.weight.sum(0) - least
-    half = climb * run / 2
-    open_high = most * (c.weight.sum(0) - least)
-    return (
-        np.where(sure, np.maximum(half - below + cross_low, 0.0), 0.0),
-        np.where(sure, half + above + cross_high, open_high),
-    )
-
-
-def _rectangles(least: float, most: float, total: float) -> tuple[float, float]:
-    """The smallest and the largest rectangle whose sides add up to the total."""
-    ends = least * (total - least), most * (total - most)
-    inside = least <= total / 2 <= most
-    return min(ends), total * total / 4 if inside else max(ends)
+    half = climb * (neg + pos - climb) / 2
+    return np.maximum(half - below + cross_low, 0.0), half + above + cross_high

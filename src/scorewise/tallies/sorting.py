@@ -219,7 +219,7 @@ def runs(mass: Any, most: int) -> NDArray[np.int64]:
 def mass_index(mass: Any, many: int) -> Ints:
     """In which of so many parts of equal mass each cell has its middle."""
     upto = mass.cumsum()
-    # sums of weights may fall a hair below an edge that they reach
+    # sums of weights may fall slightly below an edge that they reach
     place = (2 * upto - mass) * many / (2 * upto[-1]) + 1e-9
     index: Ints = np.minimum(place.astype(np.int64), many - 1)
     return index

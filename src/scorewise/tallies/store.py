@@ -1,4 +1,4 @@
-"""Tallies as files: one small Parquet file, with version, origin and a seal in its metadata.
+"""Tallies as files: one small Parquet file, with version, origin and a seal; and what no tally can be.
 
 A tally of two classes is a row for each cell; that of several classes one row of lists.
 """
@@ -8,61 +8,90 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorewise.columns.classes import numbered
+from scorewise.columns import Kind
+from scorewise.columns.classes import ClassKind, numbered
 from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
-from scorewise.tallies.coarse import Coarse, Origin
+from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.joint import Joint, Marks
-from scorewise.tallies.losses import Moments
+from scorewise.tallies.joint import JOINT, MARKS, MOST, Joint, Marks
+from scorewise.tallies.losses import CLASS_LOSSES, CLIP, LOSSES, Moments, charges, unit
+from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
-from scorewise.tallies.validity import fault
 from scorewise.writing import write as put
 
 Stored = dict[str, Any]
+_SLACK = 1e-6  # relative; far above what rounding leaves in sums of a billion rows
+_MOST = float(np.finfo(np.float64).max)
+_LOG_OF_LEAST = 745.0  # log loss of the smallest float above 0
+_LARGEST = {
+    "log": math.inf, "log clipped": -math.log(CLIP), "brier": 2.0, "spherical": 1.0, "ranked": 1.0
+}  # fmt: skip
 Made = TypeVar("Made", Tally, ClassTally)
 _VERSION = 2
+_UNREADABLE = (OSError, ValueError, RecursionError, IndexError)
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
-_KEY = "scorewise.tally"
+_KEYS = {False: "scorewise.tally", True: "scorewise.class_tally"}  # of several classes?
 _SIDES = ("neg", "pos")
-_CLASS_KEY = "scorewise.class_tally"
+_ENDS = ("low", "high", "sum")
 _TALLY = ("score", "neg", "pos", "neg2", "pos2")
-_MARKS = ("score", "true", "weight", "weight2")
-_JOINT = ("scores", "y", "weight", "weight2")
 
 
-def write(
-    t: Tally | ClassTally, columns: Stored, key: str, about: Stored, path: str | Path
-) -> None:
-    """Write the columns of a tally that can be read again; of several classes, as lists in one row."""
+def save(t: Tally | ClassTally, path: str | Path) -> None:
+    """Write the tally, if it is one that can be read again; of several classes, as lists in one row."""
     import polars as pl
 
     if wrong := fault(t):
         raise BadInput(f"the tally cannot be saved: {wrong}")
-    lists = isinstance(t, ClassTally)  # whose columns have different lengths
-
+    several = isinstance(t, ClassTally)  # whose columns have different lengths
+    columns, about = _class_columns(t) if isinstance(t, ClassTally) else _columns(t)
     series = [pl.Series(name, values) for name, values in columns.items()]
     text = json.dumps({"version": _VERSION, **about})
-    frame, buffer = pl.DataFrame([s.implode() if lists else s for s in series]), io.BytesIO()
-    frame.write_parquet(buffer, metadata={key: text, _SEAL: _OPEN})
+    frame, buffer = pl.DataFrame([s.implode() if several else s for s in series]), io.BytesIO()
+    frame.write_parquet(buffer, metadata={_KEYS[several]: text, _SEAL: _OPEN})
     data = bytearray(buffer.getbuffer())
     place, made = _sealed(data)
     data[place] = made
     put(path, bytes(data))
 
 
-def read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
+def load(path: Path) -> Tally:
+    """Read a tally, refusing what is not one, is damaged or comes from another version."""
+    return _loaded(path, _KEYS[False], "read it with sw.tally", _built)
+
+
+def load_classes(path: Path) -> ClassTally:
+    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
+    return _loaded(path, _KEYS[True], "make it with ClassTally.of and save", _built_classes)
+
+
+def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
+    about, column = _read(path, key, instead)
+    try:
+        t = built(about, column)
+        wrong = fault(t)
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+        wrong = "something in it is missing or wrong; make it anew"
+        raise BadInput(f"{path.name} is not a valid tally: {wrong}") from e
+    if wrong:
+        raise BadInput(f"{path.name} is not a valid tally: {wrong}")
+    return t
+
+
+def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     """What the file says of itself, and its columns; `instead` is the way out if it is another file.
 
     The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
@@ -83,14 +112,7 @@ def read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     try:
         metadata = pl.read_parquet_metadata(io.BytesIO(data))
         about: Any = json.loads(metadata[key]) if key in metadata else None
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        ValueError,
-        RecursionError,
-        IndexError,
-    ) as e:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *_UNREADABLE) as e:
         raise damaged from e
     if key not in metadata:
         raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
@@ -115,41 +137,16 @@ def _sealed(data: bytearray) -> tuple[slice, bytes]:
     return place, hashlib.sha256(data).hexdigest().encode()
 
 
-def invalid(path: Path, reason: str) -> BadInput:
-    """The error of a file whose content cannot be a tally's."""
-    return BadInput(f"{path.name} is not a valid tally: {reason}")
-
-
-def save(t: Tally, path: str | Path) -> None:
-    """Write the tally, if it is one that can be read again."""
-    columns: Stored = {"score": t.score, "neg": t.neg, "pos": t.pos}
-    if t.weighted:
-        columns |= {"neg2": t.neg2, "pos2": t.pos2}
+def _columns(t: Tally) -> tuple[Stored, Stored]:
+    """The columns of a tally, and what else is to be known of it."""
+    columns = {name: getattr(t, name) for name in (_TALLY if t.weighted else _TALLY[:3])}
     about: Stored = {"kind": t.kind, "origin": asdict(t.origin)}
     if t.coarse is not None:
         columns["cell"] = t.coarse.cell
         for k, side in enumerate(_SIDES):
-            parts = {"low": t.coarse.low, "high": t.coarse.high, "sum": t.coarse.sum}
-            columns |= {f"{side}_{name}": v[k] for name, v in parts.items()}
+            columns |= {f"{side}_{name}": getattr(t.coarse, name)[k] for name in _ENDS}
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
-    write(t, columns, _KEY, about, path)
-
-
-def load(path: Path) -> Tally:
-    """Read a tally, refusing what is not one, is damaged or comes from another version."""
-    return _loaded(path, _KEY, "read it with sw.tally", _built)
-
-
-def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
-    about, column = read(path, key, instead)
-    try:
-        t = built(about, column)
-        wrong = fault(t)
-    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
-        raise invalid(path, "something in it is missing or wrong; make it anew") from e
-    if wrong:
-        raise invalid(path, wrong)
-    return t
+    return columns, about
 
 
 def _built(about: Stored, column: Stored) -> Tally:
@@ -158,11 +155,18 @@ def _built(about: Stored, column: Stored) -> Tally:
     neg, pos = column["neg"], column["pos"]
     counted = neg.dtype.kind == "i"  # counts are their own squares, and are kept once
     neg2, pos2 = (neg, pos) if counted else (column["neg2"], column["pos2"])
-    origin, coarse = restored_origin(about["origin"]), _coarse(about, column)
-    return Tally(column["score"], neg, pos, neg2, pos2, about["kind"], origin, coarse)
+    coarse = None
+    if "grid" in about:
+        ends = (np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in _ENDS)
+        low, high, total = ends
+        losses = {loss: (a, b) for loss, (a, b) in _losses(about["losses"]).items()}
+        coarse = Coarse(about["grid"], column["cell"], low, high, total, losses)
+    return Tally(
+        column["score"], neg, pos, neg2, pos2, about["kind"], _origin(about["origin"]), coarse
+    )
 
 
-def restored_origin(stored: Stored) -> Origin:
+def _origin(stored: Stored) -> Origin:
     """The origin as it was stored, refused where a part of it is of another type."""
     origin = Origin(**{**stored, "sources": tuple(stored["sources"])})
     counts = origin.negatives, origin.positives, origin.dropped
@@ -175,41 +179,28 @@ def restored_origin(stored: Stored) -> Origin:
     return origin
 
 
-def _coarse(about: Stored, column: Stored) -> Coarse | None:
-    if "grid" not in about:
-        return None
-    low, high, total = (
-        np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in ("low", "high", "sum")
-    )
-    losses = {
-        k: (restored_moments(neg), restored_moments(pos))
-        for k, (neg, pos) in about["losses"].items()
-    }
-    return Coarse(about["grid"], column["cell"], low, high, total, losses)
-
-
-def restored_moments(sums: list[Any]) -> Moments:
-    """Moments as they were stored."""
-    if not all(type(n) in (int, float) for n in sums):
+def _losses(stored: Stored) -> Any:
+    """The moments of each loss by class, as they were stored."""
+    if not all(type(n) in (int, float) for sums in stored.values() for m in sums for n in m):
         raise TypeError
-    return Moments(*sums)
+    return {loss: tuple(Moments(*m) for m in sums) for loss, sums in stored.items()}
 
 
-def save_classes(t: ClassTally, path: str | Path) -> None:
-    """Write the tally, if it is one that can be read again."""
+def _class_columns(t: ClassTally) -> tuple[Stored, Stored]:
+    """The same of several classes, part by part."""
     parts: dict[str, tuple[Any, tuple[str, ...]]] = {
         "confusion": (t.confusion, ("weight", "weight2")),
         "top": (t.top, _TALLY),
         "ranked": (t.ranked, _TALLY),
     }
-    parts |= {f"class {c}": (marks, _MARKS) for c, marks in enumerate(t.each)}
+    parts |= {f"class {c}": (marks, MARKS) for c, marks in enumerate(t.each)}
     about: Stored = {
         "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
         "ordered": t.ordered,
         "tallies": {n: [parts[n][0].kind, asdict(parts[n][0].origin)] for n in ("top", "ranked")},
     }  # fmt: skip
     if t.joint is not None:
-        parts["joint"] = (t.joint, _JOINT)
+        parts["joint"] = (t.joint, JOINT)
         about["joint"] = [float(t.joint.total), float(t.joint.total2)]
     columns = {
         f"{name}: {field}": np.ravel(getattr(part, field))
@@ -218,71 +209,236 @@ def save_classes(t: ClassTally, path: str | Path) -> None:
         # counts are their own squares, and are kept once
         if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
     }
-    write(t, columns, _CLASS_KEY, about, path)
-
-
-def load_classes(path: Path) -> ClassTally:
-    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
-    return _loaded(path, _CLASS_KEY, "make it with ClassTally.of and save", _built_classes)
+    return columns, about
 
 
 def _built_classes(about: Stored, column: Stored) -> ClassTally:
     classes, k = tuple(about["classes"]), len(about["classes"])
     if not all(isinstance(c, str) for c in classes):
         raise TypeError
-    table = [_weights(column, "confusion", f).reshape(k, k) for f in ("weight", "weight2")]
+
+    def weights(part: str, *fields: str) -> list[Any]:
+        """Columns of weights; that of squares is the weights themselves where they are counts."""
+        plain = [column[f"{part}: {field.removesuffix('2')}"] for field in fields]
+        pairs = zip(plain, fields, strict=True)
+        return [w if w.dtype.kind == "i" else column[f"{part}: {field}"] for w, field in pairs]
+
+    def scores(name: str) -> Any:
+        return column[name].astype(np.float64, copy=False)
+
+    def codes(name: str) -> Any:
+        found = column[name].astype(np.int64, copy=False)
+        if not np.array_equal(found, column[name]):
+            raise ValueError
+        return found
+
+    def tally(part: str) -> Tally:
+        kind, origin = about["tallies"][part]
+        neg, pos, neg2, pos2 = weights(part, *_TALLY[1:])
+        return Tally(scores(f"{part}: score"), neg, pos, neg2, pos2, kind, _origin(origin))
+
     each: tuple[Marks, ...] = ()
     if "class 0: score" in column:
-        each = tuple(_marks(column, f"class {c}") for c in range(k))
+        parts = [f"class {c}" for c in range(k)]
+        each = tuple(
+            Marks(scores(f"{x}: score"), codes(f"{x}: true"), *weights(x, "weight", "weight2"))
+            for x in parts
+        )
+    joint = None
+    if "joint" in about:
+        total, total2 = about["joint"]
+        if type(total) is not float or type(total2) is not float:
+            raise TypeError
+        w, w2 = weights("joint", "weight", "weight2")
+        rows = scores("joint: scores").reshape(-1, k), codes("joint: y")
+        joint = Joint.of(*rows, w, w2, totals=(total, total2))
+    w, w2 = (x.reshape(k, k) for x in weights("confusion", "weight", "weight2"))
     return ClassTally(
-        classes, about["kind"], Confusion(table[0], table[1], classes),
-        _tally(about, column, "top"), _tally(about, column, "ranked"), each,
-        _losses(about), _joint(about, column, k), str(about["rule"]),
+        classes, about["kind"], Confusion(w, w2, classes), tally("top"), tally("ranked"), each,
+        None if about["losses"] is None else _losses(about["losses"]), joint, str(about["rule"]),
         bool(about.get("ordered", numbered(classes))),
     )  # fmt: skip
 
 
-def _weights(column: Stored, part: str, field: str) -> Any:
-    """A column of weights; that of squares is the weights themselves where they are counts."""
-    weights = column[f"{part}: {field.removesuffix('2')}"]
-    return weights if weights.dtype.kind == "i" else column[f"{part}: {field}"]
+# What contradicts itself in a tally: asked before one is saved, and of one that was read from a file.
 
 
-def _scores(column: Stored, name: str) -> Any:
-    return column[name].astype(np.float64, copy=False)
+def fault(t: Tally | ClassTally) -> str:
+    """What contradicts itself in a tally, in words; nothing where all is well.
+
+    >>> fault(Tally.of([0, 1], [0.1, 0.2]))
+    ''
+    >>> one = np.array([1, 0])
+    >>> fault(Tally(np.array([2.0, 8.0]), one, one, one, one, "probability"))
+    'probabilities must lie in [0, 1]'
+    """
+    found = _of_classes(t) if isinstance(t, ClassTally) else _of_tally(t)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores are infinite
+        return next(found, "")
 
 
-def _codes(column: Stored, name: str) -> Any:
-    codes = column[name].astype(np.int64, copy=False)
-    if not np.array_equal(codes, column[name]):
-        raise ValueError
-    return codes
+def _of_tally(t: Tally) -> Iterator[str]:
+    """Each finding may rely on those before it being absent; comparisons are such that NaN fails."""
+    sides = ((t.neg, t.neg2, t.origin.negatives), (t.pos, t.pos2, t.origin.positives))
+    if t.kind not in get_args(Kind):
+        yield f"{t.kind!r} is no kind of score"
+    weights = t.neg, t.pos, t.neg2, t.pos2
+    if {x.shape for x in (t.score, *weights)} != {(len(t.score),)}:
+        yield "columns must have the same length"
+    if len({x.dtype.kind for x in weights}) > 1:
+        yield "there must be counts of both classes, or weights of both"
+    if not (t.score[1:] > t.score[:-1]).all() or not _within(t.score, -_MOST, _MOST):
+        yield "scores must be finite and increase"
+    if t.kind == "probability" and not _within(t.score, 0, 1):
+        yield "probabilities must lie in [0, 1]"
+    for w, w2, rows in sides:
+        yield from _of_weights(w, w2, rows)
+    if t.coarse is not None:
+        yield from _of_coarse(t, t.coarse)
 
 
-def _tally(about: Stored, column: Stored, part: str) -> Tally:
-    kind, origin = about["tallies"][part]
-    neg, pos, neg2, pos2 = (_weights(column, part, field) for field in _TALLY[1:])
-    score = _scores(column, f"{part}: score")
-    return Tally(score, neg, pos, neg2, pos2, kind, restored_origin(origin))
+def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
+    """Counts add up to the rows; of weights, the squares fit them and so many rows."""
+    if not all(_within(x, 0, _MOST) for x in (w, w2)):
+        yield "weights must be finite and 0 or more"
+    if w.dtype.kind == "i":
+        if w.sum() != rows or not (w2 is w or np.array_equal(w, w2)):
+            yield "counts must add up to the number of rows"
+        return
+    # squares of n weights add up to at most the square of their sum, and to at least the n-th part of it;
+    # the number of rows may be an effective one, which is rounded
+    if not (w2 <= w * w * (1 + _SLACK)).all():
+        yield "squared weights must fit the weights"
+    if not w.sum() ** 2 <= 1.5 * rows * w2.sum() * (1 + _SLACK) or rows >= 2**63:
+        yield "weights must fit the number of rows"
 
 
-def _marks(column: Stored, part: str) -> Marks:
-    w, w2 = _weights(column, part, "weight"), _weights(column, part, "weight2")
-    return Marks(_scores(column, f"{part}: score"), _codes(column, f"{part}: true"), w, w2)
+def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
+    if c.grid not in get_args(Grid) or c.cell.dtype.kind != "i":
+        yield "the cells must be those of a known grid"
+    wanted = set() if t.kind == "score" else set(LOSSES)
+    if set(c.losses) != wanted:
+        yield "the losses must be those of the kind of score"
+    if not {x.shape for x in (c.low, c.high, c.sum)} == {(2, len(c.cell))} == {(2, len(t.score))}:
+        yield "columns must have the same length"
+    for k in (0, 1):
+        yield from _of_side(t, c, k)
+    size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))
+    near = max(1e-9, float(np.finfo(t.score.dtype).eps))  # scores of 32 bits have seven digits
+    centred = (np.abs(c.middle - t.score) <= near * size).all()
+    if not (np.diff(c.cell) > 0).all() or not centred:
+        yield "the cells must increase, and their scores lie in their middle"
 
 
-def _losses(about: Stored) -> Any:
-    if about["losses"] is None:
-        return None
-    return {k: tuple(restored_moments(m) for m in sums) for k, sums in about["losses"].items()}
+def _of_side(t: Tally, c: Coarse, k: int) -> Iterator[str]:
+    """The negatives (0) or the positives (1) of a coarse tally."""
+    sides: Any = ((t.neg, t.neg2), (t.pos, t.pos2))
+    here = sides[k][0] > 0
+    w, w2, low, high, total = (x[here] for x in (*sides[k], c.low[k], c.high[k], c.sum[k]))
+    none = (c.low[k][~here] == np.inf).all() and (c.high[k][~here] == -np.inf).all()
+    first, last = (0, 1) if t.kind == "probability" else (-_MOST, _MOST)
+    if not none or not ((first <= low) & (low <= high) & (high <= last)).all():
+        yield "the ends of each cell must be scores, and the lower below the upper"
+    if not all(np.array_equal(cell_of(end, c.grid), c.cell[here]) for end in (low, high)):
+        yield "the ends of each cell must lie in it"
+    inside = _between(total, w * unit(low, t.kind), w * unit(high, t.kind))
+    if not inside or c.sum[k][~here].any():
+        yield "the sum of the scores of a cell must lie between its ends"
+    for loss, moments in c.losses.items():
+        on = charges(low, t.kind, loss)[k], charges(high, t.kind, loss)[k]
+        least, most = np.minimum(*on), np.maximum(*on)
+        endless = ~np.isfinite(most)  # infinite losses are left out of the sums
+        least, most = np.where(endless, 0, least), np.where(endless, _LOG_OF_LEAST, most)
+        sums = ((w, 1), (w2, 1), (w2, 2))
+        if not all(
+            _between(np.array(m), (x * least**power).sum(), (x * most**power).sum())
+            for m, (x, power) in zip(moments[k], sums, strict=True)
+        ):
+            yield "the losses must fit the scores"
 
 
-def _joint(about: Stored, column: Stored, k: int) -> Joint | None:
-    if "joint" not in about:
-        return None
-    total, total2 = about["joint"]
-    if type(total) is not float or type(total2) is not float:
-        raise TypeError
-    scores, y = _scores(column, "joint: scores").reshape(-1, k), _codes(column, "joint: y")
-    w, w2 = _weights(column, "joint", "weight"), _weights(column, "joint", "weight2")
-    return Joint.of(scores, y, w, w2, totals=(total, total2))
+def _of_classes(t: ClassTally) -> Iterator[str]:
+    k, w, w2 = len(t.classes), t.confusion.weight, t.confusion.weight2
+    if t.kind not in get_args(ClassKind) or len(set(t.classes)) < max(k, 2):
+        yield "there must be two different classes or more, and a known kind of score"
+    if not w.shape == w2.shape == (k, k) or t.confusion.classes != t.classes:
+        yield "there must be a decision for each class"
+    yield from _of_weights(w.ravel(), w2.ravel(), t.rows)
+    for part in (t.top, t.ranked):
+        yield from _of_tally(part)
+        sums = part.positives, part.squares[1], part.negatives + part.positives, sum(part.squares)
+        near = _near(sums, (w.trace(), w2.trace(), w.sum(), w2.sum()))
+        if not near or part.origin.rows != t.rows:
+            yield "the confidence must be that of the decisions"
+    if len(t.each) not in (0, k) or any(x is not None for x in (t.losses, t.joint)) > bool(t.each):
+        yield "there must be scores of each class, or of none"
+    for marks in t.each:
+        yield from _of_marks(marks, t)
+    yield from _of_class_losses(t)
+    yield from _of_joint(t)
+
+
+def _of_marks(marks: Any, t: ClassTally) -> Iterator[str]:
+    score, true, k = marks.score, marks.true, len(t.classes)
+    if {x.shape for x in (score, true, marks.weight, marks.weight2)} != {(len(score),)}:
+        yield "columns must have the same length"
+    if not _within(score, 0, 1) or not _within(true, 0, k - 1):
+        yield "probabilities must lie in [0, 1], and classes be known"
+    up = np.diff(score)
+    if not ((up > 0) | ((up == 0) & (np.diff(true) > 0))).all():
+        yield "probabilities must increase"
+    for w, total in ((marks.weight, t.weight), (marks.weight2, t.weight2)):
+        if not (w >= 0).all() or not _near(np.bincount(true, w, k), total):
+            yield "each class must have the same weight in all parts"
+
+
+def _of_class_losses(t: ClassTally) -> Iterator[str]:
+    if t.losses is None:
+        return
+    many = {len(sums) for sums in t.losses.values()}
+    if set(t.losses) != set(CLASS_LOSSES) or many != {len(t.classes)}:
+        yield "there must be the sums of each loss for each class"
+    for loss, sums in t.losses.items():
+        # the probabilities of a row may add up to a little more than 1
+        most = 1.1 * _LARGEST[loss]
+        for m, w, w2 in zip(sums, t.weight.tolist(), t.weight2.tolist(), strict=True):
+            # of no weight nothing, however large a loss may be
+            if not all(
+                0 <= x <= (many and many * most)
+                for x, many in zip(m, (w, w2, m.square), strict=True)
+            ):
+                yield "the losses must fit the weights"
+
+
+def _of_joint(t: ClassTally) -> Iterator[str]:
+    j = t.joint
+    if j is None:
+        return
+    if not len(j.scores) == len(j.y) == len(j.weight) == len(j.weight2) <= MOST:
+        yield "columns must have the same length"
+    known = np.isfinite(j.scores).all() and _within(j.y, 0, len(t.classes) - 1)
+    if not known or (t.kind == "probability" and not _within(j.scores, 0, 1)):
+        yield "scores must be finite, probabilities lie in [0, 1], and classes be known"
+    if not all((w >= 0).all() for w in (j.weight, j.weight2)):
+        yield "weights must be finite and 0 or more"
+    sums = j.weight.sum(), j.weight2.sum()
+    whole = t.weight.sum(), t.weight2.sum()
+    if not _near((j.total, j.total2), whole) or (len(j.y) < MOST and not _near(sums, whole)):
+        yield "the rows must have the weight of the whole"
+    if not all(a <= b * (1 + _SLACK) for a, b in zip(sums, whole, strict=True)):
+        yield "a sample of rows cannot weigh more than all"
+
+
+def _within(x: NDArray[Any], low: float, high: float) -> bool:
+    # the least and the largest of numbers with NaN among them are NaN, which fails
+    return not x.size or (float(x.min()) >= low and float(x.max()) <= high)
+
+
+def _between(x: NDArray[Any], low: Any, high: Any) -> bool:
+    """Whether numbers lie between others, but for rounding."""
+    slack = _SLACK * np.maximum(np.abs(low), np.abs(high))
+    return bool((((low - slack <= x) | (x == low)) & ((x <= high + slack) | (x == high))).all())
+
+
+def _near(a: Any, b: Any) -> bool:
+    return bool(np.allclose(a, b, rtol=_SLACK, atol=0))

@@ -11,13 +11,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.columns import Kind, Missing, Rows, take
-from scorewise.columns.classes import only_column, positive_column
-from scorewise.tallies.coarse import Coarse, Grid, Origin, coarsen, merge, pool
-from scorewise.tallies.confusion import Confusion, Cut, confusion, cut
-from scorewise.tallies.sorting import Numbers, count_cells, sum_cells
+from scorewise.columns.classes import ClassRows, DecidedRows, only_column, positive_column
+from scorewise.errors import BadInput, Option
+from scorewise.tallies import coarse as cells
+from scorewise.tallies.coarse import Coarse, Grid, Origin
+from scorewise.tallies.confusion import Confusion, Cut, on_their_scale
+from scorewise.tallies.losses import LOSSES, expit, unit
+from scorewise.tallies.sorting import (
+    AnyFloats,
+    Numbers,
+    add_runs,
+    count_cells,
+    first_of_runs,
+    sum_cells,
+)
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
 _COLUMNS = ("neg", "pos", "neg2", "pos2")
@@ -26,7 +36,7 @@ _COLUMNS = ("neg", "pos", "neg2", "pos2")
 class Block(NamedTuple):
     """Neighbouring cells of a tally, and the weight of each class below and above them."""
 
-    score: NDArray[np.floating]
+    score: AnyFloats
     neg: Numbers
     pos: Numbers
     neg2: Numbers
@@ -51,7 +61,7 @@ class Tally:
     True
     """
 
-    score: NDArray[np.floating]
+    score: AnyFloats
     neg: Numbers
     pos: Numbers
     neg2: Numbers
@@ -108,34 +118,26 @@ class Tally:
     @classmethod
     def of_rows(cls, rows: Rows, name: str, sources: tuple[str, ...] = ()) -> Tally:
         """The tally of one column of scores among checked rows."""
-        s, y = rows.scores[name], rows.y
-        times: Any = 1 if rows.count is None else rows.count
-        if rows.weight is None and rows.count is None:
+        labels = rows.labels
+        classes = {"positive": labels.positive, "negative": labels.negative, "rule": labels.rule}
+        origin = origin_of(rows, name, sources, **classes)
+        return cls.of_labels(rows.y, rows.scores[name], rows, rows.kinds[name], origin)
+
+    @classmethod
+    def of_labels(
+        cls, y: Bools, s: Any, rows: Rows | ClassRows | DecidedRows, kind: Kind, origin: Origin
+    ) -> Tally:
+        """The tally of labels and scores with the weights of checked rows."""
+        w, w2 = masses(rows)
+        positives = int(y.sum() if rows.count is None else rows.count[y].sum())
+        total = len(y) if rows.count is None else int(rows.count.sum())
+        origin = replace(origin, negatives=total - positives, positives=positives)
+        if w is None:
             score, neg, pos = count_cells(y, s)
-            neg2, pos2 = neg, pos
-        else:
-            w = times * (1 if rows.weight is None else rows.weight)
-            columns = [np.where(y, 0, w), np.where(y, w, 0)]
-            if rows.weight is not None:
-                w2 = w * rows.weight
-                columns += [np.where(y, 0, w2), np.where(y, w2, 0)]
-            kept = w > 0
-            score, sums = sum_cells(s[kept], np.stack(columns)[:, kept])
-            (neg, pos), (neg2, pos2) = sums[:2], sums[-2:]
-        positives = int(y.sum() if rows.count is None else times[y].sum())
-        origin = Origin(
-            label=rows.names.label,
-            score=name,
-            weight=None if rows.weight is None else rows.names.weight,
-            positive=rows.labels.positive,
-            negative=rows.labels.negative,
-            rule=rows.labels.rule,
-            negatives=(len(y) if rows.count is None else int(times.sum())) - positives,
-            positives=positives,
-            dropped=rows.dropped,
-            sources=sources,
-        )
-        return cls(score, neg, pos, neg2, pos2, rows.kinds[name], origin)
+            return cls(score, neg, pos, neg, pos, kind, origin)
+        columns = [np.where(y == up, c, 0) for c in ((w,) if w2 is w else (w, w2)) for up in (0, 1)]
+        score, sums = sum_cells(s[w > 0], np.stack(columns)[:, w > 0])
+        return cls(score, sums[0], sums[1], sums[-2], sums[-1], kind, origin)
 
     @classmethod
     def empty(cls) -> Tally:
@@ -185,7 +187,11 @@ class Tally:
     @property
     def why_not_ranked(self) -> str:
         """Why no order can be judged, or nothing."""
-        return _why_absent(self.negatives, self.positives)
+        if not self.negatives and not self.positives:
+            return "no rows"
+        return (
+            "no positives" if not self.positives else "no negatives" if not self.negatives else ""
+        )
 
     def blocks(self) -> Iterator[Block]:
         """The cells from the lowest score up, in blocks that fit a core's cache."""
@@ -214,7 +220,7 @@ class Tally:
 
         For variances and replicates, which need no more cells than that; never for values.
         """
-        return pool(self, 1 << 16)
+        return cells.pool(self, 1 << 16)
 
     def cut(self, threshold: float) -> Cut:
         """The threshold with the whole interval of scores that gives the same decisions.
@@ -222,7 +228,18 @@ class Tally:
         >>> Tally.of([1, 0, 1], [0.8, 0.3, 0.2]).cut(0.5)
         Cut(threshold=0.5, above=0.3, upto=0.8)
         """
-        return cut(self, threshold)
+        raw = on_their_scale(self, threshold)
+        low = high = self.score
+        if self.coarse is not None:
+            low, high = self.coarse.low.min(0), self.coarse.high.max(0)
+        below, reached = int(np.searchsorted(high, raw)), int(np.searchsorted(low, raw))
+        ends = [-np.inf if not below else high[below - 1], *low[reached:][:1], np.inf][:2]
+        if self.kind == "logit":
+            above, upto = expit(np.array(ends, np.float64)).tolist()
+        else:  # 0.7 rather than 0.699999988 for 32 bits
+            above, upto = (float(str(self.score.dtype.type(x))) for x in ends)
+        # in the precision of the scores the threshold is never above the score that reaches it
+        return Cut(threshold, above, max(upto, threshold))
 
     def confusion(self, threshold: float = 0.5) -> Confusion:
         """Decisions against labels, a row being called positive when its score >= threshold.
@@ -234,21 +251,93 @@ class Tally:
         array([[1, 0],
                [1, 1]])
         """
-        return confusion(self, threshold)
+        raw, names = on_their_scale(self, threshold), (self.origin.negative, self.origin.positive)
+        if self.coarse is None:
+            i = int(np.searchsorted(self.score, raw))
+            columns = (self.neg, self.pos, self.neg2, self.pos2)
+            table = np.array([[w[:i].sum(), w[i:].sum()] for w in columns])
+            return Confusion(table[:2], table[2:], names)
+        w, w2 = np.stack([self.neg, self.pos]), np.stack([self.neg2, self.pos2])
+        # cells that hold the threshold are split in the middle
+        low, high = self.coarse.low, self.coarse.high
+        share = np.where(low >= raw, 1.0, np.where(high < raw, 0.0, 0.5))
+        doubt = ((share == 0.5) * w).sum(1)
+        if not doubt.any():
+            share = share.astype(w.dtype)
+        sides = [np.stack([((1 - share) * v).sum(1), (share * v).sum(1)], 1) for v in (w, w2)]
+        return Confusion(sides[0], sides[1], names, (float(doubt[0]), float(doubt[1])))
 
     def coarsen(self, grid: Grid | None = None) -> Tally:
         """The same on the fixed cells of a grid, small whatever the data.
 
-        The one lossy step. Log loss and Brier stay exact; measures of order get a `bound`.
+        The one lossy step. Log loss and Brier stay exact; measures of order get a `bound`. The grid is
+        the one that suits the kind of score, unless given.
 
         >>> Tally.of([0, 1, 1], [0.1, 0.1000001, 0.7]).coarsen()
         <Tally: 3 rows, 2 positive, on 2 cells (probability)>
         """
-        return coarsen(self, grid)
+        if grid is None:
+            grid = "probability" if self.kind == "probability" else "relative"
+        if self.coarse is not None:
+            if self.coarse.grid != grid:
+                raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
+            return self
+        number = cells.cell_of(self.score, grid)
+        start = first_of_runs(number)
+        s, p = self.score.astype(np.float64), unit(self.score, self.kind)
+        low, high, total = (np.empty((2, len(start))) for _ in range(3))
+        for k, w in enumerate((self.neg, self.pos) if len(start) else ()):
+            low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
+            high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
+            with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
+                total[k] = np.add.reduceat(w * p, start)
+        losses = {} if self.kind == "score" else {x: cells.loss_moments(self, x) for x in LOSSES}
+        coarse = Coarse(grid, number[start], low, high, total, losses)
+        # in the precision of the scores, in which thresholds are compared
+        middle = coarse.middle.astype(self.score.dtype)
+        return replace(cells.pooled_at(self, start), score=middle, coarse=coarse)
 
     def __add__(self, other: Tally) -> Tally:
         """The tally of the rows of both."""
-        return merge(self, other)
+        a, b, origin = self, other, self.origin + other.origin
+        if not len(a.score) or not len(b.score):
+            return replace(a if len(a.score) else b, origin=origin)
+        if a.kind != b.kind and "logit" in (a.kind, b.kind):
+            raise BadInput(
+                f"cannot merge a tally of {a.kind}s with one of {b.kind}s; make both of the same ",
+                Option("kind"),
+            )
+        coarse: Coarse | None = None
+        if known := a.coarse or b.coarse:
+            a, b = a.coarsen(known.grid), b.coarsen(known.grid)
+            assert a.coarse is not None
+            assert b.coarse is not None
+            coarse, at_a, at_b = cells.merge_coarse(a.coarse, b.coarse)
+            score = coarse.middle.astype(np.result_type(a.score, b.score))
+
+            def joined(x: Numbers, y: Numbers) -> Numbers:
+                total = np.zeros(len(score), np.result_type(x, y))
+                total[at_a] += x
+                total[at_b] += y
+                return total
+
+        else:
+            score = np.concatenate((a.score, b.score))
+            # two increasing runs: a stable sort merges them in one pass
+            order = np.argsort(score, kind="stable")
+            start = first_of_runs(score[order])
+            score = score[order][start]
+
+            def joined(x: Numbers, y: Numbers) -> Numbers:
+                total: Numbers = add_runs(np.concatenate((x, y))[order], start)
+                return total
+
+        neg, pos = neg2, pos2 = joined(a.neg, b.neg), joined(a.pos, b.pos)
+        if a.weighted or b.weighted:
+            neg2, pos2 = joined(a.neg2, b.neg2), joined(a.pos2, b.pos2)
+        # probabilities and other scores together are scores
+        kind = a.kind if a.kind == b.kind else "score"
+        return Tally(score, neg, pos, neg2, pos2, kind, origin, coarse)
 
     def __eq__(self, other: object) -> bool:
         """Whether scores, weights, kind and number of rows are the same; no rows are of any kind."""
@@ -286,7 +375,17 @@ class Tally:
         return load(Path(path))
 
 
-def _why_absent(negatives: float, positives: float) -> str:
-    if not negatives and not positives:
-        return "no rows"
-    return "no positives" if not positives else "no negatives" if not negatives else ""
+def masses(rows: Rows | ClassRows | DecidedRows) -> tuple[Any, Any]:
+    """Weight times count of each row, and with the weight squared; none where each row counts once."""
+    if rows.weight is None:
+        return rows.count, rows.count
+    w: Any = rows.weight if rows.count is None else rows.count * rows.weight
+    return w, w * rows.weight
+
+
+def origin_of(
+    rows: Rows | ClassRows | DecidedRows, score: str, sources: tuple[str, ...], **classes: Any
+) -> Origin:
+    """Where checked rows come from."""
+    weight = None if rows.weight is None else rows.names.weight
+    return Origin(rows.names.label, score, weight, **classes, dropped=rows.dropped, sources=sources)

@@ -280,7 +280,7 @@ def smroc(
         return made if len(made) > 1 else next(iter(made.values()))
     if any(name is not None for name in (label, score, learn, encoding)):
         raise BadInput(
-            "label=, score=, learn= and encoding= belong to files and frames; leave them out"
+            "label, score, learn and encoding belong to files and frames; leave them out"
         )
     options["midpoint"] = midpoint
     if isinstance(y, Tally):

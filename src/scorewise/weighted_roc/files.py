@@ -13,7 +13,7 @@ import numpy as np
 from scorewise.checks import check
 from scorewise.columns import Rows, binary_rows
 from scorewise.columns.rows import warn
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def read_source(
         rows, rule = binary_rows(source, **columns), midpoint
     else:
         if midpoint != "mean":
-            raise BadInput("midpoint= and learn= exclude each other; leave out one")
+            raise BadInput(
+                Option("midpoint"), " and ", Option("learn"), " exclude each other; leave out one"
+            )
         other = binary_rows(learn, **columns)
         rule = {name: Tally.of_rows(other, name) for name in other.scores}
         rows = binary_rows(source, **columns)

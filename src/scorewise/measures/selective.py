@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from scorewise.inference.scales import Part, Spread, effective, freedom, limits,
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.extremes import certified
+from scorewise.tallies.coarse import certified
 from scorewise.tallies.sorting import inner
 
 
@@ -34,7 +33,7 @@ def aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     >>> aurc(Tally.of([1, 1, 0, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
     0.089 [0.006, 0.595]
     """
-    return _judged(confident(t), _Area(risk_area, 1.0, _of_area, lambda r, _: r), level)
+    return _judged(t, level, risk_area, _of_area, lambda r, _: r)
 
 
 @measure(group="order", better="low", title="Excess AURC", of="several classes")
@@ -47,10 +46,11 @@ def excess_aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     >>> excess_aurc(Tally.of([1, 0, 1, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
     0.181 [0.009, 0.841]
     """
-    excess = _Area(
-        lambda x: max(0.0, risk_area(x) - best_risk_area(x)), 1.0, _of_excess, lambda r, b: r - b
-    )
-    return _judged(confident(t), excess, level)
+
+    def excess(x: Tally) -> float:
+        return max(0.0, risk_area(x) - best_risk_area(x))
+
+    return _judged(t, level, excess, _of_excess, lambda r, best: r - best)
 
 
 @measure(group="order", better="low", bounds=(0.0, 0.5), title="AUGRC", of="several classes")
@@ -65,41 +65,36 @@ def augrc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     >>> augrc(Tally.of([1, 0, 1, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
     0.139 [0.009, 0.445]
     """
-    return _judged(
-        confident(t), _Area(generalised_area, 0.5, _of_generalised, lambda r, _: r / 2), level
-    )
+    return _judged(t, level, generalised_area, _of_generalised, lambda r, _: r / 2, most=0.5)
 
 
-class _Area(NamedTuple):
-    """An area, the most that it can be, the influence of rows on it, and its value by chance."""
+def _judged(
+    tally: ClassTally | Tally,
+    level: float,
+    area: Callable[[Tally], float],
+    influence: Callable[[Tally], tuple[Floats, Floats]],
+    chance: Callable[[float, float], float],
+    most: float = 1.0,
+) -> Estimate:
+    """An area that is at most so much, by the influence of rows on it.
 
-    value: Callable[[Tally], float]
-    most: float
-    influence: Callable[[Tally], tuple[Floats, Floats]]
-    chance: Callable[[float, float], float]
-
-
-def _judged(t: Tally, area: _Area, level: float) -> Estimate:
+    `chance` gives what meaningless confidence gets, by the error rate and the best area.
+    """
+    t = confident(tally)
     total = t.negatives + t.positives
     if not total:
         return Estimate.undefined("no rows", level)
-    rate = t.negatives / total
-    baseline = area.chance(rate, best_risk_area(t))
-    value, bound = certified(t, lambda x: -area.value(x))
-    share = -value / area.most
-    known = _spread(t.pooled, area.influence)
+    value, bound = certified(t, lambda x: -area(x))
+    share, known = -value / most, _spread(t.pooled, influence)
     if 0 < share < 1 and known.says_something():
-        low, high = limits(share, Spread(known.variance / area.most**2, known.df), level, "logit")
+        low, high = limits(share, Spread(known.variance / most**2, known.df), level, "logit")
         method = "linearised, logit"
     else:
-        wrong2, right2 = t.squares
-        _, low, high = wilson(t.negatives, t.positives, wrong2, right2, level)
-        low, high = min(low, share), max(high, share)
+        _, low, high = wilson(t.negatives, t.positives, *t.squares, level)
         method = "Wilson on the error rate"
-    low, high = max(0.0, low * area.most - bound), min(1.0, high) * area.most + bound
-    return Estimate(
-        share * area.most, low, min(high, area.most), level, method, "", bound, baseline
-    )
+    ends = share * most, low * most, min(1.0, high) * most
+    baseline = chance(t.negatives / total, best_risk_area(t))
+    return Estimate.within((0.0, most), *ends, level, method, bound=bound, baseline=baseline)
 
 
 def _spread(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Spread:
@@ -152,11 +147,9 @@ def _of_generalised(t: Tally) -> tuple[Floats, Floats]:
 
 def _down(w: Floats) -> Floats:
     """The sum from the highest score down to each cell."""
-    total: Floats = w[::-1].cumsum()[::-1]
-    return total
+    return np.asarray(w[::-1].cumsum()[::-1])
 
 
 def _below(w: Floats) -> Floats:
     """The sum over all cells below each."""
-    total: Floats = w.cumsum() - w
-    return total
+    return np.asarray(w.cumsum() - w)

@@ -1,1 +1,0 @@
-"""Measures of several classes: functions of a `ClassTally`."""
