@@ -39,6 +39,7 @@ class Command:
     `verb` is "module:function", imported when the command is called; `arguments` are the parameters that
     are given by place, the first one unless said; `without` are parameters that make sense in Python only.
     `texts` are help texts that differ from those in the table of options, also with another metavar.
+    `brief` says that it shows a first screen, and all it knows with --all.
     """
 
     verb: str
@@ -48,6 +49,7 @@ class Command:
     without: tuple[str, ...] = ()
     texts: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
     outputs: Mapping[str, Output] = field(default_factory=dict)
+    brief: bool = False
 
     def function(self) -> Callable[..., None]:
         """What typer makes the command of: options, their types and defaults are those of the verb."""
@@ -56,6 +58,7 @@ class Command:
         forms = ["json", *(form for form in RENDERERS if form != "text")] if self.written else []
         paths = [name for name in (*self.outputs, *forms) if name not in given]
         parameters = [p for p in given.values() if p.name not in self.without]
+        parameters += [_parameter("all", bool, False)] if self.brief else []
         parameters += [_parameter(name, str | None, None) for name in paths]
         fields = {
             p.name: _argument(p, self._shown(p.name, ARGUMENTS.get(p.name, FILES)))
@@ -98,6 +101,7 @@ class Command:
         paths = {name: values.get(name) for name in self.outputs}
         endings = {name: known.endings for name, known in self.outputs.items()}
         output.check_outputs(files, {**paths, **forms}, endings)
+        every = values.pop("all", True)
         mine = {*arguments, *(name for name, made in self.outputs.items() if made.make)}
         options = {name: value for name, value in values.items() if name not in mine}
         with output.working(files):
@@ -107,7 +111,8 @@ class Command:
             output.tell_written(paths, result.rows)
             return
         with output.working(files):
-            doc = result.document()
+            doc = result.document() if every else result.brief()
+            json = {"json": result.document()} if forms["json"] and not every else {}
             made = {
                 path: imported(self.outputs[name].make)(result, Path(path).suffix.lower())
                 for name, path in paths.items()
@@ -117,7 +122,7 @@ class Command:
             output.tell_parts(doc)
         output.tell_notes(result)
         output.tell_positive(doc)
-        output.deliver(doc, forms, made)
+        output.deliver(doc, forms, made, json)
 
 
 class Field(NamedTuple):
@@ -193,8 +198,10 @@ def imported(place: str) -> Any:
 COMMANDS = {
     "evaluate": Command(
         verb="scorewise.evaluation:evaluate",
-        summary="Print every measure of the scores in FILE with its interval.",
-        help="""Print every measure of the scores in FILE with its interval.
+        summary="Say how good the scores in FILE are, and in what.",
+        help="""Say how good the scores in FILE are: a verdict, then the numbers that matter most.
+
+        --all prints every measure with its interval; --json has them always.
 
         Columns that are not named are guessed where only one guess makes sense, and it says so.
 
@@ -203,6 +210,7 @@ COMMANDS = {
         Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
         """,
         without=("p",),
+        brief=True,
     ),
     "smroc": Command(
         verb="scorewise.weighted_roc:smroc",

@@ -31,8 +31,8 @@ def demonstrate(folder: str) -> None:
     with working([file]):
         evaluate = imported(COMMANDS["evaluate"].verb)
         found = evaluate(file, label="outcome", score=("risk", "sharp"), positive="ill")
-        doc = found.document()
-    write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(doc)})
+        doc = found.brief()
+    write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(found.document())})
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))
     again = f"{command} evaluate {data} --label outcome --positive ill"

@@ -143,6 +143,7 @@ OPTIONS = {
     "tolerance": Option(NUMBER, "Scores this near each other agree."),
     "top": Option(NUMBER, "Rows to list at most."),
     "width": Option(NUMBER, "Say how many items make intervals this narrow."),
+    "all": Option("", "Show every measure, in place of the first screen."),
     "level": Option("SHARE", "Confidence level of the intervals."),
     "seed": Option(NUMBER, "Seed of the random draws."),
     "replicates": Option(NUMBER, "Random splits or resamples."),

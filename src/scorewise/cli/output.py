@@ -51,13 +51,22 @@ def _meant(file: str) -> list[str]:
     return [path]
 
 
-def deliver(doc: Any, forms: Mapping[str, str | None], files: Mapping[str, bytes]) -> None:
-    """Write the files that were asked for; print one form of the document, or else the table."""
+def deliver(
+    doc: Any,
+    forms: Mapping[str, str | None],
+    files: Mapping[str, bytes],
+    others: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the files that were asked for; print one form of the document, or else the table.
+
+    `others` are documents of which a form is made in place of this one.
+    """
     from scorewise.show.document import dumps
     from scorewise.show.shown import render
 
+    by_form = {form: (others or {}).get(form, doc) for form in forms}
     texts = [
-        (path, dumps(doc) if form == "json" else render(doc, form))
+        (path, dumps(by_form[form]) if form == "json" else render(by_form[form], form))
         for form, path in forms.items()
         if path is not None
     ]

@@ -55,6 +55,7 @@ BASELINE = "Baseline: what chance or the best constant prediction would get."
 CALIBRATED = "Under Calibration: what calibrated scores would get on average."
 SKILL = "Skill: share of the way from there to the best value."
 CHANCE = "p: the chance that calibrated scores would get as much or more."
+MORE = "Every measure: --all, or .all() in Python."
 COARSE = "±: certified half-width left by coarsening; the interval contains it."
 MANY = 10  # classes whose confusion is still shown whole
 WORST, BEST = 15, 5  # classes listed where there are many
@@ -72,7 +73,7 @@ SHORT = {
 
 def evaluation_page(doc: EvaluationDocument) -> Page:
     """The page of one model, of several side by side, or of a model of several classes."""
-    every = any(m.name not in FIRST + FIRST_OF_CLASSES for x in doc.models for m in x.measures)
+    every = _is_whole(doc)
     sections = [
         *([] if every else [Section(facts=_data(doc))]),
         *verdict(doc.verdict),
@@ -85,6 +86,11 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
     seed = f"Seed {doc.settings.seed}."
     record = [seed, *clipped, "Ties count half; row order does not matter."]
     return Page(doc.command, sections, record)
+
+
+def _is_whole(doc: EvaluationDocument) -> bool:
+    """Whether it has more than the first screen."""
+    return any(m.name not in FIRST + FIRST_OF_CLASSES for x in doc.models for m in x.measures)
 
 
 def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
@@ -129,6 +135,7 @@ def _of_classes(doc: EvaluationDocument, every: bool) -> list[Section]:
     measures = doc.models[0].measures
     defined = [m for m in measures if not m.why]
     notes = [COARSE] if any(m.bound for m in defined) else []
+    notes += [] if every else [MORE]
     table = _measure_table(defined, doc.settings.level, notes)
     return [
         *([Section(facts=_class_facts(doc))] if every else []),
@@ -182,6 +189,7 @@ def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
 def _table(doc: EvaluationDocument) -> Table:
     models = doc.models
     notes = [] if all(model.exact for model in models) else [COARSE]
+    notes += [] if _is_whole(doc) else [MORE]
     if len(models) == 1:
         shown = [m for m in models[0].measures if m.name not in _told_once(models)]
         return _measure_table(shown, doc.settings.level, notes)

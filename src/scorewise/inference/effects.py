@@ -179,8 +179,8 @@ def _square_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
 
 def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
     """At the threshold of the largest distance of both distribution functions."""
-    gaps = largest_gaps(t.neg, t.pos)
-    side, at = (1.0, gaps.at_up) if gaps.up >= gaps.down else (-1.0, gaps.at_down)
+    up, down, at_up, at_down = largest_gaps(t.neg, t.pos)
+    side, at = (1.0, at_up) if up >= down else (-1.0, at_down)
     below = rows.scores[t.origin.score] <= t.score[max(int(at) - 1, 0)]
     shares = [float(w[: int(at)].sum()) / float(w.sum()) for w in (t.neg, t.pos)]
     neg, pos = (below - shares[0]) / t.negatives, (below - shares[1]) / t.positives
