@@ -64,8 +64,9 @@ def test_page_fits_the_terminal(table, capsys):
     assert err == ""
     assert all(cell_len(line) <= 80 for line in out.splitlines())
     assert "true \\ predicted" in out
-    assert "240 of 3 classes in column 'animal'" in out
-    assert "'animals.csv'" in out
+    assert "240 of 'animals.csv', 3 classes" in out
+    assert run(["evaluate", "animals.csv", "--label", "animal", "--classes", "p_*", "--all"]) == 0
+    assert "240 of 3 classes in column 'animal'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("classes", ["p_*", LISTED, " bird = p_bird , cat=p_cat,dog=p_dog"])

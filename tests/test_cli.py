@@ -46,7 +46,7 @@ def core(monkeypatch):
         if core.error:
             raise core.error
         made = from_dict(EvaluationDocument, core.doc)
-        return types.SimpleNamespace(notes=core.notes, document=lambda: made)
+        return types.SimpleNamespace(notes=core.notes, document=lambda: made, brief=lambda: made)
 
     monkeypatch.setattr("scorewise.evaluation.evaluate", evaluate)
     return core

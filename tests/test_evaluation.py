@@ -332,8 +332,8 @@ def test_compare_is_each_evaluation_and_their_difference():
         assert d["value"] == pytest.approx(next(measured) - next(measured))
         assert d["level"] == 0.9
     jsonschema.validate(c.to_dict(), document_schema())
-    assert "AUROC 'a' - 'b'" in str(c)
-    assert "smAUC 'a' - 'b'" in str(c)
+    assert "'a' - 'b'" in str(c.all())
+    assert "Diff." in str(c)
     with pytest.raises(sw.BadInput, match="by name"):
         sw.compare(y, scores["a"])
 

@@ -184,9 +184,11 @@ def test_a_clearly_better_model_has_its_star():
     y = rng.random(400) < 0.4
     good = 1 / (1 + np.exp(-3 * (2 * y - 1) - rng.normal(size=400)))
     found = sw.compare(y, {"noise": rng.random(400), "good": good})
-    rows = [line for line in found.render("text").splitlines() if line.startswith(" AUROC ")]
+    rows = [line for line in found.all().render("text").splitlines() if line.startswith(" AUROC ")]
     (row,) = (line for line in rows if "*" in line)
     assert re.search(rf"{found['good'].auroc.value:.3f} *\* \[", row)
+    brief = [line for line in found.render("text").splitlines() if line.startswith(" AUROC ")]
+    assert f"{found.difference('auroc').value:.3f}*" in brief[0]
 
 
 def test_data_without_rows_or_names():

@@ -67,9 +67,11 @@ def test_it_is_in_the_library(home):
 
 
 def test_it_is_on_the_command_line(home):
-    assert "Toy order" in python(home, "-m", "scorewise", "evaluate", "rows.csv")
+    assert "Toy order" in python(home, "-m", "scorewise", "evaluate", "rows.csv", "--all")
     assert '"toy"' in python(home, "-m", "scorewise", "evaluate", "rows.csv", "--json", "-")
-    assert "Toy order" in python(home, "-m", "scorewise", "evaluate", "rows.csv", "--md", "-")
+    assert "Toy order" in python(
+        home, "-m", "scorewise", "evaluate", "rows.csv", "--all", "--md", "-"
+    )
 
 
 def test_it_is_tested(home):

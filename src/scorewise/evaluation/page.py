@@ -241,7 +241,8 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     told = _told_once(models)
     for m in (m for model in models for m in model.measures if m.name not in told):
         every.setdefault(m.name, m)
-    pair = {d.measure: d for d in doc.differences} if len(models) == 2 else {}
+    brief = len(models) == 2 and not _is_whole(doc)
+    pair = {d.measure: d for d in doc.differences} if brief else {}
     rows: list[tuple[object, ...] | Heading] = []
     for title, group in _grouped(list(every.values())):
         rows.append(Heading(title))
@@ -251,7 +252,8 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
             gap = [_gap(pair.get(m.name))] if pair else []
             rows.append((m.title, *cells, *gap, baseline, method))
     brackets = f"Brackets: {percent(doc.settings.level)} interval."
-    apart = "Diff.: the first less the second; *: the paired interval excludes 0."
+    apart = "Diff.: the first less the second"
+    apart += "; *: the paired interval excludes 0." if any(map(_clear, pair.values())) else "."
     columns = [
         Column("Measure", "title"),
         *(
@@ -269,8 +271,11 @@ def _gap(d: DifferenceRecord | None) -> str:
     """A difference in a cell, with a star where its interval excludes 0."""
     if d is None or d.value is None:
         return ""
-    clear = d.low is not None and d.high is not None and not d.low <= 0 <= d.high
-    return value(d) + ("*" if clear else " ")
+    return value(d) + ("*" if _clear(d) else " ")
+
+
+def _clear(d: DifferenceRecord) -> bool:
+    return d.low is not None and d.high is not None and not d.low <= 0 <= d.high
 
 
 def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:

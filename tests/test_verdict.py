@@ -1,0 +1,151 @@
+"""What evaluate says in words: true to its numbers, and no stronger than their intervals."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import scorewise as sw
+
+
+def calibrated(rng, n=400, q=0.3, slope=1.0, shift=0.0):
+    y = rng.random(n) < q
+    x = 1.2 * (rng.normal(size=n) + 1.2 * y) - 0.72 + np.log(q / (1 - q))
+    return y, 1 / (1 + np.exp(-(x * slope + shift)))
+
+
+def said(e):
+    return {c.about: c for c in e.brief().verdict}
+
+
+def test_one_model_is_told_in_a_fixed_order():
+    e = sw.evaluate(*calibrated(np.random.default_rng(0), 1000))
+    about = [c.about for c in e.brief().verdict]
+    assert about == ["ranking", "probabilities", "decisions", "next"]
+    claims = said(e)
+    assert claims["ranking"].sentence == f"'score' ranks fairly to well: AUROC {e.auroc!r}."
+    assert claims["probabilities"].finding == "believable"
+    assert f"slope {e.calibration_slope!r}" in claims["probabilities"].sentence
+    assert "finds" in claims["decisions"].sentence
+
+
+@pytest.mark.parametrize(
+    ("slope", "shift", "finding"),
+    [
+        (2.5, 0.0, "too sure"),
+        (0.4, 0.0, "not sure enough"),
+        (1.0, 1.0, "too high"),
+        (1.0, -1.0, "too low"),
+    ],
+)
+def test_the_direction_of_an_error_is_named_and_repair_shown(slope, shift, finding):
+    rng = np.random.default_rng(1)
+    y, p = calibrated(rng, 3000, slope=slope, shift=shift)
+    claims = [
+        c for c in sw.evaluate(y, p).brief().verdict if c.about in ("probabilities", "repair")
+    ]
+    assert finding in claims[0].sentence
+    assert (claims[1].about, claims[1].finding) == ("repair", "helps")
+    (figure,) = claims[1].figures
+    assert figure.low > 0
+    assert said(sw.evaluate(y, p))["next"].finding == "calibrate"
+
+
+def test_few_rows_say_that_they_tell_nothing():
+    y, p = calibrated(np.random.default_rng(3), 30)
+    claims = said(sw.evaluate(y, p))
+    assert claims["probabilities"].finding == "unknown"
+    assert "cannot be told with 30 rows" in claims["probabilities"].sentence
+    rng = np.random.default_rng(0)
+    chance = said(sw.evaluate(rng.random(60) < 0.5, rng.random(60)))["ranking"]
+    assert chance.finding == "not told from chance"
+
+
+def test_no_more_than_one_in_twenty_is_blamed_for_nothing():
+    """Calibrated scores; each kind of claim is about as rare as its interval allows."""
+    rng, runs = np.random.default_rng(5), 150
+    found = []
+    for _ in range(runs):
+        e = sw.evaluate(*calibrated(rng, 200))
+        found += [c.finding for c in e.brief().verdict if c.about in ("probabilities", "repair")]
+    kinds = ("too sure", "not sure enough", "too high", "too low", "off in places", "helps")
+    assert {
+        kind: found.count(kind) / runs for kind in kinds if found.count(kind) / runs > 0.08
+    } == {}
+    assert found.count("believable") > 0.7 * runs
+
+
+def test_models_are_better_only_where_the_paired_interval_says_so():
+    rng = np.random.default_rng(2)
+    y, p = calibrated(rng, 1500)
+    noisy = 1 / (1 + np.exp(-(np.log(p / (1 - p)) + rng.normal(0, 1.5, len(p)))))
+    c = sw.compare(y, {"good": p, "noisy": noisy, "same": np.round(p, 6)})
+    claims = [x for x in c.brief().verdict if x.about == "models"]
+    told = {x.figures[-1].of: x for x in claims}
+    better = told["good - noisy"] if "good - noisy" in told else told["same - noisy"]
+    assert better.finding == "better"
+    assert better.figures[-1].low > 0
+    alike = told["good - same"] if "good - same" in told else told["same - good"]
+    assert alike.finding == "not told apart"
+    assert "not told apart" in alike.sentence
+
+
+def test_scores_that_are_no_probabilities():
+    rng = np.random.default_rng(0)
+    claims = said(sw.evaluate(rng.random(200) < 0.5, rng.normal(size=200) * 9))
+    assert claims["probabilities"].finding == "none"
+    assert "decisions" not in claims  # 0.5 means nothing
+
+
+def test_several_classes():
+    rng = np.random.default_rng(4)
+    p = rng.dirichlet([0.6] * 3, 900)
+    y = np.array([rng.choice(3, p=row) for row in p])
+    e = sw.evaluate(y, p)
+    claims = e.brief().verdict
+    assert claims[0].finding == "better than constant"
+    assert [c.finding for c in claims if c.about == "probabilities"] == ["believable"]
+    sharp = p**3 / (p**3).sum(1, keepdims=True)
+    wrong = [c for c in sw.evaluate(y, sharp).brief().verdict if c.about == "probabilities"]
+    assert wrong[0].finding == "too sure"
+    assert "The confidence is too sure of itself" in wrong[0].sentence
+
+
+def test_every_view_says_the_same():
+    e = sw.evaluate(*calibrated(np.random.default_rng(0), 500))
+    sentences = [c["sentence"] for c in json.loads(e.to_json())["verdict"]]
+    shown = " ".join(repr(e).split())
+    assert all(" ".join(s.split()) in shown for s in sentences)
+    plain = re.sub(r"[\\`]", "", e.to_markdown())
+    assert all(s in plain for s in sentences)
+
+
+def test_one_screen():
+    rng = np.random.default_rng(0)
+    y, p = calibrated(rng, 1000)
+    for e in (sw.evaluate(y, p), sw.compare(y, {"a": p, "b": p**2})):
+        lines = repr(e).splitlines()
+        assert len(lines) <= 40
+        assert max(map(len, lines)) <= 80
+    assert len(repr(sw.evaluate(y, p).all()).splitlines()) > 50
+
+
+def test_all_on_the_command_line(tmp_path, capsys, monkeypatch):
+    import polars as pl
+
+    from scorewise.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    y, p = calibrated(np.random.default_rng(0), 300)
+    pl.DataFrame({"y": y.astype(int), "p": p}).write_csv("a.csv")
+    assert run(["evaluate", "a.csv"]) == 0
+    brief = capsys.readouterr().out
+    assert "'p' ranks" in brief
+    assert "Spiegelhalter" not in brief
+    assert run(["evaluate", "a.csv", "--all", "--json", "a.json"]) == 0
+    assert "Spiegelhalter" in capsys.readouterr().out
+    assert run(["evaluate", "a.csv", "--json", "-"]) == 0
+    doc = json.loads(capsys.readouterr().out)
+    assert doc == json.loads((tmp_path / "a.json").read_text())
+    assert "spiegelhalter" in {m["name"] for m in doc["models"][0]["measures"]}
