@@ -190,8 +190,8 @@ def compare(
     >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
     >>> c["tree"].auroc
     0.889 [0.401, 0.988]
-    >>> c.difference("auroc")
-    0.111 [-0.777, 0.999]
+    >>> c.difference("brier")
+    -0.067 [-0.581, 0.372]
     """
     if not isinstance(scores, Mapping):
         raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")
