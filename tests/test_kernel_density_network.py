@@ -34,10 +34,10 @@ def test_ten_classes_are_calibrated_and_as_accurate(digits):
     tally = sw.ClassTally.of(yt, model.predict_proba(Xt))
     network = quietly(MLPClassifier((64, 64), max_iter=300, random_state=0), model._scaled(X), y)
     network = sw.ClassTally.of(yt, network.predict_proba(model._scaled(Xt)))
-    measures = sw.measures.classes
-    assert measures.calibration.ece(tally).value < 0.03
-    assert measures.probability.log_loss(tally).value < measures.probability.log_loss(network).value
-    accuracies = [measures.decisions.accuracy(t).value for t in (tally, network)]
+    measures = sw.measures
+    assert measures.ece(tally).value < 0.03
+    assert measures.log_loss(tally).value < measures.log_loss(network).value
+    accuracies = [measures.accuracy(t).value for t in (tally, network)]
     assert accuracies[0] > accuracies[1] - 0.005 > 0.93
     assert model.tuned_on_ == "5 folds, each by the network that was not fitted to it"
     assert len(model.networks_) == 5
