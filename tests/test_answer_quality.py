@@ -192,7 +192,7 @@ def test_a_flat_list_is_read_as_said():
     assert anls(gold, predicted, lists="items") == 0.5
     assert anls([[["AF0055"], ["AF1044"]]], predicted) == 0.5
     assert anls([["AF0055", ["AF1044", "1044"]]], [["1044", "af0055"]]) == 1
-    with pytest.raises(BadInput, match='pass lists="variants" or "items"'):
+    with pytest.raises(BadInput, match='pass "variants" or "items"'):
         anls(gold, predicted, lists="all")
 
 

@@ -61,9 +61,9 @@ def test_a_page_of_many_classes_shows_the_worst_and_the_best(many):
 def test_the_document_of_many_classes_has_all(many):
     doc = json.loads(many.to_json())
     assert len(doc["classes"]) == 120
-    np.testing.assert_array_equal(doc["confusion"], many.confusion.weight)
-    many.to_dict()["confusion"][0][0] = -1
-    assert many.to_dict()["confusion"][0][0] != -1
+    np.testing.assert_array_equal(doc["models"][0]["confusion"], many.confusion.weight)
+    many.to_dict()["models"][0]["confusion"][0][0] = -1
+    assert many.to_dict()["models"][0]["confusion"][0][0] != -1
 
 
 @pytest.mark.parametrize("weights", [False, True])

@@ -105,7 +105,7 @@ def test_many_scores_are_joined(monkeypatch):
 def test_scores_that_are_no_probabilities_have_no_curve():
     with pytest.raises(sw.BadInput, match="no reliability curve: scores from -3 to 2"):
         reliability(Tally.of([0, 1], [-3.0, 2.0]))
-    with pytest.raises(sw.BadInput, match='bands="consistency" or "confidence"'):
+    with pytest.raises(sw.BadInput, match='pass "consistency" or "confidence"'):
         reliability(Tally.of([0, 1], [0.3, 0.2]), bands="both")
 
 

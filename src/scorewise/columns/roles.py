@@ -30,14 +30,14 @@ class Role:
     gaps: Gaps = "row"
     several: bool = False
     shared: bool = False
-    otherwise: str = ""
+    otherwise: tuple[str | Option, ...] = ()
 
 
 def _words(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_QUALITY = ", or as quality a column that says how good each answer is"
+_QUALITY = (", or ", Option("quality"), " with a column that says how good each answer is")
 
 ROLES = {
     "label": Role(
@@ -201,12 +201,12 @@ def only(role: str, likely: Sequence[str], names: Sequence[str], text: Sequence[
     if likely:
         raise BadInput(
             f"the {role} column is not named and may be {_quoted(likely, ' or ')}; pass ",
-            Option(role), f" with one of them{ROLES[role].otherwise}",
+            Option(role), " with one of them", *ROLES[role].otherwise,
         )  # fmt: skip
     why = f", as {_quoted(text, ' and ')} holds text" if text else ""
     raise BadInput(
         f"the {role} column is not named and no name suggests it{why}; pass ", Option(role),
-        f" with one of the columns {_quoted(names)}{ROLES[role].otherwise}",
+        f" with one of the columns {_quoted(names)}", *ROLES[role].otherwise,
     )  # fmt: skip
 
 
