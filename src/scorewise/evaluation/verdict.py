@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scorewise.estimate import Estimate, number
+from scorewise.inference.paired import mean_gap
 from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
+from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation
@@ -109,12 +113,25 @@ def flaws(e: Evaluation) -> dict[str, str]:
     if large.defined and not large.low <= 0 <= large.high:
         side = "too low" if large.low > 0 else "too high"
         found[side] = f"{side} on the whole: calibration in the large {shown(large)}"
+    elif not large.defined and not (gap := _mean_gap(e)).low <= 0 <= gap.high:
+        side = "too low" if gap.low > 0 else "too high"
+        found[side] = (
+            f"{side} on the whole: it differs from what happened by {shown(gap)} on average"
+        )
     if not found and smooth.p is not None and smooth.p <= 1 - e.settings.level:
         found["off in places"] = (
             f"off in places: smECE {value(smooth)}, and calibrated scores would get "
             f"{number(smooth.expected or 0.0)} ({chance(smooth.p, least=at_floor(smooth))})"
         )
     return found
+
+
+def _mean_gap(e: Evaluation) -> Estimate:
+    """The share of positives less the mean probability; for scores of 0 and 1, which have no log-odds."""
+    t = e.tally.pooled
+    p = unit(t.score, t.kind)
+    weight, square = (np.stack(w).astype(np.float64) for w in ((t.neg, t.pos), (t.neg2, t.pos2)))
+    return mean_gap(np.stack((-p, 1 - p)), weight, square, e.settings.level)
 
 
 def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:

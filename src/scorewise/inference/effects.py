@@ -385,9 +385,9 @@ def clustered(
     """The estimate of rows that come in clusters: its interval widened by what rows of one share.
 
     The distances of the limits grow as the standard error does when effects are added up by cluster before
-    they are squared (of AUROC: Obuchowski 1997; of a share the design effect of Korn and Graubard 1998), and
-    by Student's quantile with one degree of freedom less than there are clusters. A p-value that knows
-    nothing of clusters is left out.
+    they are squared (of AUROC: Obuchowski 1997; of a share, the design effect of Korn and Graubard
+    1998), and by Student's quantile with one degree of freedom less than there are clusters. A p-value
+    that knows nothing of clusters is left out.
     """
     if not e.defined or not e.high > e.low:
         return e
