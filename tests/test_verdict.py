@@ -149,3 +149,13 @@ def test_all_on_the_command_line(tmp_path, capsys, monkeypatch):
     doc = json.loads(capsys.readouterr().out)
     assert doc == json.loads((tmp_path / "a.json").read_text())
     assert "spiegelhalter" in {m["name"] for m in doc["models"][0]["measures"]}
+
+
+def test_certain_scores_have_no_slope_but_a_mean():
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.5
+    p = np.where(rng.random(500) < 0.3, 1.0, 0.8)
+    claim = said(sw.evaluate(y, p))["probabilities"]
+    gap = p.mean() - y.mean()
+    assert claim.finding == "too high"
+    assert f"too high on the whole, by {gap:.3f} [" in claim.sentence

@@ -113,11 +113,13 @@ def flaws(e: Evaluation) -> dict[str, str]:
     if large.defined and not large.low <= 0 <= large.high:
         side = "too low" if large.low > 0 else "too high"
         found[side] = f"{side} on the whole: calibration in the large {shown(large)}"
-    elif not large.defined and not (gap := _mean_gap(e)).low <= 0 <= gap.high:
-        side = "too low" if gap.low > 0 else "too high"
-        found[side] = (
-            f"{side} on the whole: it differs from what happened by {shown(gap)} on average"
-        )
+    elif not large.defined:  # as of probabilities of 0 and 1, which have no log-odds
+        gap = _mean_gap(e)
+        if gap.low > 0:
+            found["too low"] = f"too low on the whole, by {shown(gap)} on average"
+        elif gap.high < 0:
+            by = Estimate(-gap.value, -gap.high, -gap.low)
+            found["too high"] = f"too high on the whole, by {shown(by)} on average"
     if not found and smooth.p is not None and smooth.p <= 1 - e.settings.level:
         found["off in places"] = (
             f"off in places: smECE {value(smooth)}, and calibrated scores would get "
@@ -127,7 +129,7 @@ def flaws(e: Evaluation) -> dict[str, str]:
 
 
 def _mean_gap(e: Evaluation) -> Estimate:
-    """The share of positives less the mean probability; for scores of 0 and 1, which have no log-odds."""
+    """The share of positives less the mean probability."""
     t = e.tally.pooled
     p = unit(t.score, t.kind)
     weight, square = (np.stack(w).astype(np.float64) for w in ((t.neg, t.pos), (t.neg2, t.pos2)))
