@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
-from scorewise.columns.rows import warn
+from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
 from scorewise.show.document import Count, Estimated, record_of, says
 from scorewise.show.shown import Shown
@@ -206,7 +206,7 @@ def answers(
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
     rows = answer_rows(
         None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
-        groups=_columns(by), **how,
+        groups=group_columns(by, "the answers"), **how,
     )  # fmt: skip
     return Answers(rows, settings)
 
@@ -217,14 +217,3 @@ def _names(confidence: Any) -> bool:
         return True
     listed = isinstance(confidence, list | tuple) and len(confidence) > 0
     return listed and all(isinstance(name, str) for name in confidence)
-
-
-def _columns(by: Any) -> Mapping[str, Any] | None:
-    """Columns of groups by name."""
-    if isinstance(by, str):
-        raise BadInput(
-            Option("by", by),
-            " names a column, but the answers were given as columns; pass the column itself, or "
-            f"{{'{by}': column}}",
-        )
-    return by if by is None or isinstance(by, Mapping) else {"group": by}

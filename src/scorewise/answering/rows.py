@@ -22,10 +22,9 @@ from scorewise.answering.quality import (
 )
 from scorewise.arrays import Floats
 from scorewise.columns import Columns, Missing, Place, read
-from scorewise.columns.classes import coded
 from scorewise.columns.decoding import check_encoding
 from scorewise.columns.files import is_files, open_files, open_source, open_tables
-from scorewise.columns.labels import listed
+from scorewise.columns.labels import coded, listed
 from scorewise.columns.numbers import in_range
 from scorewise.columns.texts import Texts, check_flat
 from scorewise.columns.vectors import Numbers, Vector

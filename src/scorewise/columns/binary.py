@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.labels import Labels, read_labels
+from scorewise.columns.labels import Labels, coded, read_labels
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.rows import Columns, Missing, Names, one_of, read
 from scorewise.columns.vectors import Numbers
@@ -27,7 +27,8 @@ class Rows:
 
     Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
     caller's own memory and are not to be written to. `place` knows their numbers in the input, `notes`
-    say what was decided on the way, and `ids`, if any, names every row of the source.
+    say what was decided on the way, and `ids`, if any, names every row of the source. `groups` has for each
+    column of groups the code of each row and the words that codes stand for.
     """
 
     y: Bools
@@ -41,6 +42,7 @@ class Rows:
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
     ids: Any = None
+    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -65,6 +67,7 @@ def binary_rows(
     weight: Any = None,
     count: Any = None,
     ids: str | None = None,
+    groups: Any = None,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
@@ -80,7 +83,9 @@ def binary_rows(
     >>> rows.y, rows.notes[0]
     (array([False,  True]), "label: column 'y' (not named; taken because of its name)")
     """
-    asked = {"label": label, "score": score, "weight": weight, "count": count, "id": ids}
+    asked = {
+        "label": label, "score": score, "weight": weight, "count": count, "id": ids, "group": groups,
+    }  # fmt: skip
     found = read(source, asked, missing=missing, encoding=encoding)
     return rows_of(found, positive=positive, kind=kind)
 
@@ -91,6 +96,7 @@ def take(
     *,
     weight: Any = None,
     count: Any = None,
+    groups: Any = None,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
@@ -112,7 +118,7 @@ def take(
         raise BadInput("no scores were given; pass at least one column of scores")
     if len({str(name) for name in scores}) < len(scores):
         raise BadInput("two columns of scores have the same name; give each a name of its own")
-    asked = {"label": labels, "score": scores, "weight": weight, "count": count}
+    asked = {"label": labels, "score": scores, "weight": weight, "count": count, "group": groups}
     return rows_of(read(None, asked, missing=missing), positive=positive, kind=kind)
 
 
@@ -139,6 +145,7 @@ def rows_of(
         place=place,
         notes=found.told(*notes),
         ids=found.one("id"),
+        groups={n: coded(column) for n, column in found["group"].items()},
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
-from scorewise.columns.labels import listed, read_labels, text
+from scorewise.columns.labels import coded, listed, read_labels, text
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
 from scorewise.columns.rows import Columns, Missing, Names, one_of, read
@@ -509,22 +509,6 @@ def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place)
             f"{listed(list(known))}"
         )
     return y
-
-
-def coded(column: Vector) -> tuple[Ints, list[str]]:
-    """Codes into a list of words: declared categories in their order, others sorted."""
-    if isinstance(column, Coded):
-        words = [text(v) for v in column.values]
-        if column.declared:
-            return column.codes.astype(np.int64), words
-        order = sorted(range(len(words)), key=lambda i: words[i])
-        rank = np.empty(len(words), np.int64)
-        rank[order] = np.arange(len(words))
-        used = rank[column.codes] if len(words) else column.codes.astype(np.int64)
-        return used, [words[i] for i in order]
-    assert isinstance(column, Numbers)
-    distinct, codes = np.unique(column.values, return_inverse=True)
-    return codes.astype(np.int64), [text(v) for v in distinct]
 
 
 def _kind(

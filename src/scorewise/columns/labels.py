@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools
+from scorewise.arrays import Bools, Ints
 from scorewise.columns.vectors import Coded, Numbers, Vector, spread, spreadable
 from scorewise.errors import BadInput, Option, short
 
@@ -177,6 +177,29 @@ def text(value: Any) -> str:
     if isinstance(value, int) and abs(value) >= 10**40:
         return short(value)
     return str(value)
+
+
+def coded(column: Vector) -> tuple[Ints, list[str]]:
+    """Codes into a list of words: declared categories in their order, others sorted."""
+    if isinstance(column, Coded):
+        words = [text(v) for v in column.values]
+        if column.declared:
+            return column.codes.astype(np.int64), words
+        order = sorted(range(len(words)), key=lambda i: words[i])
+        rank = np.empty(len(words), np.int64)
+        rank[order] = np.arange(len(words))
+        used = rank[column.codes] if len(words) else column.codes.astype(np.int64)
+        return used, [words[i] for i in order]
+    assert isinstance(column, Numbers)
+    values = column.values
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < len(values):  # few enough to be counted, which is faster than sorting
+            at = values.astype(np.int64) - low
+            there = np.bincount(at, minlength=high - low + 1) > 0
+            return (there.cumsum() - 1)[at], [str(low + k) for k in np.flatnonzero(there).tolist()]
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), [text(v) for v in distinct]
 
 
 # numbers

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.classes import coded
-from scorewise.columns.labels import listed, text
+from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.layouts import Form, Layout, guessed
 from scorewise.columns.numbers import Place, numbers, weights
 from scorewise.columns.numbers import counts as checked_counts

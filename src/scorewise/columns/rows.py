@@ -140,6 +140,21 @@ def read(
     return _checked(found, missing, whole or {}, at, choice.notes, False)
 
 
+def group_columns(by: Any, what: str) -> Mapping[str, Any] | None:
+    """Columns of groups by name, beside `what` was given as columns.
+
+    >>> group_columns(["a", "b"], "the answers")
+    {'group': ['a', 'b']}
+    """
+    if isinstance(by, str):
+        raise BadInput(
+            Option("by", by),
+            f" names a column, but {what} were given as columns; pass the column itself, or "
+            f"{{'{by}': column}}",
+        )
+    return by if by is None or isinstance(by, Mapping) else {"group": by}
+
+
 def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
     """A note where rows of several models stand one below the other, as in long files."""
     for name in opened.names:

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from scorewise.columns.binary import nearly_inside
+from scorewise.evaluation.groups import Groups, GroupsRecord
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
@@ -223,6 +224,9 @@ class EvaluationDocument(Document):
     differences: Annotated[
         list[DifferenceRecord], says("Models compared on the same rows, pair by pair.")
     ]
+    groups: Annotated[
+        list[GroupsRecord], says("Each model group by group; empty where none were asked for.")
+    ]
     hints: Hints
 
     def page(self) -> Page:
@@ -250,6 +254,7 @@ def evaluation_document(
         models=models,
         classes=[],
         differences=list(differences),
+        groups=[e.groups.record for e in evaluations.values() if isinstance(e.groups, Groups)],
         hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
     )
 
@@ -270,6 +275,7 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         models=[model],
         classes=classes,
         differences=[],
+        groups=[],
         hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
 

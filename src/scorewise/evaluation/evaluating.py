@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import (
     ClassRows,
@@ -14,12 +15,14 @@ from scorewise.columns.classes import (
     is_source,
     is_wide,
     only_column,
+    positive_column,
     take_classes,
 )
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import warn
+from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
+from scorewise.evaluation.groups import check_columns
 from scorewise.evaluation.models import Comparison, Evaluation, Settings
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.joint import Rule
@@ -37,6 +40,8 @@ def evaluate(
     weight: Any = None,
     count: Any = None,
     positive: Any = None,
+    by: Any | Sequence[str] = None,
+    min_rows: int = 20,
     threshold: float = 0.5,
     level: float = 0.95,
     seed: int = 0,
@@ -55,6 +60,11 @@ def evaluate(
     confidence in them. `weight` says how much a row matters, `count` how many rows it stands for. See
     `Tally.of` for `positive`, `kind` and `missing`, `ClassTally.of` for `classes`, and
     `measures.log_loss` for `clip`.
+
+    `by` names columns of groups, or is a column or a mapping to columns, for two classes: the document then
+    has each measure in each group beside the rest of the rows, and `e.groups["north"]` is the evaluation of
+    one. Groups of several columns are those combinations that occur. Groups of fewer than `min_rows` rows
+    are shown and not judged.
 
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`
@@ -75,12 +85,13 @@ def evaluate(
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
     """
     settings = Settings(threshold, level, seed, clip)
+    check(min_rows=min_rows)
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
     further = {"weight": weight, "count": count, "kind": kind}
     if isinstance(y, Tally | ClassTally):
         _refuse(
-            {"p": p, **named, **several, **further, "positive": positive},
+            {"p": p, **named, **several, **further, "positive": positive, "by": by},
             "a tally has its scores and labels already; leave out ",
         )
         if isinstance(y, Tally):
@@ -93,7 +104,7 @@ def evaluate(
                 "scores are missing; call evaluate(y, p) with labels and scores, or "
                 'evaluate("file.csv", label=..., score=...) for files and data frames'
             )
-        rows, rule = _from_source(y, named, several, {**further, "missing": missing}, positive)
+        rows, rule = _from_source(y, named, several, {**further, "missing": missing}, positive, by)
         if not len(rows) or (rows.count is not None and not rows.count.any()):
             where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
             raise BadInput(
@@ -102,11 +113,11 @@ def evaluate(
         warn(rows.notes)
     else:
         _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
-        rows, rule = _from_columns(y, p, several, {**further, "missing": missing}, positive)
+        rows, rule = _from_columns(y, p, several, {**further, "missing": missing}, positive, by)
     if isinstance(rows, ClassRows) and len(rows.classes) == 2 and confidence is None:
         rows = rows.of_two(positive)
     if isinstance(rows, Rows):
-        made = Comparison(rows, settings, nameless=p is not None)
+        made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
         return made if len(made) > 1 else next(iter(made.values()))
     _refuse_binary(positive, threshold)
     if isinstance(rows, ClassRows):
@@ -117,15 +128,21 @@ def evaluate(
 
 
 AnyRows = Rows | ClassRows | DecidedRows
+_OF_TWO = (
+    " belongs to several classes, and groups to two; evaluate one class against the rest for groups"
+)
 
 
 def _from_columns(
-    y: Any, p: Any, several: Mapping[str, Any], further: Mapping[str, Any], positive: Any
+    y: Any, p: Any, several: Mapping[str, Any], further: Mapping[str, Any], positive: Any, by: Any
 ) -> tuple[AnyRows, Rule]:
     """The rows of labels and scores, and the rule of confidence."""
     y, p = only_column(y), only_column(p)
     classes, predicted, confidence = several.values()
     options: Any = further
+    if by is not None:
+        _refuse(several, after=_OF_TWO)
+        p = positive_column(y, p, positive, further["kind"])
     if predicted is not None:
         if is_wide(p) or confidence is not None:
             raise BadInput(
@@ -142,7 +159,8 @@ def _from_columns(
         after=" belongs to several classes, but p has one score a row; pass one score for each class "
         "(n x K), or the decisions as predicted",
     )
-    return take(y, {"score": p}, positive=positive, **options), "max"
+    groups = group_columns(by, "labels and scores")
+    return take(y, {"score": p}, groups=groups, positive=positive, **options), "max"
 
 
 def _from_source(
@@ -151,6 +169,7 @@ def _from_source(
     several: Mapping[str, Any],
     further: Mapping[str, Any],
     positive: Any,
+    by: Any = None,
 ) -> tuple[AnyRows, Rule]:
     """The rows that the options mean, and the rule of confidence."""
     classes, predicted, confidence = several.values()
@@ -162,7 +181,15 @@ def _from_source(
                 Option("confidence"), " belongs to several classes; pass ", Option("classes"),
                 ' too, such as "p_*"',
             )  # fmt: skip
-        return binary_rows(source, score=score, positive=positive, **columns), "max"
+        rows = binary_rows(source, score=score, groups=by, positive=positive, **columns)
+        if by is not None:
+            names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
+            names |= {} if rows.weight is None else {"weight": rows.names.weight}
+            names |= {} if rows.count is None else {"count": rows.names.count}
+            check_columns(by, names)
+        return rows, "max"
+    if by is not None:
+        _refuse(several, after=_OF_TWO)
     if score is not None and not isinstance(score, str):
         if len(score) > 1:
             raise BadInput(

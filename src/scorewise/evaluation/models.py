@@ -45,16 +45,19 @@ class Evaluation(Shown, Measured):
     """Each measure as an attribute and by its name: `e.auroc`, `e["auroc"]`, an `Estimate`.
 
     A measure is computed when it is first asked for. Prints as a table of all. The scores themselves are
-    in `e.tally`, the decisions in `e.confusion`.
+    in `e.tally`, the decisions in `e.confusion`. `e.groups["north"]` is the evaluation of the rows of a
+    group, where columns of groups were named (`by`).
     """
 
     tally: Tally
     confusion: Confusion
     settings: Settings
+    groups: Mapping[str, Evaluation]
 
     def __init__(self, tally: Tally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
         self.tally, self.settings, self.notes = tally, settings, notes
         self.confusion = tally.confusion(settings.threshold)
+        self.groups = {}
         super().__init__(MEASURES, vars(settings))
 
     def _statistic(self, m: Measure) -> Tally | Confusion:
@@ -122,14 +125,21 @@ class Comparison(Shown, Lazy[Evaluation]):
     Prints as a table of all models.
     """
 
-    def __init__(self, rows: Rows, settings: Settings, nameless: bool = False) -> None:
-        self.settings, self.notes = settings, rows.notes
+    def __init__(
+        self, rows: Rows, settings: Settings, nameless: bool = False, min_rows: int = 20
+    ) -> None:
+        self.settings, self.notes, self.min_rows = settings, rows.notes, min_rows
         self._rows, self._nameless = rows, nameless  # labels in memory may have no name
         super().__init__(rows.scores)
 
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)
-        return Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
+        made = Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
+        if self._rows.groups:
+            from scorewise.evaluation.groups import groups_of
+
+            made.groups = groups_of(self._rows, made, self.min_rows)
+        return made
 
     def _unknown(self, name: str) -> str:
         return f"no model is named {name}; there are {', '.join(self)}"

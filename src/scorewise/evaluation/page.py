@@ -15,6 +15,7 @@ from scorewise.evaluation.document import (
     EvaluationDocument,
     ModelRecord,
 )
+from scorewise.evaluation.groups import group_section
 from scorewise.show.page import (
     DASH,
     Column,
@@ -79,6 +80,7 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
         *(_differences(doc) if every or len(doc.models) > 2 else []),
+        *(group_section(g, doc.settings.level, len(doc.groups) > 1) for g in doc.groups),
         *hints(doc.hints),
     ]
     clip = doc.settings.clip

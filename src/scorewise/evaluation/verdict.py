@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scorewise.estimate import Estimate, number
+from scorewise.evaluation.groups import Groups, group_claims
 from scorewise.inference.paired import mean_gap
 from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
@@ -41,7 +42,14 @@ def verdict_of(
         believed = [*_believed(quoted(name), name, e), *_repaired(name, e)]
         claims += believed
         flawed += [name] * any(c.finding == "helps" for c in believed)
-    return [*claims, *_decided(evaluations), _next(evaluations, flawed)]
+    return [*claims, *_decided(evaluations), *_grouped(evaluations), _next(evaluations, flawed)]
+
+
+def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
+    """Which groups are told apart from the rest, of the first model."""
+    e = next(iter(evaluations.values()))
+    if isinstance(e.groups, Groups):
+        yield from group_claims(e.groups.record, e.settings.level)
 
 
 def _ranking(name: str, e: Evaluation) -> Claim:

@@ -70,7 +70,7 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     found = slope(cells)
     if found is None:
         return Estimate.undefined("a threshold tells the classes apart, no slope is enough", level)
-    return _judged(t, found, level, 1.0)
+    return line_estimate(sizes(t), found, level, 1.0)
 
 
 @measure(group="calibration", better="near", target=0.0, bounds=EVERYWHERE, title="Intercept")
@@ -92,7 +92,7 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     found = in_the_large(cells)
     if found is None:
         return Estimate.undefined("no intercept is large enough", level)
-    e = _judged(t, found, level, 0.0)
+    e = line_estimate(sizes(t), found, level, 0.0)
     if not why_open(t):
         return e
     bound = _left_open(t, clip, cells, e.value)
@@ -129,9 +129,12 @@ def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
     return max(ends)
 
 
-def _judged(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:
+def line_estimate(
+    rows: tuple[float, float], c: Coefficient, level: float, right: float
+) -> Estimate:
+    """The estimate of a coefficient of Cox's line, from so many negatives and positives."""
     # a sandwich learns from the rows of the rarer class
-    df = max(min(*(n - 1 for n in sizes(t)), c.df), 1.0)
+    df = max(min(*(n - 1 for n in rows), c.df), 1.0)
     low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
     p = student_chance((c.value - right) / c.se, df) if c.se > 0 else None
     return Estimate(c.value, low, high, level, "Student, sandwich", expected=right, p=p)

@@ -27,7 +27,9 @@ class Claim:
     """A sentence of the verdict, what it finds, and the numbers it rests on."""
 
     about: Annotated[
-        Literal["data", "ranking", "decisions", "probabilities", "repair", "models", "next"],
+        Literal[
+            "data", "ranking", "decisions", "probabilities", "repair", "models", "groups", "next"
+        ],
         says("What the sentence is about."),
     ]
     finding: Annotated[Word, says("What was found, in a word or two that stay the same.")]

@@ -1,0 +1,433 @@
+"""The measures of the first screen for every group of rows, from one sort by group and score.
+
+Sums over rows are taken for many groups at once; what is made of the sums of a group is what the measure
+itself makes of them. Where the sums of a group are not enough, as where a threshold tells its classes
+apart, the measure is asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from scorewise.arrays import Floats, Ints
+from scorewise.columns import Kind, Rows
+from scorewise.estimate import Estimate
+from scorewise.inference.effects import chosen, effects
+from scorewise.inference.logistic import LARGEST, Coefficient
+from scorewise.inference.paired import mean_loss
+from scorewise.inference.ranking import CERTAIN, FEW
+from scorewise.inference.scales import Part, effective, limits, pooled_spread
+from scorewise.inference.shares import wilson
+from scorewise.measures.calibration_tests import line_estimate
+from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
+from scorewise.registry import MEASURES
+from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.losses import Moments, charges, expit, logit, unit
+from scorewise.tallies.probabilities import MOST, bin_index
+from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.tally import masses
+
+UNIT = (0.0, 1.0)
+BATCH = 1 << 16  # cells, about, whose groups are summed together
+MANY = 50  # groups from which on ECE has no interval: it takes a thousand draws for each
+LARGE = 0.05  # share of the rows from which on a group is taken out of them row by row
+BINS = 15
+STEPS = 30  # of Newton's method, which takes five or six
+Settings = Mapping[str, Any]
+Estimates = dict[str, list[Estimate]]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Weights of both classes on each distinct score of each group; `first` is where groups begin."""
+
+    score: Any
+    neg: Any
+    pos: Any
+    neg2: Any
+    pos2: Any
+    first: Ints
+    kind: Kind
+
+    @property
+    def counts(self) -> bool:
+        """Whether rows have no weights."""
+        return self.neg2 is self.neg
+
+    @property
+    def length(self) -> Ints:
+        """How many cells each group has."""
+        return np.diff(self.first, append=len(self.score))
+
+    def of(self, x: Any) -> Any:
+        """What belongs to each group, for each of its cells."""
+        return np.repeat(x, self.length)
+
+    def add(self, x: Any) -> Floats:
+        """The sum of each group."""
+        total: Floats = add_runs(x, self.first).astype(np.float64)
+        return total
+
+    def upto(self, x: Any) -> Any:
+        """The sum over the cells of a group up to each of them."""
+        total = x.cumsum()
+        return total - self.of(np.append(0, total[self.first[1:] - 1]).astype(total.dtype))
+
+    def tally(self, k: int) -> Tally:
+        """The cells of one group."""
+        at = slice(self.first[k], self.first[k] + self.length[k])
+        neg, pos = self.neg[at], self.pos[at]
+        neg2, pos2 = (neg, pos) if self.counts else (self.neg2[at], self.pos2[at])
+        return Tally(self.score[at], neg, pos, neg2, pos2, self.kind)
+
+    def batches(self) -> Iterator[Cells]:
+        """The same in parts of whole groups that fit a core's cache."""
+        part = self.first // BATCH
+        ends = [*first_of_runs(part)[1:], len(self.first)]
+        for a, b in zip([0, *ends], ends, strict=False):
+            at = slice(self.first[a], self.first[b] if b < len(self.first) else len(self.score))
+            neg, pos = self.neg[at], self.pos[at]
+            neg2, pos2 = (neg, pos) if self.counts else (self.neg2[at], self.pos2[at])
+            first = self.first[a:b] - self.first[a]
+            yield Cells(self.score[at], neg, pos, neg2, pos2, first, self.kind)
+
+
+def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
+    """The cells of groups 0, 1, ... `many` - 1, each of which has rows of some weight."""
+    y, s, (w, w2) = rows.y, rows.scores[name], masses(rows)
+    if w is not None and not (w > 0).all():
+        y, s, codes, w, w2 = (x[w > 0] for x in (y, s, codes, w, w2))
+    order = np.argsort(s)
+    # of small integers a stable sort is by radix
+    narrow = codes.astype(np.uint16 if many < 1 << 16 else np.int64)
+    order = order[np.argsort(narrow[order], kind="stable")]
+    score, group, up = s[order] + s.dtype.type(0.0), narrow[order], y[order]
+    start = first_of_runs(group, score)
+    if w is None:
+        pos, size = add_runs(up.astype(np.int64), start), np.diff(start, append=len(up))
+        columns = [size - pos, pos, size - pos, pos]
+        columns[2:] = columns[:2]
+    else:
+        both = (w,) if w2 is w else (w, w2)
+        columns = [
+            add_runs(np.where(up == side, c[order], 0), start) for c in both for side in (0, 1)
+        ]
+    first = first_of_runs(group[start])
+    return Cells(score[start], *columns[:2], *columns[-2:], first, rows.kinds[name])
+
+
+def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estimates:
+    """Each of the measures for each group."""
+    found: Estimates = {name: [] for name in names}
+    for part in cells.batches():
+        made = _measured(part, settings, len(cells.first))
+        for name in names:
+            for k, e in enumerate(made[name]):
+                found[name].append(e if e is not None else _asked(name, part.tally(k), settings))
+    return found
+
+
+def _asked(name: str, t: Tally, settings: Settings) -> Estimate:
+    m = MEASURES[name]
+    of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
+    return m.under(settings, of)
+
+
+def _measured(c: Cells, settings: Settings, many: int) -> dict[str, list[Estimate | None]]:
+    """The measures of each group; None where the measure itself has to be asked."""
+    level, clip = settings["level"], settings["clip"]
+    sizes = Sizes(c)
+    none: list[Estimate | None] = [None] * len(c.first)
+    found = dict.fromkeys(MEASURES, none)
+    with np.errstate(all="ignore"):  # groups of one class, which are left out
+        found["auroc"] = _auroc(c, sizes, level)
+        found["average_precision"] = _average_precision(c, sizes, level)
+        if c.kind != "score":
+            found["brier"] = _loss(c, sizes, "brier", level, None)
+            found["log_loss"] = _loss(c, sizes, "log", level, clip)
+            x = c.score.astype(np.float64)
+            if c.kind != "logit":
+                x = logit(x if clip is None else np.clip(x, clip, 1 - clip))
+            for name, right in (("calibration_intercept", 0.0), ("calibration_slope", 1.0)):
+                found[name] = _line(c, sizes, x, bool(right), level)
+            if many > MANY:
+                found["ece"] = _ece(c, sizes, level)
+    tables = np.stack(decided(c, settings["threshold"]), 1)
+    for name in SHARES if c.counts else ():
+        found[name] = [share(name, table, level) for table in tables.tolist()]
+    return found
+
+
+class Sizes:
+    """Weights of the classes of each group, their squares, and the rows that they are worth."""
+
+    def __init__(self, c: Cells) -> None:
+        self.neg, self.pos, self.neg2, self.pos2 = map(c.add, (c.neg, c.pos, c.neg2, c.pos2))
+        sides = (self.neg, self.neg2), (self.pos, self.pos2)
+        self.rows_neg, self.rows_pos = (
+            np.array([effective(*pair) for pair in zip(*side, strict=True)]) for side in sides
+        )
+        self.both = (self.neg > 0) & (self.pos > 0)
+        self.pooled = c.length > MOST
+
+
+def _heavy(c: Cells, w: Any, w2: Any) -> Any:
+    """The mean weight of the rows of each cell."""
+    return 1.0 if c.counts else np.where(w > 0, w2 / w, 0.0)
+
+
+def _auroc(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+    below = (c.upto(c.neg) - c.neg / 2) / c.of(n.neg)
+    area = np.minimum(c.add(c.pos * below) / n.pos, 1.0)
+    auc = c.of(area)
+    above = 1 - (c.upto(c.pos) - c.pos / 2) / c.of(n.pos) - auc
+    of_pos = c.add(c.pos2 * (below - auc) ** 2) / n.pos**2
+    of_neg = c.add(c.neg2 * above**2) / n.neg**2
+    heaviest = [
+        np.maximum.reduceat(np.broadcast_to(_heavy(c, w, w2), len(w)), c.first) / total
+        for w, w2, total in ((c.neg, c.neg2, n.neg), (c.pos, c.pos2, n.pos))
+    ]
+    most = np.maximum(*heaviest)
+
+    def made(k: int) -> Estimate | None:
+        rows = float(n.rows_pos[k]), float(n.rows_neg[k])
+        value = float(area[k])
+        if not n.both[k] or min(rows) <= FEW - 1e-9 or not 0 < value < 1:
+            return None
+        known = pooled_spread((float(of_pos[k]), rows[0]), (float(of_neg[k]), rows[1]))
+        if not known.says_something() or 2 * known.variance / most[k] ** 2 <= CERTAIN:
+            return None
+        ends = limits(value, known, level, "logit")
+        return Estimate.within(UNIT, value, *ends, level, "DeLong, logit", baseline=0.5)
+
+    return [made(k) for k in range(len(c.first))]
+
+
+def _average_precision(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+    tp = c.of(n.pos) - c.upto(c.pos) + c.pos
+    rows = tp + c.of(n.neg) - c.upto(c.neg) + c.neg
+    precision = tp / rows
+    area = c.add(c.pos * precision) / n.pos
+    share = c.pos / c.of(n.pos) / (rows * rows)
+    gain = c.upto(share * (rows - tp)) + (precision - c.of(area)) / c.of(n.pos)
+    loss = c.upto(share * tp)
+    sides = (c.pos, c.pos2, gain), (c.neg, c.neg2, loss)
+    variances = [c.add(w2 * x * x) for _, w2, x in sides]
+    most = np.maximum.reduceat(
+        np.maximum(*(np.abs(x) * _heavy(c, w, w2) for w, w2, x in sides)), c.first
+    )
+    few = 2 * (variances[0] + variances[1]) < 1000 * most**2
+    df = [np.where(few, _freedom(c, [side]), np.inf) for side in sides]
+
+    def made(k: int) -> Estimate | None:
+        value = float(min(area[k], 1.0))
+        if not n.both[k] or n.pooled[k] or not 0 < value < 1:
+            return None
+        sizes = n.rows_pos[k], n.rows_neg[k]
+        parts = (
+            Part(*map(float, p))
+            for p in zip((v[k] for v in variances), sizes, (x[k] for x in df), strict=True)
+        )
+        known = pooled_spread(*parts)
+        if not known.says_something():
+            return None
+        ends = limits(value, known, level, "logit")
+        prevalence = float(n.pos[k] / (n.pos[k] + n.neg[k]))
+        method = "linearised, logit"
+        return Estimate.within(UNIT, value, *ends, level, method, baseline=prevalence)
+
+    return [made(k) for k in range(len(c.first))]
+
+
+def _freedom(c: Cells, sides: list[tuple[Any, Any, Any]]) -> Floats:
+    """Degrees of freedom of sums of squared effects, as `inference.scales.freedom` has them."""
+    weight, squares = (sum(c.add(side[i]) for side in sides) for i in (0, 1))
+    mean = squares / weight
+    total = sum(c.add(w2 * x * x) for _, w2, x in sides)
+    fourth = sum(c.add(w2 * (x * _heavy(c, w, w2)) ** 2 * x * x) for w, w2, x in sides) / mean**2
+    uneven = fourth / total * (mean * mean / total) - squares / weight**2
+    return np.where(uneven > 0, np.maximum(2 / uneven, 5.0), np.inf)
+
+
+def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> list[Estimate | None]:
+    how = {} if clip is None else {"clip": clip}
+    charged = charges(c.score, c.kind, "log clipped" if clip is not None else loss, **how)
+    certain, sums = np.zeros(len(c.first)), []
+    for charge, w, w2 in zip(charged, (c.neg, c.pos), (c.neg2, c.pos2), strict=True):
+        infinite = np.isinf(charge)
+        if infinite.any():
+            certain += c.add(np.where(infinite, w, 0))
+            charge = np.where(infinite, 0.0, charge)
+        first, second = c.add(w * charge), c.add(w2 * charge * charge)
+        sums.append((first, first if c.counts else c.add(w2 * charge), second))
+    most = 1.0 if loss == "brier" else math.inf if clip is None else -math.log(clip)
+
+    def made(k: int) -> Estimate | None:
+        if certain[k]:
+            return None
+        weights, squares = (n.neg[k], n.pos[k]), (n.neg2[k], n.pos2[k])
+        shares = [float(w / sum(weights)) for w in weights]
+        constant = -sum(f * math.log(f) for f in shares if f)
+        if loss == "brier":
+            constant = 0.5 * sum(f * (1 - f) for f in shares)
+        moments = [Moments(*(float(x[k]) for x in side)) for side in sums]
+        pair = [tuple(map(float, x)) for x in (weights, squares)]
+        return mean_loss(moments, pair[0], pair[1], level, constant, most)
+
+    return [made(k) for k in range(len(c.first))]
+
+
+def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Estimate | None]:
+    """Cox's line of each group by Newton's method: an intercept beside slope 1, or a slope."""
+    known = np.isfinite(x) & (np.abs(x) <= LARGEST)
+    regular = n.both & ~n.pooled & np.logical_and.reduceat(known, c.first)
+    regular &= np.minimum(n.neg, n.pos) >= 1e-12 * (n.neg + n.pos)
+    x, mass = np.where(known, x, 0.0), c.neg + c.pos
+    start, offset, f = np.zeros(len(c.first)), x, None
+    if sloped:
+        low, high = (
+            [end.reduceat(np.where(w > 0, x, far), c.first) for w in (c.neg, c.pos)]
+            for end, far in ((np.minimum, np.inf), (np.maximum, -np.inf))
+        )
+        hair = 1e-12 * (np.maximum(*high) - np.minimum(*low))
+        regular &= (high[0] > low[1] + hair) & (high[1] > low[0] + hair)
+        regular &= np.maximum(*high) - np.minimum(*low) >= 1e-100
+        f, offset = x - c.of(c.add(mass * x) / (n.neg + n.pos)), 0.0
+        start = np.log(n.pos / n.neg)
+    a, b = np.where(regular, start, 0.0), np.ones(len(c.first))
+    done = ~regular
+    for _ in range(STEPS):
+        p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
+        residual, v = mass * p - c.pos, mass * p * (1 - p)
+        g0, h00 = c.add(residual), c.add(v)
+        if f is None:
+            move, turn = g0 / h00, np.zeros(len(a))
+        else:
+            vf = v * f
+            g1, h01, h11 = c.add(residual * f), c.add(vf), c.add(vf * f)
+            det = h00 * h11 - h01 * h01
+            move, turn = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
+        a, b = np.where(done, a, a - move), np.where(done, b, b - turn)
+        size = np.maximum(np.abs(move), np.abs(turn))
+        regular &= done | (size < 50)  # diverges
+        done = done | ~regular | (size <= 1e-10 * (1 + np.maximum(np.abs(a), np.abs(b))))
+        if done.all():
+            break
+    regular &= done
+    p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
+    square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
+    # the last row of the inverse of the second derivatives
+    r0, r1 = (1 / h00, np.zeros(len(a))) if f is None else (-h01 / det, h00 / det)
+    effect = c.of(r0) if f is None else c.of(r0) + c.of(r1) * f
+    variance = c.add(square * effect * effect)
+    df = _freedom(c, [(c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p))])
+
+    def made(k: int) -> Estimate | None:
+        if not regular[k] or not 0 < variance[k] < LARGEST:
+            return None
+        value, rows = (
+            float((a if f is None else b)[k]),
+            (float(n.rows_neg[k]), float(n.rows_pos[k])),
+        )
+        found = Coefficient(value, math.sqrt(variance[k]), float(df[k]))
+        return line_estimate(rows, found, level, float(sloped))
+
+    return [made(k) for k in range(len(c.first))]
+
+
+def _ece(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+    p = unit(c.score, c.kind)
+    at = c.of(np.arange(len(c.first)) * BINS) + bin_index(BINS, None, p.dtype)(p)
+    gap = np.bincount(at, c.pos - (c.neg + c.pos) * p, BINS * len(c.first))
+    values = np.abs(gap).reshape(-1, BINS).sum(1) / (n.neg + n.pos)
+    method = f"none: more than {MANY} groups"
+    return [Estimate(float(x), level=level, method=method) for x in values]
+
+
+def decided(c: Cells, threshold: float) -> list[Floats]:
+    """tp, fp, fn and tn of each group."""
+    t = Tally(c.score[:1], c.neg[:1], c.pos[:1], c.neg[:1], c.pos[:1], c.kind)
+    called = c.score >= on_their_scale(t, threshold)
+    up = [c.add(np.where(called, w, 0)) for w in (c.pos, c.neg)]
+    return [*up, c.add(c.pos) - up[0], c.add(c.neg) - up[1]]
+
+
+def share(name: str, table: list[float], level: float) -> Estimate:
+    """A share of the counts tp, fp, fn and tn, as the measure of that name has it."""
+    hit, miss, why = SHARES[name]
+    a, b = (sum(table[i] for i in cells) for cells in (hit, miss))
+    total = sum(table)
+    if not a + b:
+        return Estimate.undefined(why if total else "no rows", level)
+    called, positive = ((table[TP] + table[i]) / total for i in (FP, FN))
+    baseline = {
+        "sensitivity": called,
+        "specificity": 1 - called,
+        "precision": positive,
+        "npv": 1 - positive,
+    }.get(name)
+    value, low, high = wilson(a, b, a, b, level)
+    return Estimate.within(UNIT, value, low, high, level, "Wilson", baseline=baseline)
+
+
+def rest_of(
+    rows: Rows, whole: Mapping[str, Estimate], t: Tally, codes: Ints, cells: Cells,
+    settings: Settings, names: tuple[str, ...],
+) -> Estimates:  # fmt: skip
+    """Each of the measures on all rows but those of each group.
+
+    A group of a twentieth of the rows or more is taken out of them. For smaller ones, what their rows do to
+    the value of all is taken off (their influence), and the interval is that of all, as much wider as rows
+    are fewer: it is narrow beside that of the group.
+    """
+    mass, total = cells.add(cells.neg + cells.pos), t.negatives + t.positives
+    part, level = mass / total, settings["level"]
+    large = np.flatnonzero(part >= LARGE).tolist()
+    others = {k: Tally.of_rows(chosen(rows, codes != k), t.origin.score) for k in large}
+    tables = np.stack(decided(cells, settings["threshold"]), 1)
+    removed: dict[str, Floats] = {}
+    if len(large) < len(part):
+        few = t.pooled
+        pair = np.concatenate((few.neg, few.pos)).astype(np.float64)
+        up = np.arange(len(pair)) >= len(few.score)
+        scores = {t.origin.score: np.tile(few.score, 2)}
+        there = pair > 0
+        each = replace(
+            rows, y=up[there], scores={n: s[there] for n, s in scores.items()}, weight=pair[there],
+            count=None,
+        )  # fmt: skip
+        at = np.maximum(np.searchsorted(few.score, cells.score, side="right") - 1, 0)
+        for name in names:
+            if whole[name].defined and MEASURES[name].group != "decisions":
+                made = np.zeros(len(pair))
+                made[there] = effects(MEASURES[name], each, t, settings)
+                neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
+                removed[name] = cells.add(cells.neg * neg + cells.pos * pos) / (1 - part)
+    found: Estimates = {name: [] for name in names}
+    for k in range(len(part)):
+        left = tables.sum(0) - tables[k]
+        for name in names:
+            e = whole[name]
+            if MEASURES[name].group == "decisions" and cells.counts:
+                found[name].append(share(name, left.tolist(), level))
+            elif k in others:
+                found[name].append(_asked(name, others[k], settings))
+            elif MEASURES[name].group == "decisions":
+                table = left[[TN, FP, FN, TP]].reshape(2, 2)
+                heavy = sum(t.squares) / total
+                made_of = Confusion(table, table * heavy)
+                found[name].append(MEASURES[name].under(settings, made_of))
+            elif not e.defined:
+                found[name].append(e)
+            else:
+                moved, wider = float(removed[name][k]), 1 / math.sqrt(1 - part[k])
+                value = e.value - moved
+                low, high = (value + (end - e.value) * wider for end in (e.low, e.high))
+                found[name].append(Estimate(value, low, high, level, e.method))
+    return found
