@@ -79,6 +79,7 @@ OPTIONS = {
     "quality": Option("RULE", "Quality of an answer: anls, exact, f1, or a column from 0 to 1."),
     "tau": Option(NUMBER, "Correct is an answer of quality above this."),
     "by": Option(COLUMN, "Column of groups."),
+    "cluster": Option(COLUMN, "Column of what rows belong to, such as patients with several rows."),
     "min_rows": Option(NUMBER, "Groups of fewer rows are shown, not judged."),
     "normalise": Option(HOW, "Before texts are compared: plain, squad or none."),
     "lists": Option("WHAT", "A list of gold answers holds variants, or items all to be named."),

@@ -28,7 +28,8 @@ class Rows:
     Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
     caller's own memory and are not to be written to. `place` knows their numbers in the input, `notes`
     say what was decided on the way, and `ids`, if any, names every row of the source. `groups` has for each
-    column of groups the code of each row and the words that codes stand for.
+    column of groups the code of each row and the words that codes stand for, and `cluster` the number of
+    the cluster of each row, if rows come in clusters.
     """
 
     y: Bools
@@ -43,6 +44,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     ids: Any = None
     groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
+    cluster: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -68,6 +70,7 @@ def binary_rows(
     count: Any = None,
     ids: str | None = None,
     groups: Any = None,
+    cluster: Any = None,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
@@ -85,6 +88,7 @@ def binary_rows(
     """
     asked = {
         "label": label, "score": score, "weight": weight, "count": count, "id": ids, "group": groups,
+        "cluster": cluster,
     }  # fmt: skip
     found = read(source, asked, missing=missing, encoding=encoding)
     return rows_of(found, positive=positive, kind=kind)
@@ -97,6 +101,7 @@ def take(
     weight: Any = None,
     count: Any = None,
     groups: Any = None,
+    cluster: Any = None,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
@@ -118,7 +123,10 @@ def take(
         raise BadInput("no scores were given; pass at least one column of scores")
     if len({str(name) for name in scores}) < len(scores):
         raise BadInput("two columns of scores have the same name; give each a name of its own")
-    asked = {"label": labels, "score": scores, "weight": weight, "count": count, "group": groups}
+    asked = {
+        "label": labels, "score": scores, "weight": weight, "count": count, "group": groups,
+        "cluster": cluster,
+    }  # fmt: skip
     return rows_of(read(None, asked, missing=missing), positive=positive, kind=kind)
 
 
@@ -146,7 +154,22 @@ def rows_of(
         notes=found.told(*notes),
         ids=found.one("id"),
         groups={n: coded(column) for n, column in found["group"].items()},
+        cluster=_clusters(found),
     )
+
+
+def _clusters(found: Columns) -> Ints | None:
+    """The number of the cluster of each row; None where rows stand alone."""
+    column = found.one("cluster")
+    if column is None:
+        return None
+    codes, words = coded(column)
+    if len(words) == 1:
+        raise BadInput(
+            f"{found.name('cluster')} is the same in all {len(codes):,} rows; intervals need two or more ",
+            "clusters: name another column, or leave out ", Option("cluster"),
+        )  # fmt: skip
+    return codes
 
 
 def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind, str]:

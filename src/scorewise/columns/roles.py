@@ -59,6 +59,7 @@ ROLES = {
     "id": Role(form="raw"),
     "time": Role(form="times"),
     "group": Role(several=True, shared=True),
+    "cluster": Role(shared=True),
     # several classes
     "decision": Role(several=True),
     "own confidence": Role(form="numbers", several=True),

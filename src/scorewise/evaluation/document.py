@@ -206,6 +206,14 @@ class ClassRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClusterRecord:
+    """Rows that belong together, such as those of a patient."""
+
+    number: Annotated[Count, says("Clusters.")]
+    largest: Annotated[Count, says("Rows of the largest of them.")]
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvaluationDocument(Document):
     """Models judged on the same rows."""
 
@@ -213,6 +221,9 @@ class EvaluationDocument(Document):
     verdict: Annotated[list[Claim], says("What the numbers mean, in sentences.")]
     settings: SettingsRecord
     data: DataRecord
+    clusters: Annotated[
+        ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
+    ]
     models: Annotated[
         list[ModelRecord],
         Meta(min_length=1),
@@ -251,6 +262,7 @@ def evaluation_document(
         verdict=verdict_of(evaluations, differences),
         settings=record_of(SettingsRecord, s),
         data=DataRecord.of(next(iter(evaluations.values())).tally),
+        clusters=_clusters(next(iter(evaluations.values()))),
         models=models,
         classes=[],
         differences=list(differences),
@@ -272,12 +284,18 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         verdict=class_verdict(e),
         settings=record_of(SettingsRecord, e.settings, threshold=None),
         data=record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown),
+        clusters=None,
         models=[model],
         classes=classes,
         differences=[],
         groups=[],
         hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
+
+
+def _clusters(e: Evaluation) -> ClusterRecord | None:
+    sizes = e.cluster_sizes
+    return None if sizes is None else ClusterRecord(number=len(sizes), largest=int(sizes.max()))
 
 
 def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:

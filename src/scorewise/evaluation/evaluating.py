@@ -41,6 +41,7 @@ def evaluate(
     count: Any = None,
     positive: Any = None,
     by: Any | Sequence[str] = None,
+    cluster: Any = None,
     min_rows: int = 20,
     threshold: float = 0.5,
     level: float = 0.95,
@@ -66,6 +67,9 @@ def evaluate(
     one. Groups of several columns are those combinations that occur. Groups of fewer than `min_rows` rows
     are shown and not judged.
 
+    `cluster` names a column, or is one, that says which rows belong together, such as those of a patient:
+    intervals then allow for what rows of one cluster share (two classes).
+
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`
     says which columns have the scores of which class, such as "p_*". What is not named is guessed where
@@ -89,9 +93,21 @@ def evaluate(
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
     further = {"weight": weight, "count": count, "kind": kind}
+    if by is not None and cluster is not None:
+        raise BadInput(
+            Option("by"), " and ", Option("cluster"), " do not go together yet; leave out one"
+        )
     if isinstance(y, Tally | ClassTally):
         _refuse(
-            {"p": p, **named, **several, **further, "positive": positive, "by": by},
+            {
+                "p": p,
+                **named,
+                **several,
+                **further,
+                "positive": positive,
+                "by": by,
+                "cluster": cluster,
+            },
             "a tally has its scores and labels already; leave out ",
         )
         if isinstance(y, Tally):
@@ -104,7 +120,9 @@ def evaluate(
                 "scores are missing; call evaluate(y, p) with labels and scores, or "
                 'evaluate("file.csv", label=..., score=...) for files and data frames'
             )
-        rows, rule = _from_source(y, named, several, {**further, "missing": missing}, positive, by)
+        rows, rule = _from_source(
+            y, named, several, {**further, "missing": missing}, positive, by, cluster
+        )
         if not len(rows) or (rows.count is not None and not rows.count.any()):
             where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
             raise BadInput(
@@ -113,7 +131,9 @@ def evaluate(
         warn(rows.notes)
     else:
         _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
-        rows, rule = _from_columns(y, p, several, {**further, "missing": missing}, positive, by)
+        rows, rule = _from_columns(
+            y, p, several, {**further, "missing": missing}, positive, by, cluster
+        )
     if isinstance(rows, ClassRows) and len(rows.classes) == 2 and confidence is None:
         rows = rows.of_two(positive)
     if isinstance(rows, Rows):
@@ -128,19 +148,23 @@ def evaluate(
 
 
 AnyRows = Rows | ClassRows | DecidedRows
-_OF_TWO = (
-    " belongs to several classes, and groups to two; evaluate one class against the rest for groups"
-)
+_OF_TWO = " belongs to several classes, and groups and clusters to two; evaluate one class against the rest"
 
 
 def _from_columns(
-    y: Any, p: Any, several: Mapping[str, Any], further: Mapping[str, Any], positive: Any, by: Any
+    y: Any,
+    p: Any,
+    several: Mapping[str, Any],
+    further: Mapping[str, Any],
+    positive: Any,
+    by: Any,
+    cluster: Any,
 ) -> tuple[AnyRows, Rule]:
     """The rows of labels and scores, and the rule of confidence."""
     y, p = only_column(y), only_column(p)
     classes, predicted, confidence = several.values()
     options: Any = further
-    if by is not None:
+    if by is not None or cluster is not None:
         _refuse(several, after=_OF_TWO)
         p = positive_column(y, p, positive, further["kind"])
     if predicted is not None:
@@ -160,7 +184,12 @@ def _from_columns(
         "(n x K), or the decisions as predicted",
     )
     groups = group_columns(by, "labels and scores")
-    return take(y, {"score": p}, groups=groups, positive=positive, **options), "max"
+    if isinstance(cluster, str):
+        raise BadInput(
+            Option("cluster", cluster), " names a column of files and frames; pass the column"
+        )
+    scores = {"score": p}
+    return take(y, scores, groups=groups, cluster=cluster, positive=positive, **options), "max"
 
 
 def _from_source(
@@ -170,6 +199,7 @@ def _from_source(
     further: Mapping[str, Any],
     positive: Any,
     by: Any = None,
+    cluster: Any = None,
 ) -> tuple[AnyRows, Rule]:
     """The rows that the options mean, and the rule of confidence."""
     classes, predicted, confidence = several.values()
@@ -181,14 +211,16 @@ def _from_source(
                 Option("confidence"), " belongs to several classes; pass ", Option("classes"),
                 ' too, such as "p_*"',
             )  # fmt: skip
-        rows = binary_rows(source, score=score, groups=by, positive=positive, **columns)
+        rows = binary_rows(
+            source, score=score, groups=by, cluster=cluster, positive=positive, **columns
+        )
         if by is not None:
             names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
             names |= {} if rows.weight is None else {"weight": rows.names.weight}
             names |= {} if rows.count is None else {"count": rows.names.count}
             check_columns(by, names)
         return rows, "max"
-    if by is not None:
+    if by is not None or cluster is not None:
         _refuse(several, after=_OF_TWO)
     if score is not None and not isinstance(score, str):
         if len(score) > 1:

@@ -9,14 +9,17 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
+from scorewise.arrays import Ints
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import difference, together
+from scorewise.inference.effects import clustered, difference, together
 from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
 from scorewise.registry import MEASURES, Lazy, Measure, Measured, unknown
 from scorewise.show.document import to_dict
@@ -58,7 +61,28 @@ class Evaluation(Shown, Measured):
         self.tally, self.settings, self.notes = tally, settings, notes
         self.confusion = tally.confusion(settings.threshold)
         self.groups = {}
+        self._rows: Rows | None = None  # which come in clusters
         super().__init__(MEASURES, vars(settings))
+
+    def _make(self, name: str) -> Estimate:
+        return self.by_cluster(super()._make(name), name)
+
+    def by_cluster(self, e: Estimate, name: str) -> Estimate:
+        """An estimate of that measure, its interval widened where rows come in clusters."""
+        rows = self._rows
+        if rows is None or rows.cluster is None:
+            return e
+        settings = vars(self.settings)
+        return clustered(e, MEASURES[name], rows, self.tally, settings, rows.cluster)
+
+    @property
+    def cluster_sizes(self) -> Ints | None:
+        """How many rows each cluster has; None where rows stand alone."""
+        return (
+            None
+            if self._rows is None or self._rows.cluster is None
+            else np.bincount(self._rows.cluster)
+        )
 
     def _statistic(self, m: Measure) -> Tally | Confusion:
         return self.confusion if m.group == "decisions" else self.tally
@@ -135,6 +159,8 @@ class Comparison(Shown, Lazy[Evaluation]):
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)
         made = Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
+        if self._rows.cluster is not None:
+            made._rows = self._rows
         if self._rows.groups:
             from scorewise.evaluation.groups import groups_of
 
@@ -186,6 +212,7 @@ def compare(
     *,
     weight: Any = None,
     count: Any = None,
+    cluster: Any = None,
     positive: Any = None,
     threshold: float = 0.5,
     level: float = 0.95,
@@ -210,6 +237,7 @@ def compare(
         {name: positive_column(y, p, positive, kind) for name, p in scores.items()},
         weight=weight,
         count=count,
+        cluster=cluster,
         positive=positive,
         kind=kind,
         missing=missing,
@@ -225,10 +253,12 @@ def _difference(
 ) -> Difference:
     """One model minus another on the same rows; in closed form, or by the intervals of both."""
     level, tallies = settings["level"], [e.tally for e in models]
-    if m.name in _CLOSED:
+    if m.name in _CLOSED and rows.cluster is None:
         return _CLOSED[m.name](rows, tallies[0], tallies[1], level)
     first, second = (e[m.name] for e in models)
-    made = difference(first, second, level, lambda: together(m, rows, tallies, settings))
+    made = difference(
+        first, second, level, lambda: together(m, rows, tallies, settings, rows.cluster)
+    )
     return Difference(made, math.nan if made.p is None else made.p)
 
 

@@ -176,6 +176,7 @@ def _repaired(name: str, e: Evaluation) -> Iterator[Claim]:
         return
     s = e.settings
     gain = mcb_crossfit(e.tally, loss="log", clip=s.clip, level=s.level, seed=s.seed)
+    gain = e.by_cluster(gain, "mcb_crossfit")
     loss = "log loss" if gain.defined else "Brier score"
     gain = gain if gain.defined else e.mcb_crossfit
     figures = [figure("mcb_crossfit", gain, name)]
@@ -224,7 +225,7 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Claim
     files = f"{shlex.join(origin.sources)} --label {shlex.quote(origin.label or '')} --score"
     text = f"scorewise {task} {files} {shlex.quote(name)}" + " -o map.json" * bool(flawed)
     if not origin.sources or origin.label is None:
-        text = f"{call}, {what}"
+        text = f"{call} gives {what}"
     return claim("next", task.partition(" ")[0], f"Next: {text}")
 
 

@@ -1,0 +1,121 @@
+"""Rows that come in clusters: intervals allow for what the rows of one share."""
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import scorewise as sw
+from scorewise.cli import run
+
+MEASURES = ("auroc", "sensitivity", "brier", "calibration_intercept", "average_precision")
+
+
+def patients(rng, number, size, icc):
+    """Rows of patients who are alike: each has a tendency to be ill, and one to be scored high."""
+    u, v = (np.repeat(rng.normal(size=number), size) for _ in range(2))
+    latent = math.sqrt(icc) * u + math.sqrt(1 - icc) * rng.normal(size=number * size)
+    x = latent + math.sqrt(icc) * v + math.sqrt(1 - icc) * rng.normal(size=number * size)
+    return latent > 0.5, 1 / (1 + np.exp(1 - 1.5 * x)), np.repeat(np.arange(number), size)
+
+
+def obuchowski(y, s, cluster):
+    """Standard error of the AUROC of clustered rows (Obuchowski 1997, eq. 2), by loops."""
+    pos, neg = s[y], s[~y]
+    v10 = np.array([np.mean((neg < a) + 0.5 * (neg == a)) for a in pos])
+    v01 = np.array([np.mean((pos > b) + 0.5 * (pos == b)) for b in neg])
+    area, names = v10.mean(), np.unique(cluster)
+    i10 = sum(any(cluster[y] == c) for c in names)
+    i01 = sum(any(cluster[~y] == c) for c in names)
+    s10 = s01 = s11 = 0.0
+    for c in names:
+        a, b = v10[cluster[y] == c], v01[cluster[~y] == c]
+        left, right = (a - area).sum(), (b - area).sum()
+        s10, s01, s11 = s10 + left**2, s01 + right**2, s11 + left * right
+    m, n, i = len(pos), len(neg), len(names)
+    s10 *= i10 / ((i10 - 1) * m)
+    s01 *= i01 / ((i01 - 1) * n)
+    s11 *= i / (i - 1)
+    return math.sqrt(s10 / m + s01 / n + 2 * s11 / (m * n))
+
+
+def test_auroc_is_about_that_of_obuchowski():
+    rng = np.random.default_rng(0)
+    y, p, cluster = patients(rng, 120, 5, 0.6)
+    alone, together = sw.evaluate(y, p).auroc, sw.evaluate(y, p, cluster=cluster).auroc
+    grown = (together.high - together.low) / (alone.high - alone.low)
+    delong = obuchowski(y, p, np.arange(len(y)))
+    assert together.value == alone.value
+    assert "by cluster" in together.method
+    assert grown == pytest.approx(obuchowski(y, p, cluster) / delong, rel=0.05)
+    assert grown > 1.1
+
+
+@pytest.mark.parametrize(("number", "size", "icc"), [(60, 5, 0.5), (100, 10, 0.7)])
+def test_intervals_of_clustered_rows_hold(number, size, icc):
+    """Few runs and wide bounds; as if rows were independent, most of these hold 60 to 90 %."""
+    rng, runs = np.random.default_rng(number), 60
+    big = sw.evaluate(*patients(np.random.default_rng(1), 60_000, 5, icc)[:2], threshold=0.4)
+    held = dict.fromkeys(MEASURES, 0)
+    for _ in range(runs):
+        y, p, cluster = patients(rng, number, size, icc)
+        e = sw.evaluate(y, p, cluster=cluster, threshold=0.4, positive=True)
+        for name in MEASURES:
+            held[name] += e[name].low <= big[name].value <= e[name].high
+    assert min(held.values()) / runs > 0.83, held
+
+
+def test_single_rows_as_clusters_change_hardly_anything():
+    y, p, _ = patients(np.random.default_rng(2), 200, 1, 0.5)
+    alone, together = sw.evaluate(y, p), sw.evaluate(y, p, cluster=np.arange(200))
+    for name in MEASURES:
+        a, b = alone[name], together[name]
+        assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), abs=0.03)
+
+
+def test_differences_of_models_know_clusters():
+    rng = np.random.default_rng(3)
+    y, p, cluster = patients(rng, 80, 6, 0.7)
+    shifted = np.clip(p + np.repeat(rng.normal(0, 0.1, 80), 6), 0.01, 0.99)
+    scores = {"a": p, "b": shifted}
+    alone, together = (
+        sw.compare(y, scores, cluster=c).difference("brier") for c in (None, cluster)
+    )
+    assert together.value == alone.value
+    assert together.high - together.low > 1.2 * (alone.high - alone.low)
+
+
+def test_names_of_the_cluster_do_not_matter_and_files_have_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    y, p, cluster = patients(np.random.default_rng(4), 50, 4, 0.5)
+    words = np.array([f"patient {c}" for c in cluster])
+    named, numbered = (sw.evaluate(y, p, cluster=c).auroc for c in (words, cluster))
+    assert named.low == pytest.approx(numbered.low, rel=1e-12)
+    pl.DataFrame({"y": y.astype(int), "p": p, "patient": words}).write_csv("a.csv")
+    assert run(["evaluate", "a.csv", "--cluster", "patient", "--json", "a.json"]) == 0
+    assert "in 50 clusters, the largest of 4 rows" in " ".join(capsys.readouterr().out.split())
+    doc = json.loads((tmp_path / "a.json").read_text())
+    assert doc["clusters"] == {"number": 50, "largest": 4}
+    found = {m["name"]: m for m in doc["models"][0]["measures"]}
+    assert found["auroc"]["low"] == pytest.approx(sw.evaluate(y, p, cluster=cluster).auroc.low)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"cluster": np.zeros(20)},
+            "cluster is the same in all 20 rows; intervals need two or more",
+        ),
+        ({"cluster": "patient"}, "names a column of files and frames; pass the column"),
+        ({"cluster": [None, *range(19)]}, "cluster is missing in 1 row"),
+        ({"cluster": range(7)}, "label has 20 rows and cluster has 7"),
+        ({"cluster": range(20), "by": range(20)}, "do not go together yet"),
+        ({"cluster": range(20), "predicted": range(20)}, "belongs to several classes"),
+    ],
+)
+def test_bad_clusters_are_refused(options, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        sw.evaluate([0, 1] * 10, np.linspace(0, 1, 20), **options)
