@@ -28,7 +28,7 @@ from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
 from scorewise.registry import MEASURES
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import Moments, charges, expit, logit, unit
+from scorewise.tallies.losses import Moments, charges, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index
 from scorewise.tallies.sorting import add_runs, first_of_runs
 from scorewise.tallies.tally import masses
@@ -119,14 +119,15 @@ def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
             add_runs(np.where(up == side, c[order], 0), start) for c in both for side in (0, 1)
         ]
     first = first_of_runs(group[start])
-    return Cells(score[start], *columns[:2], *columns[-2:], first, rows.kinds[name])
+    neg, pos, neg2, pos2 = *columns[:2], *columns[-2:]
+    return Cells(score[start], neg, pos, neg2, pos2, first, rows.kinds[name])
 
 
 def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estimates:
     """Each of the measures for each group."""
     found: Estimates = {name: [] for name in names}
     for part in cells.batches():
-        made = _measured(part, settings, len(cells.first))
+        made = _measured(part, settings, len(cells.first), names)
         for name in names:
             for k, e in enumerate(made[name]):
                 found[name].append(e if e is not None else _asked(name, part.tally(k), settings))
@@ -139,7 +140,9 @@ def _asked(name: str, t: Tally, settings: Settings) -> Estimate:
     return m.under(settings, of)
 
 
-def _measured(c: Cells, settings: Settings, many: int) -> dict[str, list[Estimate | None]]:
+def _measured(
+    c: Cells, settings: Settings, many: int, names: tuple[str, ...]
+) -> dict[str, list[Estimate | None]]:
     """The measures of each group; None where the measure itself has to be asked."""
     level, clip = settings["level"], settings["clip"]
     sizes = Sizes(c)
@@ -159,7 +162,7 @@ def _measured(c: Cells, settings: Settings, many: int) -> dict[str, list[Estimat
             if many > MANY:
                 found["ece"] = _ece(c, sizes, level)
     tables = np.stack(decided(c, settings["threshold"]), 1)
-    for name in SHARES if c.counts else ():
+    for name in [n for n in names if n in SHARES and c.counts]:
         found[name] = [share(name, table, level) for table in tables.tolist()]
     return found
 
@@ -289,7 +292,7 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
     regular = n.both & ~n.pooled & np.logical_and.reduceat(known, c.first)
     regular &= np.minimum(n.neg, n.pos) >= 1e-12 * (n.neg + n.pos)
     x, mass = np.where(known, x, 0.0), c.neg + c.pos
-    start, offset, f = np.zeros(len(c.first)), x, None
+    start, f = np.zeros(len(c.first)), None
     if sloped:
         low, high = (
             [end.reduceat(np.where(w > 0, x, far), c.first) for w in (c.neg, c.pos)]
@@ -298,13 +301,15 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         hair = 1e-12 * (np.maximum(*high) - np.minimum(*low))
         regular &= (high[0] > low[1] + hair) & (high[1] > low[0] + hair)
         regular &= np.maximum(*high) - np.minimum(*low) >= 1e-100
-        f, offset = x - c.of(c.add(mass * x) / (n.neg + n.pos)), 0.0
+        f = x - c.of(c.add(mass * x) / (n.neg + n.pos))
         start = np.log(n.pos / n.neg)
     a, b = np.where(regular, start, 0.0), np.ones(len(c.first))
     done = ~regular
     for _ in range(STEPS):
-        p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
-        residual, v = mass * p - c.pos, mass * p * (1 - p)
+        p = _chances(c, a, b, x, f)
+        v = mass * p
+        residual = v - c.pos
+        v *= 1 - p
         g0, h00 = c.add(residual), c.add(v)
         if f is None:
             move, turn = g0 / h00, np.zeros(len(a))
@@ -316,11 +321,12 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         a, b = np.where(done, a, a - move), np.where(done, b, b - turn)
         size = np.maximum(np.abs(move), np.abs(turn))
         regular &= done | (size < 50)  # diverges
-        done = done | ~regular | (size <= 1e-10 * (1 + np.maximum(np.abs(a), np.abs(b))))
+        # steps shrink as their squares: what is left after such a one is below rounding
+        done = done | ~regular | (size <= 1e-7)
         if done.all():
             break
     regular &= done
-    p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
+    p = _chances(c, a, b, x, f)
     square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
     # the last row of the inverse of the second derivatives
     r0, r1 = (1 / h00, np.zeros(len(a))) if f is None else (-h01 / det, h00 / det)
@@ -339,6 +345,19 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         return line_estimate(rows, found, level, float(sloped))
 
     return [made(k) for k in range(len(c.first))]
+
+
+def _chances(c: Cells, a: Floats, b: Floats, x: Floats, f: Floats | None) -> Floats:
+    """The probability of each cell on the line of its group."""
+    odds: Floats = c.of(a)
+    odds += x if f is None else c.of(b) * f
+    # beyond these it is 0 or 1 to all digits
+    np.clip(odds, -700.0, 700.0, out=odds)
+    np.negative(odds, out=odds)
+    np.exp(odds, out=odds)
+    odds += 1.0
+    np.reciprocal(odds, out=odds)
+    return odds
 
 
 def _ece(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
@@ -409,25 +428,36 @@ def rest_of(
                 made[there] = effects(MEASURES[name], each, t, settings)
                 neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
                 removed[name] = cells.add(cells.neg * neg + cells.pos * pos) / (1 - part)
-    found: Estimates = {name: [] for name in names}
-    for k in range(len(part)):
-        left = tables.sum(0) - tables[k]
-        for name in names:
-            e = whole[name]
-            if MEASURES[name].group == "decisions" and cells.counts:
-                found[name].append(share(name, left.tolist(), level))
-            elif k in others:
-                found[name].append(_asked(name, others[k], settings))
-            elif MEASURES[name].group == "decisions":
-                table = left[[TN, FP, FN, TP]].reshape(2, 2)
-                heavy = sum(t.squares) / total
-                made_of = Confusion(table, table * heavy)
-                found[name].append(MEASURES[name].under(settings, made_of))
-            elif not e.defined:
-                found[name].append(e)
-            else:
-                moved, wider = float(removed[name][k]), 1 / math.sqrt(1 - part[k])
-                value = e.value - moved
-                low, high = (value + (end - e.value) * wider for end in (e.low, e.high))
-                found[name].append(Estimate(value, low, high, level, e.method))
+    left = tables.sum(0) - tables
+    heavy = sum(t.squares) / total
+
+    def decision(name: str, k: int) -> Estimate:
+        if cells.counts:
+            return share(name, left[k].tolist(), level)
+        if k in others:
+            return _asked(name, others[k], settings)
+        table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
+        return MEASURES[name].under(settings, Confusion(table, table * heavy))
+
+    found: Estimates = {}
+    every, wider = range(len(part)), (1 / np.sqrt(1 - part)).tolist()
+    for name in names:
+        e = whole[name]
+        if MEASURES[name].group == "decisions":
+            found[name] = [decision(name, k) for k in every]
+            continue
+        values = (e.value - removed[name]).tolist() if name in removed else [e.value for _ in every]
+        found[name] = [
+            _asked(name, others[k], settings)
+            if k in others
+            else Estimate(
+                value,
+                value + (e.low - e.value) * wide,
+                value + (e.high - e.value) * wide,
+                level,
+                e.method,
+                e.why,
+            )
+            for k, value, wide in zip(every, values, wider, strict=True)
+        ]
     return found

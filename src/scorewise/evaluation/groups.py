@@ -25,7 +25,7 @@ from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES, Lazy
 from scorewise.show.document import Count, Number, Share, Word, finite, says
-from scorewise.show.page import Column, Section, Table, counted, named, p_value, quoted, value
+from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 from scorewise.tallies import Tally
 
@@ -333,12 +333,6 @@ def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
         ]
     used = [n for n in TITLES if any(m.name == n and m.value is not None
                                      for g in groups for m in g.measures)]  # fmt: skip
-    rows = []
-    for g in groups:
-        by_name = {m.name: m for m in g.measures}
-        name = g.name if g.judged else f"{g.name} (too few)"
-        rate = g.positives / g.rows if g.rows else None
-        rows.append((name, g.rows, rate, *(_cell(by_name[n], level) for n in used)))
     small = [g for g in record.groups if not g.judged]
     if small:
         lines.append(
@@ -349,18 +343,30 @@ def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
     found = [f"{TITLES[n]} {p_value(tested[n].p)}" for n in used if tested[n].p is not None]
     if found:
         lines.append(f"p of no difference among groups (Cochran's Q): {', '.join(found)}.")
-    columns = [
-        Column(" / ".join(record.by), "name"),
-        Column("Rows", "count"),
-        Column("Positive", "percent"),
-    ]
-    mark = (
-        f"Brackets: {100 * level:g}% interval. *: differs from the rest of the rows, p adjusted for the "
-        f"groups by Holm."
+    mark = "*: differs from the rest of the rows, p adjusted for the groups by Holm."
+    brackets = f"Brackets: {100 * level:g}% interval. "
+    wide, narrow = (
+        Table(
+            [
+                Column(" / ".join(record.by), "name"),
+                Column("Rows", "count"),
+                Column("Positive", "percent"),
+                *(Column(TITLES[n], meaning="" if k else means) for k, n in enumerate(used)),
+            ],
+            [_line(g, used, level, whole) for g in groups],
+        )
+        for whole, means in ((True, brackets + mark), (False, mark))
     )
-    columns += [Column(TITLES[n], "text", meaning=mark if n == used[0] else "") for n in used]
     title = f"Groups of {quoted(record.model)}" if several else "Groups"
-    return Section(title, table=Table(columns, rows), lines=lines)
+    return Section(title, table=wide, lines=lines, narrow=Section(title, table=narrow, lines=lines))
+
+
+def _line(g: GroupRecord, used: Sequence[str], level: float, whole: bool) -> tuple[Any, ...]:
+    """A group with its values, and with intervals where there is room."""
+    by_name = {m.name: m for m in g.measures}
+    rows = g.rows if g.judged else f"{g.rows} (few)"
+    cells = (_cell(by_name[n], level, whole) for n in used)
+    return g.name, rows, g.positives / g.rows if g.rows else None, *cells
 
 
 def _least(g: GroupRecord) -> float:
@@ -369,13 +375,13 @@ def _least(g: GroupRecord) -> float:
     return min(known, default=1.0)
 
 
-def _cell(m: GroupMeasure, level: float) -> str:
+def _cell(m: GroupMeasure, level: float, whole: bool) -> str:
     if m.value is None:
-        return m.why or "—"
-    star = "*" if m.differs(level) else ""
-    if m.low is None or m.high is None:
+        return DASH
+    star = "*" if m.differs(level) else " "
+    if not whole or m.low is None or m.high is None:
         return f"{m.value:.2f}{star}"
-    return f"{m.value:.2f}{star} [{m.low:.2f}, {m.high:.2f}]"
+    return f"{m.value:.2f}{star}[{m.low:.2f}, {m.high:.2f}]"
 
 
 def check_columns(by: Any, others: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,11 @@ def z(level: float) -> float:
     1.959964
     """
     check(level=level)
+    return _quantile(level)
+
+
+@cache
+def _quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
