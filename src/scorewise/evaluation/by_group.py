@@ -21,8 +21,7 @@ from scorewise.inference.effects import chosen, effects
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.ranking import CERTAIN, FEW
-from scorewise.inference.scales import Part, effective, limits, pooled_spread
-from scorewise.inference.shares import wilson
+from scorewise.inference.scales import Part, effective, limits, pooled_spread, z
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
 from scorewise.registry import MEASURES
@@ -163,7 +162,7 @@ def _measured(
                 found["ece"] = _ece(c, sizes, level)
     tables = np.stack(decided(c, settings["threshold"]), 1)
     for name in [n for n in names if n in SHARES and c.counts]:
-        found[name] = [share(name, table, level) for table in tables.tolist()]
+        found[name] = _shares(name, tables, level)
     return found
 
 
@@ -377,29 +376,36 @@ def decided(c: Cells, threshold: float) -> list[Floats]:
     return [*up, c.add(c.pos) - up[0], c.add(c.neg) - up[1]]
 
 
-def share(name: str, table: list[float], level: float) -> Estimate:
-    """A share of the counts tp, fp, fn and tn, as the measure of that name has it."""
-    hit, miss, why = SHARES[name]
-    a, b = (sum(table[i] for i in cells) for cells in (hit, miss))
-    total = sum(table)
-    if not a + b:
-        return Estimate.undefined(why if total else "no rows", level)
-    called, positive = ((table[TP] + table[i]) / total for i in (FP, FN))
-    baseline = {
-        "sensitivity": called,
-        "specificity": 1 - called,
-        "precision": positive,
-        "npv": 1 - positive,
-    }.get(name)
-    value, low, high = wilson(a, b, a, b, level)
-    return Estimate.within(UNIT, value, low, high, level, "Wilson", baseline=baseline)
+def shares(name: str, table: Floats, level: float) -> Floats:
+    """Values and Wilson's limits of a share, from counts tp, fp, fn and tn of each group; else NaN."""
+    hit, miss, _ = SHARES[name]
+    a, b = (table[:, list(cells)].sum(1) for cells in (hit, miss))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p, rest, q = a / (a + b), b / (a + b), z(level) ** 2 / (a + b)
+        centre = (p + q / 2) / (1 + q)
+        half = np.sqrt(q * (p * rest + q / 4)) / (1 + q)
+        low = np.where(p == 0, 0.0, np.clip(centre - half, 0.0, p))
+        high = np.where(rest == 0, 1.0, np.clip(centre + half, p, 1.0))
+    return np.stack([p, low, high])
+
+
+def _shares(name: str, table: Floats, level: float) -> list[Estimate | None]:
+    total = table.sum(1)
+    called, positive = ((table[:, TP] + table[:, i]) / total for i in (FP, FN))
+    chance = called if name == "sensitivity" else 1 - called if name == "specificity" else positive
+    return [
+        Estimate(*e, level, "Wilson", baseline=c)
+        if e[0] == e[0]
+        else Estimate.undefined(SHARES[name][2], level)
+        for e, c in zip(shares(name, table, level).T.tolist(), chance.tolist(), strict=True)
+    ]
 
 
 def rest_of(
     rows: Rows, whole: Mapping[str, Estimate], t: Tally, codes: Ints, cells: Cells,
     settings: Settings, names: tuple[str, ...],
-) -> Estimates:  # fmt: skip
-    """Each of the measures on all rows but those of each group.
+) -> dict[str, Floats]:  # fmt: skip
+    """Each of the measures on all rows but those of each group: value, low and high.
 
     A group of a twentieth of the rows or more is taken out of them. For smaller ones, what their rows do to
     the value of all is taken off (their influence), and the interval is that of all, as much wider as rows
@@ -429,35 +435,22 @@ def rest_of(
                 neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
                 removed[name] = cells.add(cells.neg * neg + cells.pos * pos) / (1 - part)
     left = tables.sum(0) - tables
-    heavy = sum(t.squares) / total
-
-    def decision(name: str, k: int) -> Estimate:
-        if cells.counts:
-            return share(name, left[k].tolist(), level)
-        if k in others:
-            return _asked(name, others[k], settings)
-        table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
-        return MEASURES[name].under(settings, Confusion(table, table * heavy))
-
-    found: Estimates = {}
-    every, wider = range(len(part)), (1 / np.sqrt(1 - part)).tolist()
+    heavy, wider = sum(t.squares) / total, 1 / np.sqrt(1 - part)
+    found: dict[str, Floats] = {}
     for name in names:
-        e = whole[name]
-        if MEASURES[name].group == "decisions":
-            found[name] = [decision(name, k) for k in every]
+        e, decides = whole[name], MEASURES[name].group == "decisions"
+        if decides and cells.counts:
+            found[name] = shares(name, left, level)
             continue
-        values = (e.value - removed[name]).tolist() if name in removed else [e.value for _ in every]
-        found[name] = [
-            _asked(name, others[k], settings)
-            if k in others
-            else Estimate(
-                value,
-                value + (e.low - e.value) * wide,
-                value + (e.high - e.value) * wide,
-                level,
-                e.method,
-                e.why,
-            )
-            for k, value, wide in zip(every, values, wider, strict=True)
-        ]
+        values = e.value - removed.get(name, np.zeros(len(part)))
+        found[name] = np.stack(
+            [values, *(values + (end - e.value) * wider for end in (e.low, e.high))]
+        )
+        for k in range(len(part)) if decides else others:
+            if k in others:
+                exact = _asked(name, others[k], settings)
+            else:
+                table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
+                exact = MEASURES[name].under(settings, Confusion(table, table * heavy))
+            found[name][:, k] = exact.value, exact.low, exact.high
     return found

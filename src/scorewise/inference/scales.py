@@ -27,12 +27,16 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
-    check(level=level)
-    return _quantile(level)
+    try:
+        return _quantile(level)
+    except TypeError:  # what has no hash is no level
+        check(level=level)
+        raise
 
 
 @cache
 def _quantile(level: float) -> float:
+    check(level=level)
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
