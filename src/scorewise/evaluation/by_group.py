@@ -21,14 +21,13 @@ from scorewise.inference.effects import chosen, effects
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.ranking import CERTAIN, FEW
-from scorewise.inference.scales import Part, effective, limits, pooled_spread
-from scorewise.inference.shares import wilson
+from scorewise.inference.scales import Part, effective, limits, pooled_spread, z
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
 from scorewise.registry import MEASURES
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import Moments, charges, expit, logit, unit
+from scorewise.tallies.losses import Moments, charges, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index
 from scorewise.tallies.sorting import add_runs, first_of_runs
 from scorewise.tallies.tally import masses
@@ -119,14 +118,15 @@ def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
             add_runs(np.where(up == side, c[order], 0), start) for c in both for side in (0, 1)
         ]
     first = first_of_runs(group[start])
-    return Cells(score[start], *columns[:2], *columns[-2:], first, rows.kinds[name])
+    neg, pos, neg2, pos2 = *columns[:2], *columns[-2:]
+    return Cells(score[start], neg, pos, neg2, pos2, first, rows.kinds[name])
 
 
 def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estimates:
     """Each of the measures for each group."""
     found: Estimates = {name: [] for name in names}
     for part in cells.batches():
-        made = _measured(part, settings, len(cells.first))
+        made = _measured(part, settings, len(cells.first), names)
         for name in names:
             for k, e in enumerate(made[name]):
                 found[name].append(e if e is not None else _asked(name, part.tally(k), settings))
@@ -139,7 +139,9 @@ def _asked(name: str, t: Tally, settings: Settings) -> Estimate:
     return m.under(settings, of)
 
 
-def _measured(c: Cells, settings: Settings, many: int) -> dict[str, list[Estimate | None]]:
+def _measured(
+    c: Cells, settings: Settings, many: int, names: tuple[str, ...]
+) -> dict[str, list[Estimate | None]]:
     """The measures of each group; None where the measure itself has to be asked."""
     level, clip = settings["level"], settings["clip"]
     sizes = Sizes(c)
@@ -159,8 +161,8 @@ def _measured(c: Cells, settings: Settings, many: int) -> dict[str, list[Estimat
             if many > MANY:
                 found["ece"] = _ece(c, sizes, level)
     tables = np.stack(decided(c, settings["threshold"]), 1)
-    for name in SHARES if c.counts else ():
-        found[name] = [share(name, table, level) for table in tables.tolist()]
+    for name in [n for n in names if n in SHARES and c.counts]:
+        found[name] = _shares(name, tables, level)
     return found
 
 
@@ -289,7 +291,7 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
     regular = n.both & ~n.pooled & np.logical_and.reduceat(known, c.first)
     regular &= np.minimum(n.neg, n.pos) >= 1e-12 * (n.neg + n.pos)
     x, mass = np.where(known, x, 0.0), c.neg + c.pos
-    start, offset, f = np.zeros(len(c.first)), x, None
+    start, f = np.zeros(len(c.first)), None
     if sloped:
         low, high = (
             [end.reduceat(np.where(w > 0, x, far), c.first) for w in (c.neg, c.pos)]
@@ -298,13 +300,15 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         hair = 1e-12 * (np.maximum(*high) - np.minimum(*low))
         regular &= (high[0] > low[1] + hair) & (high[1] > low[0] + hair)
         regular &= np.maximum(*high) - np.minimum(*low) >= 1e-100
-        f, offset = x - c.of(c.add(mass * x) / (n.neg + n.pos)), 0.0
+        f = x - c.of(c.add(mass * x) / (n.neg + n.pos))
         start = np.log(n.pos / n.neg)
     a, b = np.where(regular, start, 0.0), np.ones(len(c.first))
     done = ~regular
     for _ in range(STEPS):
-        p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
-        residual, v = mass * p - c.pos, mass * p * (1 - p)
+        p = _chances(c, a, b, x, f)
+        v = mass * p
+        residual = v - c.pos
+        v *= 1 - p
         g0, h00 = c.add(residual), c.add(v)
         if f is None:
             move, turn = g0 / h00, np.zeros(len(a))
@@ -316,11 +320,12 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         a, b = np.where(done, a, a - move), np.where(done, b, b - turn)
         size = np.maximum(np.abs(move), np.abs(turn))
         regular &= done | (size < 50)  # diverges
-        done = done | ~regular | (size <= 1e-10 * (1 + np.maximum(np.abs(a), np.abs(b))))
+        # steps shrink as their squares: what is left after such a one is below rounding
+        done = done | ~regular | (size <= 1e-7)
         if done.all():
             break
     regular &= done
-    p = expit(c.of(a) + (offset if f is None else c.of(b) * f))
+    p = _chances(c, a, b, x, f)
     square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
     # the last row of the inverse of the second derivatives
     r0, r1 = (1 / h00, np.zeros(len(a))) if f is None else (-h01 / det, h00 / det)
@@ -341,6 +346,19 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
     return [made(k) for k in range(len(c.first))]
 
 
+def _chances(c: Cells, a: Floats, b: Floats, x: Floats, f: Floats | None) -> Floats:
+    """The probability of each cell on the line of its group."""
+    odds: Floats = c.of(a)
+    odds += x if f is None else c.of(b) * f
+    # beyond these it is 0 or 1 to all digits
+    np.clip(odds, -700.0, 700.0, out=odds)
+    np.negative(odds, out=odds)
+    np.exp(odds, out=odds)
+    odds += 1.0
+    np.reciprocal(odds, out=odds)
+    return odds
+
+
 def _ece(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
     p = unit(c.score, c.kind)
     at = c.of(np.arange(len(c.first)) * BINS) + bin_index(BINS, None, p.dtype)(p)
@@ -358,29 +376,36 @@ def decided(c: Cells, threshold: float) -> list[Floats]:
     return [*up, c.add(c.pos) - up[0], c.add(c.neg) - up[1]]
 
 
-def share(name: str, table: list[float], level: float) -> Estimate:
-    """A share of the counts tp, fp, fn and tn, as the measure of that name has it."""
-    hit, miss, why = SHARES[name]
-    a, b = (sum(table[i] for i in cells) for cells in (hit, miss))
-    total = sum(table)
-    if not a + b:
-        return Estimate.undefined(why if total else "no rows", level)
-    called, positive = ((table[TP] + table[i]) / total for i in (FP, FN))
-    baseline = {
-        "sensitivity": called,
-        "specificity": 1 - called,
-        "precision": positive,
-        "npv": 1 - positive,
-    }.get(name)
-    value, low, high = wilson(a, b, a, b, level)
-    return Estimate.within(UNIT, value, low, high, level, "Wilson", baseline=baseline)
+def shares(name: str, table: Floats, level: float) -> Floats:
+    """Values and Wilson's limits of a share, from counts tp, fp, fn and tn of each group; else NaN."""
+    hit, miss, _ = SHARES[name]
+    a, b = (table[:, list(cells)].sum(1) for cells in (hit, miss))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p, rest, q = a / (a + b), b / (a + b), z(level) ** 2 / (a + b)
+        centre = (p + q / 2) / (1 + q)
+        half = np.sqrt(q * (p * rest + q / 4)) / (1 + q)
+        low = np.where(p == 0, 0.0, np.clip(centre - half, 0.0, p))
+        high = np.where(rest == 0, 1.0, np.clip(centre + half, p, 1.0))
+    return np.stack([p, low, high])
+
+
+def _shares(name: str, table: Floats, level: float) -> list[Estimate | None]:
+    total = table.sum(1)
+    called, positive = ((table[:, TP] + table[:, i]) / total for i in (FP, FN))
+    chance = called if name == "sensitivity" else 1 - called if name == "specificity" else positive
+    return [
+        Estimate(*e, level, "Wilson", baseline=c)
+        if e[0] == e[0]
+        else Estimate.undefined(SHARES[name][2], level)
+        for e, c in zip(shares(name, table, level).T.tolist(), chance.tolist(), strict=True)
+    ]
 
 
 def rest_of(
     rows: Rows, whole: Mapping[str, Estimate], t: Tally, codes: Ints, cells: Cells,
     settings: Settings, names: tuple[str, ...],
-) -> Estimates:  # fmt: skip
-    """Each of the measures on all rows but those of each group.
+) -> dict[str, Floats]:  # fmt: skip
+    """Each of the measures on all rows but those of each group: value, low and high.
 
     A group of a twentieth of the rows or more is taken out of them. For smaller ones, what their rows do to
     the value of all is taken off (their influence), and the interval is that of all, as much wider as rows
@@ -409,25 +434,23 @@ def rest_of(
                 made[there] = effects(MEASURES[name], each, t, settings)
                 neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
                 removed[name] = cells.add(cells.neg * neg + cells.pos * pos) / (1 - part)
-    found: Estimates = {name: [] for name in names}
-    for k in range(len(part)):
-        left = tables.sum(0) - tables[k]
-        for name in names:
-            e = whole[name]
-            if MEASURES[name].group == "decisions" and cells.counts:
-                found[name].append(share(name, left.tolist(), level))
-            elif k in others:
-                found[name].append(_asked(name, others[k], settings))
-            elif MEASURES[name].group == "decisions":
-                table = left[[TN, FP, FN, TP]].reshape(2, 2)
-                heavy = sum(t.squares) / total
-                made_of = Confusion(table, table * heavy)
-                found[name].append(MEASURES[name].under(settings, made_of))
-            elif not e.defined:
-                found[name].append(e)
+    left = tables.sum(0) - tables
+    heavy, wider = sum(t.squares) / total, 1 / np.sqrt(1 - part)
+    found: dict[str, Floats] = {}
+    for name in names:
+        e, decides = whole[name], MEASURES[name].group == "decisions"
+        if decides and cells.counts:
+            found[name] = shares(name, left, level)
+            continue
+        values = e.value - removed.get(name, np.zeros(len(part)))
+        found[name] = np.stack(
+            [values, *(values + (end - e.value) * wider for end in (e.low, e.high))]
+        )
+        for k in range(len(part)) if decides else others:
+            if k in others:
+                exact = _asked(name, others[k], settings)
             else:
-                moved, wider = float(removed[name][k]), 1 / math.sqrt(1 - part[k])
-                value = e.value - moved
-                low, high = (value + (end - e.value) * wider for end in (e.low, e.high))
-                found[name].append(Estimate(value, low, high, level, e.method))
+                table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
+                exact = MEASURES[name].under(settings, Confusion(table, table * heavy))
+            found[name][:, k] = exact.value, exact.low, exact.high
     return found

@@ -7,7 +7,6 @@ also counts these. Cochran's Q asks whether the groups differ among each other a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from scorewise.arrays import Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
 from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.by_group import by_group, cells_of, rest_of
-from scorewise.inference.effects import chosen, difference
+from scorewise.inference.effects import chosen, mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES, Lazy
-from scorewise.show.document import Count, Number, Share, Word, finite, says
-from scorewise.show.page import Column, Section, Table, counted, named, p_value, quoted, value
+from scorewise.show.document import Count, Number, Share, Word, says
+from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 from scorewise.tallies import Tally
 
@@ -174,14 +173,13 @@ class Groups(Lazy["Evaluation"]):
         measures: list[list[GroupMeasure]] = [[] for _ in self]
         tests = []
         for name in FIRST:
-            gaps = [
-                difference(a, b, level, lambda: 0.0) if ok else None
-                for a, b, ok in zip(mine[name], rest[name], judged, strict=True)
-            ]
-            p = [math.nan if d is None or d.p is None else d.p for d in gaps]
-            adjusted = holm(p)
-            for k, d in enumerate(gaps):
-                measures[k].append(_measure(name, mine[name][k], rest[name][k], d, adjusted[k]))
+            own = np.array([(x.value, x.low, x.high) for x in mine[name]]).T
+            gap = np.stack(_gap(own, rest[name], np.array(judged), level))
+            adjusted = np.array(holm(gap[3].tolist()))
+            numbers = np.vstack([own, rest[name][:1], gap, adjusted])
+            plain_numbers = np.where(np.isfinite(numbers), numbers, None).T.tolist()
+            for k, line in enumerate(plain_numbers):
+                measures[k].append(_measure(name, mine[name][k].why, *line))
             kept = [x for x, ok in zip(mine[name], judged, strict=True) if ok]
             tests.append(heterogeneity(name, kept, level))
         listed = zip(self, self._words, sizes, positives, judged, measures, strict=True)
@@ -197,14 +195,19 @@ class Groups(Lazy["Evaluation"]):
         )
 
 
-def _measure(
-    name: str, e: Estimate, rest: Estimate, d: Estimate | None, adjusted: float
-) -> GroupMeasure:
-    gap = (None, None, None, None) if d is None else (*map(finite, (d.value, d.low, d.high)), d.p)
+def _gap(own: Floats, rest: Floats, judged: Bools, level: float) -> list[Floats]:
+    """The difference of each group to the rest, its limits and p; NaN where it is not judged."""
+    with np.errstate(invalid="ignore"):
+        value, low, high, p = mover(own, rest, 0.0, level)
+    known = np.isfinite(low) & np.isfinite(high) & judged
+    return [np.where(judged, value, np.nan), *(np.where(known, x, np.nan) for x in (low, high, p))]
+
+
+def _measure(name: str, why: str, *numbers: float | None) -> GroupMeasure:
+    value, low, high, rest, gap, gap_low, gap_high, p, adjusted = numbers
     return GroupMeasure(
-        name=name, value=finite(e.value), low=finite(e.low), high=finite(e.high), why=e.why,
-        rest=finite(rest.value), difference=gap[0], difference_low=gap[1], difference_high=gap[2],
-        p=gap[3], p_adjusted=finite(adjusted),
+        name=name, value=value, low=low, high=high, why=why, rest=rest, difference=gap,
+        difference_low=gap_low, difference_high=gap_high, p=p, p_adjusted=adjusted,
     )  # fmt: skip
 
 
@@ -333,12 +336,6 @@ def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
         ]
     used = [n for n in TITLES if any(m.name == n and m.value is not None
                                      for g in groups for m in g.measures)]  # fmt: skip
-    rows = []
-    for g in groups:
-        by_name = {m.name: m for m in g.measures}
-        name = g.name if g.judged else f"{g.name} (too few)"
-        rate = g.positives / g.rows if g.rows else None
-        rows.append((name, g.rows, rate, *(_cell(by_name[n], level) for n in used)))
     small = [g for g in record.groups if not g.judged]
     if small:
         lines.append(
@@ -349,18 +346,30 @@ def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
     found = [f"{TITLES[n]} {p_value(tested[n].p)}" for n in used if tested[n].p is not None]
     if found:
         lines.append(f"p of no difference among groups (Cochran's Q): {', '.join(found)}.")
-    columns = [
-        Column(" / ".join(record.by), "name"),
-        Column("Rows", "count"),
-        Column("Positive", "percent"),
-    ]
-    mark = (
-        f"Brackets: {100 * level:g}% interval. *: differs from the rest of the rows, p adjusted for the "
-        f"groups by Holm."
+    mark = "*: differs from the rest of the rows, p adjusted for the groups by Holm."
+    brackets = f"Brackets: {100 * level:g}% interval. "
+    wide, narrow = (
+        Table(
+            [
+                Column(" / ".join(record.by), "name"),
+                Column("Rows", "count"),
+                Column("Positive", "percent"),
+                *(Column(TITLES[n], meaning="" if k else means) for k, n in enumerate(used)),
+            ],
+            [_line(g, used, level, whole) for g in groups],
+        )
+        for whole, means in ((True, brackets + mark), (False, mark))
     )
-    columns += [Column(TITLES[n], "text", meaning=mark if n == used[0] else "") for n in used]
     title = f"Groups of {quoted(record.model)}" if several else "Groups"
-    return Section(title, table=Table(columns, rows), lines=lines)
+    return Section(title, table=wide, lines=lines, narrow=Section(title, table=narrow, lines=lines))
+
+
+def _line(g: GroupRecord, used: Sequence[str], level: float, whole: bool) -> tuple[Any, ...]:
+    """A group with its values, and with intervals where there is room."""
+    by_name = {m.name: m for m in g.measures}
+    rows = g.rows if g.judged else f"{g.rows} (few)"
+    cells = (_cell(by_name[n], level, whole) for n in used)
+    return g.name, rows, g.positives / g.rows if g.rows else None, *cells
 
 
 def _least(g: GroupRecord) -> float:
@@ -369,13 +378,13 @@ def _least(g: GroupRecord) -> float:
     return min(known, default=1.0)
 
 
-def _cell(m: GroupMeasure, level: float) -> str:
+def _cell(m: GroupMeasure, level: float, whole: bool) -> str:
     if m.value is None:
-        return m.why or "—"
-    star = "*" if m.differs(level) else ""
-    if m.low is None or m.high is None:
+        return DASH
+    star = "*" if m.differs(level) else " "
+    if not whole or m.low is None or m.high is None:
         return f"{m.value:.2f}{star}"
-    return f"{m.value:.2f}{star} [{m.low:.2f}, {m.high:.2f}]"
+    return f"{m.value:.2f}{star}[{m.low:.2f}, {m.high:.2f}]"
 
 
 def check_columns(by: Any, others: Mapping[str, Any]) -> None:

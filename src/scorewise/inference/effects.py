@@ -366,17 +366,20 @@ def paired(first: Estimate, second: Estimate, correlation: float, level: float) 
     >>> paired(Estimate(0.8, 0.7, 0.9), Estimate(0.7, 0.6, 0.8), 0.5, 0.95)
     0.100 [0.000, 0.200]
     """
-    value = first.value - second.value
-    down, up = (
-        math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
-        for a, b in (
-            (first.value - first.low, second.high - second.value),
-            (first.high - first.value, second.value - second.low),
-        )
-    )
-    near = down if value > 0 else up
-    p = float(2 * ndtr(-abs(value) / near * z(level))) if near > 0 else 1.0
-    return Estimate(value, value - down, value + up, level, "MOVER, paired", baseline=0.0, p=p)
+    ends = ((e.value, e.low, e.high) for e in (first, second))
+    value, low, high, p = (float(x) for x in mover(*map(np.array, ends), correlation, level))
+    return Estimate(value, low, high, level, "MOVER, paired", baseline=0.0, p=p)
+
+
+def mover(first: Floats, second: Floats, correlation: float, level: float) -> tuple[Any, ...]:
+    """The difference of values, each with its limits, its own limits and p-value; of many at once."""
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    value = a - b
+    sides = ((a - a_low, b_high - b), (a_high - a, b - b_low))
+    down, up = (np.sqrt(np.maximum(x * x + y * y - 2 * correlation * x * y, 0.0)) for x, y in sides)
+    near = np.where(value > 0, down, up)
+    steps = np.divide(np.abs(value), near, out=np.zeros_like(near), where=near > 0)
+    return value, value - down, value + up, 2 * ndtr(-steps * z(level))
 
 
 def clustered(

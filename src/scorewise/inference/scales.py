@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -26,6 +27,15 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
+    try:
+        return _quantile(level)
+    except TypeError:  # what has no hash is no level
+        check(level=level)
+        raise
+
+
+@cache
+def _quantile(level: float) -> float:
     check(level=level)
     return NormalDist().inv_cdf(0.5 + level / 2)
 
