@@ -43,12 +43,14 @@ def one_score():
 SMALL = {
     "calibration": {"SIZES": (60,), "HUGE": 500, "PARTS": 2},
     "class_calibration": {"COLUMNS": [(3, 60)], "PARTS": 1},
+    "clusters": {"SETTINGS": lambda m: few(m, lambda s: s.name.startswith("60 x 5"))},
     "coverage": {
         "SETTINGS": lambda m: few(m, lambda s: "raters, .9" in s.name or "pictures" in s.name)
     },
     "coverage_agreement": {"SIZES": (20,), "REPLICATES": 20, "SETTINGS": lambda m: few(m, bool)},
     "coverage_classes": {"SETTINGS": lambda m: few(m, lambda s: s.n == 100)},
     "coverage_two_classes": {"SETTINGS": lambda m: few(m, lambda s: s.name == "n = 50, 0.5")},
+    "differences": {"SETTINGS": lambda m: few(m, lambda s: "equal, n = 200, 0.9" in s.name)},
     "drift": {"ROWS": 100, "PARTS": 1, "POOLS": lambda m: {"simulated": m.simulated}},
     "false_alarms": {
         "BINARY": lambda m: dict(list(m.BINARY.items())[3:4]),

@@ -23,7 +23,7 @@ from scorewise.inference.effects import chosen, mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES, Lazy
-from scorewise.show.document import Count, Number, Share, Word, says
+from scorewise.show.document import Count, Number, Share, Word, finite, says
 from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 from scorewise.tallies import Tally
@@ -177,7 +177,7 @@ class Groups(Lazy["Evaluation"]):
             gap = np.stack(_gap(own, rest[name], np.array(judged), level))
             adjusted = np.array(holm(gap[3].tolist()))
             numbers = np.vstack([own, rest[name][:1], gap, adjusted])
-            plain_numbers = np.where(np.isfinite(numbers), numbers, None).T.tolist()
+            plain_numbers = [[finite(x) for x in line] for line in numbers.T.tolist()]
             for k, line in enumerate(plain_numbers):
                 measures[k].append(_measure(name, mine[name][k].why, *line))
             kept = [x for x, ok in zip(mine[name], judged, strict=True) if ok]
