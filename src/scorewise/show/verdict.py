@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.show.document import Number, Word, finite, says
 from scorewise.show.page import Section, interval, value, whole_percent
+
+VERDICT = "What the numbers mean, in sentences."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +31,22 @@ class Claim:
     """A sentence of the verdict, what it finds, and the numbers it rests on."""
 
     about: Annotated[
-        Literal["data", "ranking", "decisions", "probabilities", "repair", "models", "next"],
+        Literal[
+            "data",
+            "ranking",
+            "decisions",
+            "probabilities",
+            "repair",
+            "models",
+            "agreement",
+            "coefficient",
+            "raters",
+            "trust",
+            "groups",
+            "change",
+            "labels",
+            "next",
+        ],
         says("What the sentence is about."),
     ]
     finding: Annotated[Word, says("What was found, in a word or two that stay the same.")]
@@ -36,8 +55,8 @@ class Claim:
 
 
 def claim(about: Any, finding: str, sentence: str, figures: Sequence[Figure] = ()) -> Claim:
-    """A sentence with what it finds and rests on."""
-    return Claim(about=about, finding=finding, sentence=sentence, figures=list(figures))
+    """A sentence with what it finds and rests on; words of the user in it are made printable."""
+    return Claim(about=about, finding=finding, sentence=plain(sentence), figures=list(figures))
 
 
 def figure(name: str, e: Any, of: str = "") -> Figure:
@@ -46,6 +65,16 @@ def figure(name: str, e: Any, of: str = "") -> Figure:
     return Figure(
         name=name, of=of, value=None if e.value is None else finite(e.value), low=low, high=high
     )
+
+
+def command(task: str, sources: Sequence[str], options: Sequence[tuple[str, str]]) -> Claim:
+    """The command that would come next, as a shell takes it.
+
+    >>> command("agree", ["my file.csv"], [("rater", "ann"), ("rater", "bob")]).sentence
+    "Next: scorewise agree 'my file.csv' --rater ann --rater bob"
+    """
+    words = [*sources, *(word for name, x in options for word in (f"--{name}", x))]
+    return claim("next", task, f"Next: scorewise {task} {shlex.join(words)}")
 
 
 def shown(e: Estimate) -> str:
