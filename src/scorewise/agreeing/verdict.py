@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scorewise.agreeing.disagreement import Outlier, raters_tested
-from scorewise.agreeing.interpretation import band
 from scorewise.estimate import Estimate
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.page import chance, counted, named, quoted, whole_percent
-from scorewise.show.verdict import Claim, claim, command, figure, shown
+from scorewise.show.verdict import Claim, bands, claim, command, figure, shown
 
 if TYPE_CHECKING:
     from scorewise.agreeing.agreement import Agreement
@@ -54,7 +53,7 @@ def _agreed(a: Agreement) -> Claim:
         finding = "not told from chance"
         text = f"That raters agree beyond chance cannot be told with {items}"
     else:
-        words = list(dict.fromkeys(band(min(x, 1.0)) for x in (e.low, e.high)))
+        words = bands(e)
         finding = " to ".join(words)
         text = f"Raters agree beyond chance, {' to '.join(ADVERBS[w] for w in words)}"
     return claim("agreement", finding, f"{text}: {title} {shown(e)}.", figures)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate
+from scorewise.inference.agreement import BANDS
 from scorewise.show.document import Number, Word, finite, says
 from scorewise.show.page import Section, interval, value, whole_percent
 
@@ -85,6 +86,18 @@ def shown(e: Estimate) -> str:
     """
     ends = interval(e)
     return f"{value(e)} {ends}".rstrip()
+
+
+def bands(e: Estimate) -> list[str]:
+    """The words for both ends of the interval of a coefficient of agreement (Landis and Koch 1977).
+
+    >>> bands(Estimate(0.476, 0.355, 0.598)), bands(Estimate(0.7, 0.65, 0.75))
+    (['fair', 'moderate'], ['substantial'])
+    """
+    ends = (min(x, 1.0) for x in (e.low, e.high))
+    return list(
+        dict.fromkeys(next(w for w, edge in BANDS.items() if x <= float(edge)) for x in ends)
+    )
 
 
 def share(e: Estimate) -> str:
