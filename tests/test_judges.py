@@ -121,7 +121,9 @@ def test_a_human_dressed_as_a_judge_is_at_the_ceiling():
     gap = found.judges["bot"].ceiling.gap
     assert gap.low < 0 < gap.high
     assert gap.p > 0.05
-    assert any("about as well as they with one another" in h for h in found.to_dict()["hints"])
+    trusted = found.document().verdict[0]
+    assert trusted.finding == "yes"
+    assert "about as well as they with one another" in trusted.sentence
 
 
 def test_resampling_is_that_of_rows():
@@ -374,10 +376,12 @@ def test_hints_tell_what_matters():
     lax = np.where(rng.random(900) < 0.3, 1, y)
     told = [int(t) if k < 300 else None for k, t in enumerate(y)]
     once, again = np.where(y == 1, 1, 2), np.where(y == 1, 1, 2)
-    said = " ".join(sw.judge(told, {"lax": lax, "good": y}).to_dict()["hints"])
+    found = sw.judge(told, {"lax": lax, "good": y})
+    said = " ".join(found.to_dict()["hints"])
     assert "'lax' says '1' more often than the humans" in said
     assert "of all items in '1'; corrected by the labelled items it is 0.4" in said
-    assert "'good' is right more often than 'lax' on the same 300 items" in said
+    verdict = " ".join(c.sentence for c in found.document().verdict)
+    assert "'good' is right more often than 'lax' on the same 300 items" in verdict
     words = np.where(y == 1, 1, 2)
     bound = sw.judge(words, {"bot": once}, swapped={"bot": again}).to_dict()["hints"]
     assert any("'bot' leans to the second position: of 900 verdicts" in h for h in bound)

@@ -265,4 +265,4 @@ def test_pandalm(capsys):
     said = " ".join(doc["hints"])
     assert "'gpt35' says '0' less often than the humans: 3.9% against 9.45%" in said
     assert "'gpt35' gives no answer on 25 of 999 items" in said
-    assert "'pandalm7b' agrees with humans less than they with one another" in said
+    assert [c["finding"] for c in doc["verdict"] if c["about"] == "trust"] == ["no", "no"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from scorewise.columns.ratings import RatingRows
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
 from scorewise.inference.disagreement import Compared, apart, compared, too_many
+from scorewise.inference.paired import holm
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.document import Count, EstimateField, Share, says
@@ -24,6 +25,7 @@ from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
 SHOWN = 45  # pairs that are looked at
 WIDE = 64  # categories beyond which there is no table of a pair
+ENOUGH = 10  # items with disagreement from which on a rater is told from the others
 BLOCK = 1 << 17  # items looked at together
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
@@ -302,6 +304,73 @@ def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> li
         made.append(row)
     # rounded, so that rounding does not decide between equals
     return sorted(made, key=lambda row: (not row.others.defined, round(row.others.value, 12)))
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A rater on items that at least two others rated: agreement with them, and of them with one another.
+
+    `p` is the chance of agreeing so much less than the others if it did not matter who said what,
+    adjusted for the number of raters (Holm).
+    """
+
+    rater: str
+    items: int
+    own: float
+    rest: float
+    p: float
+
+
+def raters_tested(r: Ratings, *, weights: Weights = None) -> list[Outlier]:
+    """The raters with enough items to be told from the others, the least likely to be like them first.
+
+    By chance, the ratings of an item are dealt out anew among those who rated it. That gives the mean,
+    the variance and the skewness of the difference; its tail is the normal one, corrected for skewness
+    (Cornish and Fisher 1938).
+
+    >>> ann = [1, 0] * 20
+    >>> r = Ratings.of({"ann": ann, "bob": ann, "cay": [1] * 40, "dan": ann})
+    >>> [(row.rater, row.own, row.rest) for row in raters_tested(r) if row.p < 0.05]
+    [('cay', 0.5, 1.0)]
+    """
+    from scipy.special import ndtr
+
+    d = disagreement(r, weights)
+    if r.raters is None or len(r.raters) < 3 or isinstance(d, str) or not len(r):
+        return []
+    said, ratings = r.counted, r.listed
+    k = r.rated[said.at].astype(np.float64)
+    judged = k > 2
+    within = np.where(judged, d.within(said), 0.0)  # disagreement of one rating with all others
+    both = said.total(within * said.times)[said.at] / 2
+    own, rest = (
+        within / np.maximum(k - 1, 1),
+        (both - within) / np.maximum((k - 1) * (k - 2) / 2, 1),
+    )
+    gap = np.where(judged, own - rest, 0.0)
+    second, third = (said.total(said.times * gap**j)[said.at] / np.maximum(k, 1) for j in (2, 3))
+    key = said.at * len(r.categories) + said.code
+    place = np.searchsorted(key, ratings.item * len(r.categories) + ratings.code)
+    weight, squares = (x.astype(np.float64) for x in (r.weight, r.weight2))
+    order, start, length = r.by_rater
+    found = []
+    for name, first, many in zip(r.raters, start.tolist(), length.tolist(), strict=True):
+        its = order[first : first + many]
+        its = its[judged[place[its]]]
+        here, items = place[its], ratings.item[its]
+        w, w2 = weight[items], squares[items]
+        number = w * w / w2  # of items
+        if number[second[here] > 1e-12].sum() < ENOUGH:
+            continue
+        error = float(np.sqrt((w2 * second[here]).sum()))
+        z = float((w * gap[here]).sum()) / error
+        skew = float((w2 * w2 / w * third[here]).sum()) / error**3
+        z -= skew * (z * z - 1) / 6 if z > 1 else 0.0
+        with_others, of_others = (1 - float((w * x[here]).sum() / w.sum()) for x in (own, rest))
+        p = float(ndtr(-z))
+        found.append(Outlier(name, round(number.sum()), with_others, of_others, p))
+    adjusted = zip(found, holm([row.p for row in found]), strict=True)
+    return sorted((replace(row, p=p) for row, p in adjusted), key=lambda row: (row.p, row.own))
 
 
 def _majority(said: Counted) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from scorewise.agreeing.disagreement import (
     amount,
 )
 from scorewise.agreeing.interpretation import COMMON, Baseline, ParadoxRecord
+from scorewise.agreeing.verdict import verdict_of
 from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
@@ -53,6 +54,7 @@ from scorewise.show.page import (
     undefined,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
 
 FEW = 20  # items below which intervals are rough
 MOST = 1000  # categories that are listed
@@ -131,6 +133,7 @@ class AgreeDocument(Document):
     command: Annotated[Literal["agree"], says(COMMAND)] = "agree"
     settings: Settings
     data: DataRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     measures: Annotated[list[AgreementRow], Meta(min_length=1), says("Every measure of agreement.")]
     paradox: ParadoxRecord
     baseline: Baseline
@@ -148,7 +151,8 @@ class AgreeDocument(Document):
         if self.data.raters is not None:  # else the measures say so
             lacking.append((self.pairs.why, "Each two raters"))
         parts = (_measures, _side_by_side, _baseline, _categories, _raters, _pairs, _disputed)
-        sections = [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
+        facts = [*verdict(self.verdict), Section(facts=_facts(self))]
+        sections = [*facts, *(s for part in parts for s in part(self))]
         return Page(self.command, [*sections, *undefined(lacking), *hints(self.hints)])
 
 
@@ -158,6 +162,7 @@ def agree_document(a: Agreement) -> AgreeDocument:
         AgreeDocument(
             settings=a.settings,
             data=_data(a),
+            verdict=verdict_of(a),
             measures=measure_rows(a),
             paradox=record_of(ParadoxRecord, a.paradox),
             baseline=a.baseline,
@@ -213,7 +218,6 @@ def _hints(a: Agreement) -> Iterator[str]:
     """What a reader should be told in words."""
     r, raters = a.ratings, a.ratings.raters or ()
     yield from a.rows.notes if a.rows is not None else ()
-    yield from a.paradox.sentences
     order, start, length = r.by_rater
     for name, first, many in zip(raters, start.tolist(), length.tolist(), strict=False):
         said = r.listed.code[order[first : first + many]]

@@ -41,6 +41,7 @@ from scorewise.show.page import (
     percent,
     undefined,
 )
+from scorewise.show.verdict import VERDICT, Claim, claim, command, verdict
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class DriftDocument(Document):
     kind: Annotated[
         Literal["probability", "logit", "score"], says("What the scores are said to be.")
     ]
-    verdict: Annotated[Word, says("What was seen, in sentences.")]
+    verdict: Annotated[list[Claim], says(VERDICT)]
     drift: Annotated[bool, says("Whether drift was seen in any window.")]
     reference: Annotated[SampleRecord, says("The sample that the others are compared with.")]
     windows: Annotated[
@@ -148,7 +149,7 @@ class DriftDocument(Document):
 
     def page(self) -> Page:
         """The verdict, the samples, and each change against chance."""
-        sections = [Section(facts=_facts(self))]
+        sections = [*verdict(self.verdict), Section(facts=_facts(self))]
         if len(self.windows) == 1:
             sections += [_samples(self.reference, self.windows[0]), _changes(self)]
         else:
@@ -170,11 +171,36 @@ def drift_document(d: Drift) -> DriftDocument:
         ),
         time=cut and record_of(TimeRecord, cut, column=cut.time, reference_until=until),
         kind=d.reference.tally.kind,
+        verdict=[*d.claims, *_next(d)],
         drift=d.seen,
         reference=_sample(SampleRecord, d.reference, rule),
         windows=[_window(w, rule) for w in d.windows],
         hints=list(_hints(d)),
     )
+
+
+def _next(d: Drift) -> Iterator[Claim]:
+    """The command, or what to do, after the drift that was seen."""
+    w, origin = d.windows[-1], d.windows[-1].sample.tally.origin
+    if len(d.windows) > 1 or w.kind == "untested":
+        return
+    if not w.sample.labelled:
+        yield claim(
+            "next", "label", "Next: label some of the current rows, and compare with labels"
+        )
+        return
+    mend = w.kind in ("prior", "concept")
+    if not origin.sources or origin.label is None:
+        call = "sw.Recalibrator().fit(scores, labels)" if mend else "sw.evaluate(labels, scores)"
+        yield claim(
+            "next", "calibrate" if mend else "evaluate", f"Next: {call} of the current rows"
+        )
+        return
+    columns = [("label", origin.label), ("score", origin.score)]
+    if mend:
+        yield command("calibrate fit", origin.sources, [*columns, ("out", "map.json")])
+    else:
+        yield command("evaluate", origin.sources, columns)
 
 
 def _window(w: Window, rule: str | float) -> WindowRecord:
@@ -221,7 +247,7 @@ def _hints(d: Drift) -> Iterator[str]:
 
 def _facts(doc: DriftDocument) -> list[tuple[str, str]]:
     samples = [doc.reference, *doc.windows]
-    facts = [("Verdict", doc.verdict)]
+    facts = []
     if sources := list(dict.fromkeys([*doc.reference.sources, *doc.windows[0].sources])):
         facts.append(("Data", ", ".join(f"'{s}'" for s in sources)))
     if doc.time:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -17,10 +17,11 @@ from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Columns, Every, Sample, check_alike, is_source, read
 from scorewise.drifting.windows import Cut, read_windows
 from scorewise.errors import BadInput, Option, Setting, plain
-from scorewise.estimate import number
+from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm
 from scorewise.show.page import rounded_up
 from scorewise.show.shown import Shown
+from scorewise.show.verdict import Claim, claim, figure
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import midpoint as midpoint_of
 
@@ -57,10 +58,10 @@ EVIDENCE: dict[Kind, tuple[str, ...]] = {
 
 
 class Verdict(NamedTuple):
-    """The kind of drift, and the sentences that say so."""
+    """The kind of drift, the sentences that say so, and the strongest evidence."""
 
     kind: Kind
-    text: str
+    claims: list[Claim]
     evidence: str = ""
 
 
@@ -69,15 +70,23 @@ def judge(changes: Mapping[str, Change], labelled: bool, blind: str = "") -> Ver
     tested = [c for c in changes.values() if not math.isnan(c.p)]
     if not tested or blind:
         why = blind if tested else next(iter(changes.values())).estimate.why
-        return Verdict("untested", f"{SAID['untested'][:-1]}: {why}.")
+        return Verdict(
+            "untested", [claim("change", "untested", f"{SAID['untested'][:-1]}: {why}.")]
+        )
     seen = {name: c for name, c in changes.items() if c.seen}
     if not seen:
-        return Verdict("none seen", _none(changes, len(tested)))
+        return Verdict("none seen", list(_none(changes, len(tested))))
     kind = _kind(changes, labelled)
     telling = [c for name, c in seen.items() if name in EVIDENCE.get(kind, ())]
-    evidence = _strongest(telling or list(seen.values()))
-    parts = [SAID[kind], *_remark(kind, changes), f"Strongest evidence: {evidence}"]
-    return Verdict(kind, " ".join(parts), evidence)
+    strongest = _strongest(telling or list(seen.values()))
+    evidence = _words(strongest)
+    rests = [figure(strongest.statistic.name, strongest.estimate)]
+    made = [
+        claim("change", kind, SAID[kind]),
+        *_remark(kind, changes),
+        claim("change", "evidence", f"Strongest evidence: {evidence}", rests),
+    ]
+    return Verdict(kind, made, evidence)
 
 
 def _kind(changes: Mapping[str, Change], labelled: bool) -> Kind:
@@ -105,34 +114,38 @@ def _sign(changes: Mapping[str, Change], family: Sequence[str]) -> bool:
     return any(p < 1 - c.estimate.level for p, c in adjusted)
 
 
-def _remark(kind: Kind, changes: Mapping[str, Change]) -> list[str]:
+def _remark(kind: Kind, changes: Mapping[str, Change]) -> Iterator[Claim]:
+    """What follows from the kind of drift, or what could have gone unseen."""
     if kind == "scores":
         e = changes.get("estimated_prevalence")
-        if e is None or math.isnan(e.value):
-            return []
-        return [
-            f"If nothing but the share of positives has changed, it has changed by about "
-            f"{_signed(e.value)} (EM)."
-        ]
-    if kind == "covariate":
-        size = number(changes["calibration"].needed)
-        return [f"Outcomes that differ by less than {size} at the same score would go unseen."]
-    if kind != "concept":
-        return []
-    if not _sign(changes, MOVED):
-        return [
+        if e is not None and not math.isnan(e.value):
+            text = (
+                f"If nothing but the share of positives has changed, it has changed by about "
+                f"{_signed(e.value)} (EM)."
+            )
+            yield claim("change", "estimated prior", text, [figure(e.statistic.name, e.estimate)])
+    elif kind == "covariate":
+        c = changes["calibration"]
+        text = f"Outcomes that differ by less than {number(c.needed)} at the same score would go unseen."
+        yield claim("data", "unseen", text, [figure(c.statistic.name, Estimate(c.needed))])
+    elif kind == "concept" and not _sign(changes, MOVED):
+        text = (
             "The scores look as before: the outcomes have changed, or their labels (label noise)."
-        ]
-    if not _sign(changes, ("auroc",)):
-        return ["There is no sign that the order is worse or better: new calibration may do."]
-    return []
+        )
+        yield claim("change", "outcomes", text)
+    elif kind == "concept" and not _sign(changes, ("auroc",)):
+        text = "There is no sign that the order is worse or better: new calibration may do."
+        yield claim("repair", "calibration", text, [figure("auroc", changes["auroc"].estimate)])
 
 
-def _strongest(seen: list[Change]) -> str:
+def _strongest(seen: list[Change]) -> Change:
     def size(c: Change) -> float:
         return abs(c.value) / c.by_chance if c.by_chance else math.inf
 
-    c = min(seen, key=lambda c: (c.p_adjusted, -size(c)))
+    return min(seen, key=lambda c: (c.p_adjusted, -size(c)))
+
+
+def _words(c: Change) -> str:
     value = _signed(c.value) if c.statistic.signed else number(c.value)
     p = f"p ≤ {number(rounded_up(c.p_adjusted))}" if c.least else f"p = {number(c.p_adjusted)}"
     return (
@@ -153,16 +166,18 @@ _SIZES = {
 }
 
 
-def _none(changes: Mapping[str, Change], tests: int) -> str:
-    sizes = [
-        words.format(number(changes[name].needed))
-        for name, words in _SIZES.items()
+def _none(changes: Mapping[str, Change], tests: int) -> Iterator[Claim]:
+    text = f"No sign of drift in {tests} tests; that does not prove that there is none."
+    yield claim("change", "none seen", text)
+    sizes = {
+        name: changes[name].needed
+        for name in _SIZES
         if name in changes and 0 < changes[name].needed < math.inf
-    ]
-    unseen = "With these rows, smaller changes than these would go unseen"
-    return f"No sign of drift in {tests} tests; that does not prove that there is none." + (
-        f" {unseen}: {', '.join(sizes)}." if sizes else ""
-    )
+    }
+    if sizes:
+        words = ", ".join(_SIZES[name].format(number(size)) for name, size in sizes.items())
+        text = f"With these rows, smaller changes than these would go unseen: {words}."
+        yield claim("data", "unseen", text, [figure(n, Estimate(x)) for n, x in sizes.items()])
 
 
 # Drift as users get it: for each window its changes and a verdict.
@@ -180,7 +195,8 @@ class Window(dict[str, Change]):
     ) -> None:
         super().__init__(found)
         self.sample, self.name = sample, sample.name
-        self.kind, self.verdict, self.evidence = judge(found, labelled, blind)
+        self.kind, self.claims, self.evidence = judge(found, labelled, blind)
+        self.verdict = " ".join(c.sentence for c in self.claims)
 
     def __missing__(self, name: str) -> Change:
         raise KeyError(f"no change is named {name}; there are {', '.join(self)}")
@@ -240,13 +256,20 @@ class Drift(Shown):
     @property
     def verdict(self) -> str:
         """The verdict in sentences: of the current sample, or on all windows."""
+        return " ".join(c.sentence for c in self.claims)
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The same, sentence by sentence, each with what it rests on."""
         n, moved = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
         if n == 1 or all(w.kind == "untested" for w in self.windows):
-            return self.windows[0].verdict
+            return self.windows[0].claims
         if not moved:
-            return f"No sign of drift in {n} windows; that does not prove that there is none."
+            text = f"No sign of drift in {n} windows; that does not prove that there is none."
+            return [claim("change", "none seen", text)]
         first = f"{moved[0].name} ({moved[0].kind})"
-        return f"Drift is seen in {len(moved)} of {n} windows, first in {first}."
+        text = f"Drift is seen in {len(moved)} of {n} windows, first in {first}."
+        return [claim("change", moved[0].kind, text)]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the samples with matplotlib; windows of time over the reference."""

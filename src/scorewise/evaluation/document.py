@@ -32,7 +32,7 @@ from scorewise.show.document import (
     says,
 )
 from scorewise.show.page import Page, counted, named, whole_percent
-from scorewise.show.verdict import Claim
+from scorewise.show.verdict import VERDICT, Claim
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
 
@@ -218,7 +218,7 @@ class EvaluationDocument(Document):
     """Models judged on the same rows."""
 
     command: Annotated[Literal["evaluate"], says(COMMAND)] = "evaluate"
-    verdict: Annotated[list[Claim], says("What the numbers mean, in sentences.")]
+    verdict: Annotated[list[Claim], says(VERDICT)]
     settings: SettingsRecord
     data: DataRecord
     clusters: Annotated[

@@ -16,6 +16,7 @@ from scorewise.judging.accuracy import Ceiling, Difference
 from scorewise.judging.judgement import Judge, Judgement, Settings
 from scorewise.judging.kappas import LEAST
 from scorewise.judging.reading import Panel
+from scorewise.judging.verdict import verdict_of
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -42,10 +43,10 @@ from scorewise.show.page import (
     value,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
 
 IntervalOf: TypeAlias = Literal["kappa", "accuracy", "difference"]
 _TIES = 0.02  # a share of ties that is worth a word
-_NEAR = 0.1  # a gap within this on both ends is about none
 _SURE = 0.05  # a p-value below this is worth a word
 WIDTH = 80  # within which a table of categories is shown
 CATEGORIES, HUMANS = 30, 12  # rows of a table at most
@@ -91,6 +92,7 @@ class JudgeDocument(Document):
     command: Annotated[Literal["judge"], says(COMMAND)] = "judge"
     settings: Settings
     data: DataRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     ceiling: Annotated[
         Ceiling | None, says("How well humans agree with one another; null for one human.")
     ]
@@ -105,7 +107,8 @@ class JudgeDocument(Document):
             _overview, _grades, _one_by_one, _human_level, _differences, _swaps, _categories,
             _prevalence, _needed_items, _undefined,
         )  # fmt: skip
-        sections = [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
+        facts = [*verdict(self.verdict), Section(facts=_facts(self))]
+        sections = [*facts, *(s for part in parts for s in part(self))]
         return Page(self.command, [*sections, *hints(self.hints)])
 
 
@@ -132,6 +135,7 @@ def judge_document(j: Judgement) -> JudgeDocument:
                     for name, codes in panel.humans.items()
                 ],
             ),
+            verdict=verdict_of(j),
             ceiling=j.ceiling,
             judges=list(j.judges.values()),
             differences=j.differences,
@@ -151,15 +155,7 @@ def judge_document(j: Judgement) -> JudgeDocument:
 def _hints(j: Judgement) -> Iterator[str]:
     yield from _of_ratings(j.panel)
     for judge in j.judges.values():
-        yield from _of_human_level(judge)
         yield from _of_judge(judge, j)
-    for d in j.differences:
-        if d.accuracy_adjusted < _SURE:
-            one, two = (d.first, d.second) if d.accuracy.value > 0 else (d.second, d.first)
-            yield (
-                f"'{one}' is right more often than '{two}' on the same {d.items:,} items "
-                f"(p = {p_value(d.accuracy_adjusted)})"
-            )
 
 
 def _of_ratings(panel: Panel) -> Iterator[str]:
@@ -188,25 +184,6 @@ def _of_ratings(panel: Panel) -> Iterator[str]:
         verb = "looks like a missing value and is a category" if len(blank) == 1 else verb
         found = named([f"'{word}'" for word in blank])
         yield f"{found} {verb}; leave such cells empty if nothing was said"
-
-
-def _of_human_level(judge: Judge) -> Iterator[str]:
-    found = judge.ceiling
-    if found is None or not found.gap.defined or found.gap.p is None:
-        return
-    gap, name = found.gap, f"'{judge.name}'"
-    kappas = f"kappa {found.judge.value:.2f} against {found.human.value:.2f}"
-    if gap.high < 0:
-        yield f"{name} agrees with humans less than they with one another: {kappas}"
-    elif gap.low > 0:
-        yield f"{name} agrees with humans better than they with one another: {kappas}"
-    elif gap.low > -_NEAR and gap.high < _NEAR:
-        yield f"{name} agrees with humans about as well as they with one another: {kappas}"
-    else:
-        yield (
-            f"whether {name} agrees with humans as well as they with one another cannot be told from these "
-            f"items: {kappas}, difference {gap}"
-        )
 
 
 def _of_judge(judge: Judge, j: Judgement) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from scorewise.recalibrating.cells import FEW
 from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal, sealed
 from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.verdict import verdict_of
 from scorewise.show.data import DataRecord
 from scorewise.show.document import (
     COMMAND,
@@ -43,6 +44,7 @@ from scorewise.show.page import (
     percent,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
 from scorewise.tallies import Tally
 from scorewise.writing import seal
 
@@ -88,6 +90,7 @@ class CalibrateDocument(Document):
     map: Map
     hints: Hints
     sha256: Seal = ""
+    verdict: Annotated[list[Claim], says(VERDICT)] = field(default_factory=list)
 
     def page(self) -> Page:
         """Data, the map, the methods that were tried, and before and after."""
@@ -101,7 +104,7 @@ class CalibrateDocument(Document):
         facts = [
             *self.data.facts(),
             ("Scores", f"{m.kind}, from {low} to {high}"),
-            ("Chosen", f"{self.chosen}: {self.reason}"),
+            ("Chosen", self.chosen),
             ("Map", "; ".join([self.meaning, *([", ".join(numbers)] if numbers else [])])),
         ]
         if self.chosen != "identity":
@@ -183,6 +186,7 @@ class CalibrateClassesDocument(Document):
     map: ClassMap
     hints: Hints
     sha256: Seal = ""
+    verdict: Annotated[list[Claim], says(VERDICT)] = field(default_factory=list)
 
     def page(self) -> Page:
         """Data, the map, the methods that were tried, and before and after."""
@@ -194,7 +198,7 @@ class CalibrateClassesDocument(Document):
         facts = [
             *self.data.facts(),
             ("Scores", m.kind),
-            ("Chosen", f"{self.chosen}: {self.reason}"),
+            ("Chosen", self.chosen),
             ("Map", meaning),
         ]
         return _page(self, facts, "accuracy", "probabilities")
@@ -216,7 +220,7 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     if isinstance(m, ClassMap):
         meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
         made = CalibrateClassesDocument(data=r.data_, meaning=meaning, hints=list(remarks), **known)
-        return sealed(with_cautions(made))
+        return _judged(sealed(with_cautions(made)))
     method, t = METHODS[m.method], r.tally_
     doc = CalibrateDocument(
         data=DataRecord.of(t),
@@ -225,7 +229,12 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
         hints=list(_hints(m, t)),
         **known,
     )
-    return sealed(with_cautions(doc))
+    return _judged(sealed(with_cautions(doc)))
+
+
+def _judged(doc: Calibrated) -> Calibrated:
+    """The same document with the sentences that follow from it, which the seal does not cover."""
+    return replace(doc, verdict=verdict_of(doc))
 
 
 def read_map(path: str | Path) -> Calibrated:
@@ -244,10 +253,11 @@ def read_map(path: str | Path) -> Calibrated:
     try:
         # numbers that are not finite have no seal
         whole = all(part["sha256"] == seal(part) for part in (doc, doc["map"]))
-        found: Any = from_dict(document_type(doc["command"]), doc) if whole else None
+        # the sentences are written anew: maps were saved before there were any
+        known = {**doc, "verdict": []}
+        found: Any = from_dict(document_type(doc["command"]), known) if whole else None
         if whole and found.map.sound:
-            checked: Calibrated = found
-            return checked
+            return _judged(found)
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
     raise BadInput(f"{name} is damaged or was edited; fit the map again")
@@ -321,7 +331,7 @@ def _page(
     if not all(row.gain.why for row in table):
         legend += f" Saved: log loss of the {what} as they are, less that of the method; paired."
     tried = Section("Tried", table=Table(columns, rows), lines=[legend])
-    sections = [Section(facts=facts), tried]
+    sections = [*verdict(doc.verdict), Section(facts=facts), tried]
     found = {row.method: row for row in table}
     if doc.chosen != "identity" and "identity" in found:
         before, after = found["identity"], found[doc.chosen]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from scorewise.errors import plain
 from scorewise.estimate import Estimate
+from scorewise.inference.agreement import BANDS
 from scorewise.show.document import Number, Word, finite, says
 from scorewise.show.page import Section, interval, value, whole_percent
+
+VERDICT = "What the numbers mean, in sentences."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +33,20 @@ class Claim:
 
     about: Annotated[
         Literal[
-            "data", "ranking", "decisions", "probabilities", "repair", "models", "groups", "next"
+            "data",
+            "ranking",
+            "decisions",
+            "probabilities",
+            "repair",
+            "models",
+            "agreement",
+            "coefficient",
+            "raters",
+            "trust",
+            "groups",
+            "change",
+            "labels",
+            "next",
         ],
         says("What the sentence is about."),
     ]
@@ -38,8 +56,8 @@ class Claim:
 
 
 def claim(about: Any, finding: str, sentence: str, figures: Sequence[Figure] = ()) -> Claim:
-    """A sentence with what it finds and rests on."""
-    return Claim(about=about, finding=finding, sentence=sentence, figures=list(figures))
+    """A sentence with what it finds and rests on; words of the user in it are made printable."""
+    return Claim(about=about, finding=finding, sentence=plain(sentence), figures=list(figures))
 
 
 def figure(name: str, e: Any, of: str = "") -> Figure:
@@ -50,6 +68,16 @@ def figure(name: str, e: Any, of: str = "") -> Figure:
     )
 
 
+def command(task: str, sources: Sequence[str], options: Sequence[tuple[str, str]]) -> Claim:
+    """The command that would come next, as a shell takes it.
+
+    >>> command("agree", ["my file.csv"], [("rater", "ann"), ("rater", "bob")]).sentence
+    "Next: scorewise agree 'my file.csv' --rater ann --rater bob"
+    """
+    words = [*sources, *(word for name, x in options for word in (f"--{name}", x))]
+    return claim("next", task, f"Next: scorewise {task} {shlex.join(words)}")
+
+
 def shown(e: Estimate) -> str:
     """An estimate within a sentence.
 
@@ -58,6 +86,18 @@ def shown(e: Estimate) -> str:
     """
     ends = interval(e)
     return f"{value(e)} {ends}".rstrip()
+
+
+def bands(e: Estimate) -> list[str]:
+    """The words for both ends of the interval of a coefficient of agreement (Landis and Koch 1977).
+
+    >>> bands(Estimate(0.476, 0.355, 0.598)), bands(Estimate(0.7, 0.65, 0.75))
+    (['fair', 'moderate'], ['substantial'])
+    """
+    ends = (min(x, 1.0) for x in (e.low, e.high))
+    return list(
+        dict.fromkeys(next(w for w, edge in BANDS.items() if x <= float(edge)) for x in ends)
+    )
 
 
 def share(e: Estimate) -> str:

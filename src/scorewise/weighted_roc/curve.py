@@ -50,7 +50,7 @@ def recalibrated(t: Tally) -> Tally:
 
 def cautions(curve: SmRoc) -> Iterator[str]:
     """What makes a curve hard to read, each a sentence."""
-    yield from _overlap(curve)
+    yield from overlap(curve)
     if not curve.area.defined:
         yield f"there is no area: {curve.area.why}"
     elif far(m := curve.midpoint):
@@ -65,7 +65,8 @@ def cautions(curve: SmRoc) -> Iterator[str]:
         )
 
 
-def _overlap(curve: SmRoc) -> Iterator[str]:
+def overlap(curve: SmRoc) -> Iterator[str]:
+    """Whether a threshold tells the classes apart, or the midpoint lies where they do not overlap."""
     m = curve.midpoint
     (neg_low, neg_high), (pos_low, pos_high) = (class_ends(curve.tally, side) for side in (0, 1))
     if neg_high < pos_low or pos_high < neg_low:

@@ -38,6 +38,8 @@ from scorewise.show.page import (
     value,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.weighted_roc.verdict import verdict_of
 
 if TYPE_CHECKING:
     from scorewise.weighted_roc.curve import SmRoc
@@ -191,6 +193,7 @@ class SmRocDocument(Document):
     command: Annotated[Literal["smroc"], says(COMMAND)] = "smroc"
     settings: SettingsRecord
     data: DataRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     curves: Annotated[
         list[CurveRecord], Meta(min_length=1), says("One curve for each column of scores.")
     ]
@@ -200,7 +203,8 @@ class SmRocDocument(Document):
     def page(self) -> Page:
         """Data, areas, the four sets, the tables and the remarks."""
         several = len(self.curves) > 1
-        sections = [Section(facts=self.data.facts()), *([_areas(self)] if several else [])]
+        facts = [*verdict(self.verdict), Section(facts=self.data.facts())]
+        sections = [*facts, *([_areas(self)] if several else [])]
         for c in self.curves:
             name = f"'{c.name}': " if several else ""
             sections += [
@@ -213,16 +217,19 @@ class SmRocDocument(Document):
 
 def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRocDocument:
     """The document of curves on the same rows."""
+    from scorewise.weighted_roc.curve import overlap
+
     first = next(iter(curves.values()))
     doc = SmRocDocument(
         settings=record_of(SettingsRecord, first, threshold=threshold),
         data=DataRecord.of(first.tally),
+        verdict=verdict_of(curves),
         curves=[CurveRecord.of(name, c, threshold) for name, c in curves.items()],
         distances=[
             DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
             for a, b in combinations(curves, 2)
         ],
-        hints=by_reason((hint, f"'{name}'") for name, c in curves.items() for hint in c.cautions),
+        hints=by_reason((hint, f"'{name}'") for name, c in curves.items() for hint in overlap(c)),
     )
     return with_cautions(doc)
 
