@@ -176,7 +176,9 @@ def log_loss(t, clip=None):
 
 def brier(t, convention="sum"):
     own = t.y[:, None] == np.arange(t.k)
-    return t.mean(((t.p - own) ** 2).sum(1)) / (1 if convention == "sum" else 2)
+    # rows that add up to a little more than 1 may lose more than the most there is
+    found = min(t.mean(((t.p - own) ** 2).sum(1)), 2.0)
+    return found / (1 if convention == "sum" else 2)
 
 
 def spherical(t):

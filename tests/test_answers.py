@@ -388,16 +388,20 @@ def hints_of(q, c, **options):
     return " ".join(judged(q, c, **options).to_dict()["hints"])
 
 
-def test_hints():
+def claims_of(q, c, **options):
+    return " ".join(claim.sentence for claim in judged(q, c, **options).document().verdict)
+
+
+def test_hints_and_claims():
     n = 100
     right = np.arange(n) < 60
-    assert "says 90% and is right in 60%: overconfident by 0.300 [0.2" in hints_of(right, [0.9] * n)
-    assert "says 10% and is right in 60%: underconfident by 0.500 [0.4" in hints_of(
-        right, [0.1] * n
-    )
+    over, under = (claims_of(right, [p] * n) for p in (0.9, 0.1))
+    assert "is overconfident by 0.300 [0.2" in over
+    assert "it says 90% and is right in 60%" in over
+    assert "is underconfident by 0.500 [0.4" in under
     assert "takes only 1 value" in hints_of(right, [0.6] * n)
     assert "is never below 0.800" in hints_of(right, np.linspace(0.8, 1, n))
-    assert "higher where the answer is wrong" in hints_of(right, np.where(right, 0.3, 0.9))
+    assert "higher where the answer is wrong" in claims_of(right, np.where(right, 0.3, 0.9))
     few = hints_of(right, np.linspace(0, 1, n), by={"g": np.where(np.arange(n) < 9, "s", "m")})
     assert "fewer than 50 answers: 's' (9)" in few
 

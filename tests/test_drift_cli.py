@@ -45,7 +45,7 @@ def printed(capsys, *args):
 
 def test_two_files(files, capsys):
     out, err = printed(capsys, "jan.csv", "feb.csv", *COLUMNS)
-    assert "Verdict  Prior shift" in out
+    assert "Prior shift: the share of positives has changed" in out
     assert "KS distance" in out
     assert err == ""
 

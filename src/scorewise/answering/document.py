@@ -12,6 +12,7 @@ from msgspec import Meta
 from scorewise.answering.judged import WHY, Judged
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
+from scorewise.answering.verdict import verdict_of
 from scorewise.errors import BadInput, Option
 from scorewise.show.document import (
     COMMAND,
@@ -43,6 +44,7 @@ from scorewise.show.page import (
     percent,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
 
 if TYPE_CHECKING:
     from scorewise.answering.result import Answers
@@ -224,6 +226,7 @@ class AnswersDocument(Document):
     command: Annotated[Literal["answers"], says(COMMAND)] = "answers"
     settings: SettingsRecord
     data: AnswersRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     confidences: Annotated[
         list[ConfidenceRecord],
         Meta(min_length=1),
@@ -236,7 +239,7 @@ class AnswersDocument(Document):
 
     def page(self) -> Page:
         """What was judged, each confidence, thresholds of quality, and groups."""
-        sections = [Section(facts=_facts(self))]
+        sections = [*verdict(self.verdict), Section(facts=_facts(self))]
         for c in self.confidences:
             sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
         for c in self.confidences:
@@ -255,6 +258,7 @@ def answers_document(a: Answers) -> AnswersDocument:
     doc = AnswersDocument(
         settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
         data=AnswersRecord.of(a),
+        verdict=verdict_of(a),
         confidences=[ConfidenceRecord.of(name, j, a) for name, j in a.items()],
         groups=[
             _estimated(GroupRecord, j, words=list(key), confidence=name, answers=j.answers)
@@ -305,13 +309,6 @@ def _of(name: str, j: Judged) -> Iterator[str]:
     t = j.tally
     if why := t.why_not_ranked:
         yield f"{name}: {WHY[why]} at tau {j.settings.tau:g}; measures that need both are undefined"
-    gap = j["overconfidence"]
-    word = "overconfident" if gap.value > 0 else "underconfident"
-    if gap.low > 0 or gap.high < 0:
-        if gap.value < 0:
-            gap = replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
-        confidence, accuracy = (percent(j[key].value) for key in ("mean_confidence", "accuracy"))
-        yield f"{name} says {confidence} and is right in {accuracy}: {word} by {gap}"
     if len(t.score) <= FEW_VALUES and j.answers >= FEW_ANSWERS:
         yield (
             f"{name} takes only {counted(len(t.score), 'value')}, so answers are ranked in as many "
@@ -319,14 +316,6 @@ def _of(name: str, j: Judged) -> Iterator[str]:
         )
     if t.ends[0] >= SURE and j.answers >= FEW_ANSWERS:
         yield f"{name} is never below {written(t.ends[0], 'number')}"
-    area = j["auroc"]
-    if area.defined and area.high < 0.5:
-        yield f"{name} is higher where the answer is wrong: AUROC {area}"
-    elif area.defined and area.low <= 0.5:
-        yield (
-            f"these {count(j.answers)} answers do not show that {name} is higher where they are "
-            f"correct: AUROC {area}"
-        )
 
 
 def _facts(doc: AnswersDocument) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from msgspec import Meta
 from scorewise.inspection.agreement import NO_MIDPOINT, AgreementRecord, Instance
 from scorewise.inspection.gaps import Gap
 from scorewise.inspection.suspects import NamedRow, Set, Suspect
+from scorewise.inspection.verdict import inspection_verdict, raters_verdict
 from scorewise.show.data import CutRecord, DataRecord
 from scorewise.show.document import (
     COMMAND,
@@ -33,6 +34,7 @@ from scorewise.show.page import (
     hints,
     written,
 )
+from scorewise.show.verdict import VERDICT, Claim, verdict
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:
@@ -127,6 +129,7 @@ class InspectDocument(Document):
     command: Annotated[Literal["inspect"], says(COMMAND)] = "inspect"
     settings: SettingsRecord
     data: DataRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     models: Annotated[
         list[ModelRecord],
         Meta(min_length=1),
@@ -139,7 +142,7 @@ class InspectDocument(Document):
 
     def page(self) -> Page:
         """The data, each model's rows and gaps, and how far models agree."""
-        sections = [Section(facts=self.data.facts())]
+        sections = [*verdict(self.verdict), Section(facts=self.data.facts())]
         for model in self.models:
             sections += _model(model, len(self.models) > 1, len(self.data.sources) > 1)
         if self.agreement is not None:
@@ -169,6 +172,7 @@ class RatersDocument(Document):
 
     command: Annotated[Literal["raters"], says(COMMAND)] = "raters"
     data: RatedRecord
+    verdict: Annotated[list[Claim], says(VERDICT)]
     agreement: AgreementRecord
     hints: Hints
 
@@ -185,7 +189,8 @@ class RatersDocument(Document):
         if data.dropped:
             facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
         compared = _agreement(self.agreement, data, "rater")
-        return Page(self.command, [Section(facts=facts), *compared, *hints(self.hints)])
+        sections = [*verdict(self.verdict), Section(facts=facts), *compared]
+        return Page(self.command, [*sections, *hints(self.hints)])
 
 
 def inspect_document(i: Inspection) -> InspectDocument:
@@ -200,6 +205,7 @@ def inspect_document(i: Inspection) -> InspectDocument:
             midpoint=rule if isinstance(rule, str) else str(float(rule)),
         ),
         data=data if data.sources else replace(data, label=None),  # arrays have no columns
+        verdict=inspection_verdict(i),
         models=[ModelRecord.of(name, model) for name, model in i.models.items()],
         agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
         hints=[
@@ -213,6 +219,7 @@ def raters_document(r: Raters) -> RatersDocument:
     """The document of raters."""
     return RatersDocument(
         data=record_of(RatedRecord, r, r.labels),
+        verdict=raters_verdict(r),
         agreement=AgreementRecord.of(r.agreement),
         hints=list(r.hints),
     )

@@ -19,31 +19,28 @@ def verdict_of(doc: Calibrated) -> list[Claim]:
 
 
 def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
-    """Which map was chosen, why, and what it saves."""
+    """Which map was chosen, why, and what it saves on rows not seen."""
+    tried = sorted(rows.values(), key=lambda row: row.log_loss.value)
+    tried = [row for row in tried if row.method != "identity"]
     if doc.chosen == "identity":
-        tried = sorted(
-            (r for r in rows.values() if r.method != "identity"), key=lambda r: r.log_loss.value
-        )
-        figures = [figure("gain", r.gain, r.method) for r in tried[:1]]
-        best = (
-            f": {tried[0].method} would lower log loss by {shown(tried[0].gain)}" if tried else ""
-        )
-        why = f"The scores stay as they are ({doc.reason}){best}."
+        figures = [figure("gain", row.gain, row.method) for row in tried[:1]]
+        best = f"; {tried[0].method} saves {shown(tried[0].gain)}" if tried else ""
+        finding = "asked for" if doc.reason == "asked for" else "not shown"
         return claim(
-            "repair", "asked for" if doc.reason == "asked for" else "not shown", why, figures
+            "repair", finding, f"The scores stay as they are: {doc.reason}{best}.", figures
         )
-    gain = rows[doc.chosen].gain
-    figures = [figure("gain", gain, doc.chosen)]
-    if gain.value is None or gain.why:
-        loss = rows[doc.chosen].log_loss
+    gain, loss = rows[doc.chosen].gain, rows[doc.chosen].log_loss
+    if gain.why:
         text = f"{doc.chosen} was taken ({doc.reason}): log loss {shown(loss)} on rows not seen."
         return claim("repair", "taken", text, [figure("log_loss", loss, doc.chosen)])
-    saved = f"on rows not seen it lowers log loss by {shown(gain)}"
-    if "shown to help" in doc.reason:
-        return claim("repair", "helps", f"{doc.chosen} is {doc.reason}; {saved}.", figures)
-    finding = "helps" if (gain.low or 0.0) > 0 else "not shown"
+    figures = [figure("gain", gain, doc.chosen)]
+    if doc.reason != "asked for":
+        text = f"{doc.chosen} is {doc.reason}; it saves {shown(gain)}."
+        return claim("repair", "helps", text, figures)
+    finding = "helps" if gain.low > 0 else "not shown"
     that = "" if finding == "helps" else ", which does not show that it helps"
-    return claim("repair", finding, f"{doc.chosen} was {doc.reason}: {saved}{that}.", figures)
+    text = f"{doc.chosen} was asked for: on rows not seen it saves {shown(gain)} of log loss{that}."
+    return claim("repair", finding, text, figures)
 
 
 def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
@@ -73,14 +70,11 @@ def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
 
 def _next(doc: Calibrated) -> Iterator[Claim]:
     """How to apply the map, where there is one."""
-    score = getattr(doc.map, "score", None)
-    if doc.chosen == "identity" and doc.reason != "asked for":
-        if doc.data.sources and score:
-            options = [("label", str(doc.data.label)), ("score", score)]
-            yield command("evaluate", doc.data.sources, options)
-    elif doc.data.sources:
-        options = [("score", score)] if score else []
-        files = ["map.json", "NEW_FILE"]
-        yield command("calibrate apply", files, [*options, ("out", "calibrated.csv")])
-    else:
+    if doc.chosen == "identity":
+        return
+    if not doc.data.sources:
         yield claim("next", "predict_proba", "Next: predict_proba(scores) of the fitted map")
+        return
+    column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
+    options = [column, ("out", "calibrated.csv")]
+    yield command("calibrate apply", ["map.json", "NEW_FILE"], options)

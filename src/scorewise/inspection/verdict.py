@@ -1,0 +1,135 @@
+"""What an inspection means: whether more labels contradict their scores than chance leads to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scorewise.estimate import Estimate
+from scorewise.inference.logistic import logistic
+from scorewise.inference.shares import wilson
+from scorewise.show.page import chance, counted, quoted
+from scorewise.show.verdict import Claim, claim, command, figure, share
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import expit, logit
+
+if TYPE_CHECKING:
+    from scorewise.inspection.inspection import Inspected, Inspection
+    from scorewise.inspection.opinions import Raters
+
+ODDS = 0.1  # a label that fewer rows like it have contradicts its score
+CLIP = 1e-6
+LEVEL = 0.95
+SHOWN = 3  # models that are told of in words
+
+
+def inspection_verdict(i: Inspection) -> list[Claim]:
+    """The sentences on the labels of rows, and on models that are compared."""
+    models = [*i.models.items()][:SHOWN]
+    found = [c for name, model in models for c in _labels(name, model)]
+    return [*found, *_alike(i), _next(i, any(c.finding == "more than expected" for c in found))]
+
+
+def contradicted(t: Tally) -> tuple[int, float] | None:
+    """How many rows have a label that the scores give less than 1 in 10, and how many are expected to.
+
+    By logistic regression on the log-odds of probabilities, or on scores of another kind as they are.
+    Nothing where a threshold tells the classes apart, or rows have weights.
+    """
+    if t.why_not_ranked or t.weighted:
+        return None
+    neg, pos = t.neg.astype(float), t.pos.astype(float)
+    x = t.score.astype(float)
+    if t.kind == "probability":
+        x = logit(np.clip(x, CLIP, 1 - CLIP))
+    x = (x - x.mean()) / (float(x.std()) or 1.0)
+    fit = logistic([np.ones(len(x)), x], neg, pos)
+    if not fit.converged:
+        return None
+    p = expit(fit.coef[0] + fit.coef[1] * x)
+    low, high = p <= ODDS, p >= 1 - ODDS
+    seen = pos[low].sum() + neg[high].sum()
+    expected = ((neg + pos) * p)[low].sum() + ((neg + pos) * (1 - p))[high].sum()
+    return int(seen), float(expected)
+
+
+def _labels(name: str, model: Inspected) -> Iterator[Claim]:
+    """Whether labels contradict the scores more often than expected."""
+    from scipy.stats import poisson
+
+    found = contradicted(model.tally)
+    if found is None:
+        why = model.why or "the scores tell the classes apart, or rows are weighted"
+        text = f"How many labels may be wrong by {quoted(name)} cannot be told: {why}."
+        yield claim("labels", "unknown", text)
+        return
+    seen, expected = found
+    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    low, high = (int(x) for x in poisson.ppf(tails, expected))
+    p = float(poisson.sf(seen - 1, expected))
+    figures = [
+        figure("contradicted", Estimate(seen), name),
+        figure("expected", Estimate(expected, low, high), name),
+    ]
+    rows = counted(seen, "label")
+    text = f"{rows} contradict{'s' * (seen == 1)} {quoted(name)} by 9 to 1 or more"
+    usual = f"chance alone makes {expected:.1f} [{low}, {high}]"
+    if p < 1 - LEVEL:
+        text += f", more than expected ({usual}; {chance(p)}): labels, or scores, are wrong there."
+        yield claim("labels", "more than expected", text, figures)
+    else:
+        text += f", as may be expected ({usual}); nothing shows that labels are wrong."
+        yield claim("labels", "as expected", text, figures)
+
+
+def _alike(i: Inspection) -> Iterator[Claim]:
+    t = next(iter(i.models.values())).tally
+    if i.agreement is not None and not t.weighted:
+        yield _same(i.agreement.decisions, t.origin.rows, "Models")
+
+
+def _same(same: float, rows: int, who: str) -> Claim:
+    """How often all decide the same."""
+    e = Estimate(*wilson(same * rows, (1 - same) * rows, same * rows, (1 - same) * rows, LEVEL))
+    text = f"{who} decide the same on {share(e)} of {counted(rows, 'row')}."
+    return claim("agreement", "same decisions", text, [figure("same_decisions", e)])
+
+
+def _next(i: Inspection, more: bool) -> Claim:
+    """The rows to check, where there are more than expected; else the measures."""
+    o = next(iter(i.models.values())).tally.origin
+    if not o.sources or o.label is None:
+        call = (
+            "to_frame() of the result, the rows to check" if more else "sw.evaluate(labels, scores)"
+        )
+        return claim("next", "inspect" if more else "evaluate", f"Next: {call}")
+    columns = [("label", o.label), *(("score", name) for name in i.models)]
+    if more:
+        return command("inspect", o.sources, [*columns, ("top", "100"), ("json", "suspects.json")])
+    return command("evaluate", o.sources, columns)
+
+
+def raters_verdict(r: Raters) -> list[Claim]:
+    """The sentences on raters who decide and score."""
+    a, names = r.agreement, [x.name for x in r.agreement.raters]
+    if not r.rows:
+        return []
+    claims, n = [_same(a.decisions, r.rows, "Raters")], a.numbers
+    other = n["apparent"] + n["real"]
+    if other:
+        text = (
+            f"Of {counted(other, 'row')} with other decisions, {n['apparent']:,} only look like "
+            f"disagreement: the scores are within {a.tolerance:g} of each other."
+        )
+        claims.append(claim("agreement", "apparent", text))
+    if same := n["both"] + n["hidden"]:
+        text = (
+            f"Of {counted(same, 'row')} with the same decision, {n['hidden']:,} hide a difference: the "
+            f"scores are further apart than {a.tolerance:g}."
+        )
+        claims.append(claim("agreement", "hidden", text))
+    if r.sources:
+        return [*claims, command("agree", r.sources, [("rater", name) for name in names])]
+    return [*claims, claim("next", "agree", "Next: sw.agree(decisions), agreement beyond chance")]
