@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold for two classes: every measure, by number of rows and prevalence.
+"""How often 95 % intervals hold for two classes: all measures but calibration, by rows and prevalence.
 
 `make study NAME=coverage_two_classes` or `python -m studies coverage_two_classes [RUNS]` writes
 docs/tables/coverage_two_classes.md. Scores are calibrated probabilities of two normal classes 1.2 standard
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import scorewise as sw
+from scorewise.registry import MEASURES
 from studies._coverage import Draw, Estimates, Setting, markdown, simulate
 from studies._tools import options, write
 
@@ -18,13 +19,11 @@ PREVALENCES = (0.1, 0.5)
 MANY = 10_000_000
 REQUIRED = ("auroc", "average_precision", "f1", "brier", "log_loss")
 WHY = {
-    "h_measure": "The decisions are chosen on the rows on which they are judged, so the value is too high "
-    "in small samples; the interval reaches down by twice the bias that the bootstrap sees, which is less "
-    "than the bias there is.",
-    "ks": "A maximum over thresholds is too high, and the interval does not know that it was searched for.",
+    "h_measure": "The decisions are chosen on the rows on which they are judged; the interval reaches down by "
+    "the bias that the bootstrap sees, and is cautious.",
+    "ks": "A maximum over thresholds is too high; the interval allows for the search, and is cautious.",
     "partial_auroc": "At n = 50 and prevalence .5 only two or three negatives lie within the part; the "
     "interval is cautious.",
-    "kappa": "The 1969 standard error is kept on its own scale, as published; it is short for few rows.",
     "average_precision": "With about five positives the variance has about four degrees of freedom.",
     "pr_trapezoid": "The straight lines between few points bias the value, and the interval follows it.",
     "log_loss": "Runs with hardly any positives see none of the large losses.",
@@ -43,7 +42,8 @@ def scores(rng: np.random.Generator, n: int, prevalence: float) -> tuple[np.ndar
 
 def evaluated(prevalence: float) -> Draw:
     def draw(rng: np.random.Generator, n: int) -> Estimates:
-        return dict(sw.evaluate(*scores(rng, n, prevalence), threshold=prevalence, positive=True))
+        e = sw.evaluate(*scores(rng, n, prevalence), threshold=prevalence, positive=True)
+        return {name: e[name] for name in e if MEASURES[name].group != "calibration"}
 
     return draw
 
