@@ -19,8 +19,8 @@ PREVALENCES = (0.1, 0.5)
 MANY = 10_000_000
 REQUIRED = ("auroc", "average_precision", "f1", "brier", "log_loss")
 WHY = {
-    "h_measure": "The decisions are chosen on the rows on which they are judged; the interval reaches down by "
-    "the bias that the bootstrap sees, and is cautious.",
+    "h_measure": "The decisions are chosen on the rows on which they are judged; the interval reaches down "
+    "by the bias that the bootstrap sees, and is cautious.",
     "ks": "A maximum over thresholds is too high; the interval allows for the search, and is cautious.",
     "partial_auroc": "At n = 50 and prevalence .5 only two or three negatives lie within the part; the "
     "interval is cautious.",
