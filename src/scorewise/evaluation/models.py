@@ -20,11 +20,19 @@ from scorewise.columns.rows import warn
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.effects import clustered, difference, together
-from scorewise.inference.paired import Difference, area_difference, holm, smooth_difference
+from scorewise.inference.paired import (
+    Difference,
+    area_difference,
+    holm,
+    mean_gap,
+    smooth_difference,
+)
+from scorewise.inference.scales import student
 from scorewise.registry import MEASURES, Lazy, Measure, Measured, unknown
 from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
 
 if TYPE_CHECKING:
@@ -83,6 +91,24 @@ class Evaluation(Shown, Measured):
             if self._rows is None or self._rows.cluster is None
             else np.bincount(self._rows.cluster)
         )
+
+    @cached_property
+    def mean_error(self) -> Estimate:
+        """The share of positives less the mean probability; by cluster where rows come in clusters."""
+        t, level = self.tally.pooled, self.settings.level
+        p = unit(t.score, t.kind)
+        weight, square = (
+            np.stack(w).astype(np.float64) for w in ((t.neg, t.pos), (t.neg2, t.pos2))
+        )
+        e, rows = mean_gap(np.stack((-p, 1 - p)), weight, square, level), self._rows
+        if rows is None or rows.cluster is None or math.isnan(e.low):
+            return e
+        gap = rows.y - unit(rows.scores[self.tally.origin.score].astype(np.float64), t.kind)
+        total = np.bincount(rows.cluster, rows.mass() * (gap - e.value))
+        many = len(total)
+        error = math.sqrt(float((total**2).sum()) * many / (many - 1)) / float(rows.mass().sum())
+        reach = max(error * student(level, many - 1), e.high - e.value)
+        return replace(e, low=e.value - reach, high=e.value + reach)
 
     def _statistic(self, m: Measure) -> Tally | Confusion:
         return self.confusion if m.group == "decisions" else self.tally

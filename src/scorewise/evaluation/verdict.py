@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
+from scorewise.inference.logistic import log_odds, logistic
 from scorewise.inference.paired import mean_gap
+from scorewise.inference.resampling import dealt, others
+from scorewise.inference.scales import z
 from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import charges, unit
 
 if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation
@@ -26,7 +31,10 @@ if TYPE_CHECKING:
 # words for an AUROC from such a value on (0.7, 0.8 and 0.9 as Hosmer and Lemeshow 2000 draw the lines)
 RANKS = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly"), (0.6, "weakly"))
 WIDE = 1.0  # a calibration slope whose interval is wider says nothing either way
+CONFIDENCE = "The confidence"
 SHOWN = 3  # models of which every pair is compared in words
+SURE = 0.99  # level at which recalibration is shown to help, as `Recalibrator` asks
+DEALS = 5  # times that rows are dealt into folds
 
 
 def verdict_of(
@@ -39,10 +47,23 @@ def verdict_of(
     claims = [*_compared(evaluations, differences)]
     flawed = []
     for name, e in evaluations.items():
+        if _backwards(e):
+            continue
         believed = [*_believed(quoted(name), name, e), *_repaired(name, e)]
         claims += believed
-        flawed += [name] * any(c.finding == "helps" for c in believed)
-    return [*claims, *_decided(evaluations), *_grouped(evaluations), _next(evaluations, flawed)]
+        flawed += [name] * any(c.finding in ("helps", "none") for c in believed)
+    return [*claims, *_decided(evaluations), *_grouped(evaluations), *_next(evaluations, flawed)]
+
+
+def _backwards(e: Evaluation) -> bool:
+    return e.auroc.defined and e.auroc.high < 0.5
+
+
+def _rows(e: Evaluation) -> str:
+    """How much there is to go by: rows, and clusters of them."""
+    sizes = e.cluster_sizes
+    rows = counted(e.tally.origin.rows, "row")
+    return rows if sizes is None else f"{rows} in {counted(len(sizes), 'cluster')}"
 
 
 def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
@@ -57,32 +78,33 @@ def _ranking(name: str, e: Evaluation) -> Claim:
     a, who = e.auroc, quoted(name)
     figures = [figure("auroc", a, name)]
     if not a.defined:
-        return claim(
-            "ranking", "unknown", f"How well {who} ranks cannot be told: {a.why}.", figures
-        )
-    if a.low <= 0.5 <= a.high:
-        rows = counted(e.tally.origin.rows, "row")
-        finding = "not told from chance"
-        text = f"That {who} ranks better than chance cannot be told with {rows}"
-    elif a.high < 0.5:
+        text = f"How well {who} ranks cannot be judged: {a.why}."
+        return claim("ranking", "unknown", text, figures)
+    if _backwards(e):
         finding = "backwards"
-        text = f"{who} ranks backwards, higher scores going with the negative class"
+        text = f"{who} ranks backwards: higher scores go with the negative class, AUROC {shown(a)}"
+    elif a.low <= 0.5:
+        finding = "not told from chance"
+        text = f"{who} is not shown to rank better than chance in {_rows(e)}: AUROC {shown(a)}"
     else:
         finding = _band(a)
-        text = f"{who} ranks {finding}"
-    return claim("ranking", finding, f"{text}: AUROC {shown(a)}.", figures)
+        text = f"{who} ranks {finding}: AUROC {shown(a)}"
+    return claim("ranking", finding, f"{text}.", figures)
 
 
 def _band(auroc: Estimate) -> str:
-    """The words for both ends of the interval of an AUROC above 0.5."""
-    ends = [next((w for x, w in RANKS if end >= x), "hardly") for end in (auroc.low, auroc.high)]
-    return " to ".join(dict.fromkeys(ends))
+    """The word for an AUROC above 0.5, by the lower end of its interval."""
+    low, high = (
+        next((w for x, w in RANKS if end >= x), "better than chance")
+        for end in (auroc.low, auroc.high)
+    )
+    return low if low in (high, "better than chance") else f"at least {low}"
 
 
 def _compared(
     evaluations: Mapping[str, Evaluation], differences: Sequence[DifferenceRecord]
 ) -> Iterator[Claim]:
-    """Which model ranks better, as far as paired differences tell; best first."""
+    """How well one model ranks; of several, which ranks better, as far as paired differences tell."""
     by_pair = {(d.first, d.second): d for d in differences if d.measure == "auroc"}
     ranked = sorted(
         evaluations, key=lambda n: -a.value if (a := evaluations[n].auroc).defined else 9.0
@@ -100,14 +122,19 @@ def _compared(
         figures = [figure("auroc", evaluations[x].auroc, x) for x in (a, b)]
         figures.append(figure("auroc", gap, f"{a} - {b}"))
         both = " against ".join(value(evaluations[x].auroc) for x in (a, b))
-        finding, text = (
-            "not told apart",
-            f"{quoted(a)} and {quoted(b)} are not told apart in ranking",
-        )
-        if low > 0:
-            finding, text = "better", f"{quoted(a)} ranks better than {quoted(b)}"
-        yield claim("models", finding, f"{text}: AUROC {both}, difference {shown(gap)}.", figures)
-    """What is shown to be wrong with probabilities, in words."""
+        numbers = f"AUROC {both}, difference {shown(gap)}"
+        sure = d.p_adjusted is not None and d.p_adjusted <= 1 - d.level
+        if low == high == 0:
+            finding, text = (
+                "alike",
+                f"{quoted(a)} and {quoted(b)} rank the rows alike: AUROC {both}.",
+            )
+        elif low > 0 and sure:
+            finding, text = "better", f"{quoted(a)} ranks better than {quoted(b)}: {numbers}."
+        else:
+            finding = "not told apart"
+            text = f"No clear difference in ranking between {quoted(a)} and {quoted(b)}: {numbers}."
+        yield claim("models", finding, text, figures)
 
 
 def flaws(e: Evaluation) -> dict[str, str]:
@@ -115,118 +142,179 @@ def flaws(e: Evaluation) -> dict[str, str]:
     found: dict[str, str] = {}
     slope, large, smooth = e.calibration_slope, e.calibration_intercept, e.smece
     if slope.defined and slope.high < 1:
-        found["too sure"] = f"too sure of itself: slope {shown(slope)}"
+        found["overconfident"] = f"overconfident: calibration slope {shown(slope)}"
     elif slope.defined and slope.low > 1:
-        found["not sure enough"] = f"not sure enough: slope {shown(slope)}"
-    if large.defined and not large.low <= 0 <= large.high:
-        side = "too low" if large.low > 0 else "too high"
-        found[side] = f"{side} on the whole: calibration in the large {shown(large)}"
-    elif not large.defined:  # as of probabilities of 0 and 1, which have no log-odds
-        gap = _mean_gap(e)
-        if gap.low > 0:
-            found["too low"] = f"too low on the whole, by {shown(gap)} on average"
-        elif gap.high < 0:
-            by = Estimate(-gap.value, -gap.high, -gap.low)
-            found["too high"] = f"too high on the whole, by {shown(by)} on average"
+        found["underconfident"] = f"underconfident: calibration slope {shown(slope)}"
+    gap = e.mean_error
+    # of probabilities of 0 and 1, which have no log-odds, the mean itself is judged
+    low, high = (large.low, large.high) if large.defined else (gap.low, gap.high)
+    if low > 0 or high < 0:
+        side = "too low" if low > 0 else "too high"
+        positives, all_of = e.tally.positives, e.tally.negatives + e.tally.positives
+        seen = positives / all_of
+        text = f"{side} on average: {percent(seen - gap.value)} predicted, {percent(seen)} observed"
+        more = f" (calibration in the large {shown(large)})" if large.defined else ""
+        found[side] = text + (more or f", difference {shown(gap)}")
     if not found and smooth.p is not None and smooth.p <= 1 - e.settings.level:
-        found["off in places"] = (
-            f"off in places: smECE {value(smooth)}, and calibrated scores would get "
-            f"{number(smooth.expected or 0.0)} ({chance(smooth.p, least=at_floor(smooth))})"
+        found["miscalibrated"] = (
+            f"miscalibrated: smECE {value(smooth)}, where calibrated scores would get "
+            f"{smooth.expected or 0.0:.3f} ({chance(smooth.p, least=at_floor(smooth))})"
         )
     return found
-
-
-def _mean_gap(e: Evaluation) -> Estimate:
-    """The share of positives less the mean probability."""
-    t = e.tally.pooled
-    p = unit(t.score, t.kind)
-    weight, square = (np.stack(w).astype(np.float64) for w in ((t.neg, t.pos), (t.neg2, t.pos2)))
-    return mean_gap(np.stack((-p, 1 - p)), weight, square, e.settings.level)
 
 
 def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
     """Whether scores can be read as probabilities, and how they are wrong."""
     slope, ece = e.calibration_slope, e.ece
     if e.tally.kind == "score":
-        text = f"{who} cannot be read as a probability: it is a score of another kind."
+        low, high = (number(x) for x in e.tally.ends)
+        text = f"{who} is no probability: its values go from {low} to {high}. Calibration maps it to one."
         yield claim("probabilities", "none", text)
         return
     if not ece.defined:
         return
     keys = ("calibration_slope", "calibration_intercept", "ece", "smece")
-    figures, rows = [figure(k, e[k], name) for k in keys], counted(e.tally.origin.rows, "row")
+    figures, rows = [figure(k, e[k], name) for k in keys], _rows(e)
     if found := flaws(e):
-        text = f"{who} is {', and '.join(found.values())}."
+        what = "The model" if who == CONFIDENCE and "confident" in next(iter(found)) else who
+        text = f"{what} is {', and '.join(found.values())}."
         yield claim("probabilities", next(iter(found)), text, figures)
     elif slope.defined and slope.high - slope.low <= WIDE:
         text = (
-            f"{who} can be read as a probability, as far as {rows} can tell: slope {shown(slope)}; ECE "
-            f"{value(ece)}, and calibrated scores would get {number(ece.expected or 0.0)}."
+            f"{who} can be read as a probability; no miscalibration is seen in {rows}: slope "
+            f"{shown(slope)}, ECE {value(ece)} ({ece.expected or 0.0:.3f} expected if calibrated)."
         )
         yield claim("probabilities", "believable", text, figures)
     else:
         seen = f"slope {shown(slope)}" if slope.defined else slope.why
-        text = f"Whether {who} can be read as a probability cannot be told with {rows}: {seen}."
+        what = who[0].lower() + who[1:] if who.startswith("The ") else who
+        text = f"Whether {what} can be read as a probability cannot be judged in {rows}: {seen}."
         yield claim("probabilities", "unknown", text, figures)
 
 
 def _repaired(name: str, e: Evaluation) -> Iterator[Claim]:
     """Whether recalibration is shown to lower the loss of rows not seen, where probabilities are wrong."""
-    if e.tally.kind == "score" or not e.ece.defined or not flaws(e):
+    t = e.tally
+    if t.kind == "score" or t.why_not_ranked or not e.ece.defined or not flaws(e):
         return
-    s = e.settings
-    gain = mcb_crossfit(e.tally, loss="log", clip=s.clip, level=s.level, seed=s.seed)
-    gain = e.by_cluster(gain, "mcb_crossfit")
-    loss = "log loss" if gain.defined else "Brier score"
-    gain = gain if gain.defined else e.mcb_crossfit
+    tried = [gain for gain in (_of_line(e), _of_steps(e)) if gain.defined]
+    loss = "log loss" if tried else "Brier score"
+    tried = tried or [e.mcb_crossfit]
+    gain = max(tried, key=lambda x: x.low if x.defined else -1.0)
     figures = [figure("mcb_crossfit", gain, name)]
-    if gain.defined and gain.low > 0:
-        text = f"Recalibration would lower its {loss} by {shown(gain)}."
+    if not gain.defined:
+        return
+    reach = z(SURE) / z(e.settings.level)
+    if gain.value - reach * (gain.value - gain.low) > 0:
+        text = f"Recalibration would lower its {loss} by {shown(gain)} (cross-validated)."
         yield claim("repair", "helps", text, figures)
         return
-    seen = f": on rows not seen it would lower its {loss} by {shown(gain)}" if gain.defined else ""
-    yield claim("repair", "not shown", f"That recalibration helps is not shown{seen}.", figures)
+    change = Estimate(-gain.value, -gain.high, -gain.low)
+    text = (
+        f"Recalibration is not shown to help: change of {loss} {shown(change)} (cross-validated)."
+    )
+    yield claim("repair", "not shown", text, figures)
+
+
+def _of_steps(e: Evaluation) -> Estimate:
+    """What isotonic regression saves of the log loss of rows not seen, the mean of several deals."""
+    s = e.settings
+    found = [
+        mcb_crossfit(e.tally, loss="log", clip=s.clip, level=s.level, seed=s.seed + k)
+        for k in range(DEALS)
+    ]
+    return e.by_cluster(_mean(found), "mcb_crossfit")
+
+
+def _of_line(e: Evaluation) -> Estimate:
+    """The same of logistic regression on the log-odds (Platt), fitted to nine of ten folds."""
+    s = e.settings
+    c = log_odds(e.tally, s.clip)
+    if not np.isfinite(c.x).all():
+        return Estimate.undefined("a probability is 0 or 1")
+    features = [np.ones(len(c.x)), c.x]
+    found = []
+    for k in range(DEALS):
+        rng = np.random.default_rng([s.seed, k])
+        neg, neg2 = dealt(c.neg, c.neg2, 10, rng)
+        pos, pos2 = dealt(c.pos, c.pos2, 10, rng)
+        lines = [logistic(features, a, b) for a, b in zip(others(neg), others(pos), strict=True)]
+        if not all(fit.converged for fit in lines):
+            return Estimate.undefined("a line does not fit")
+        fits = np.stack([fit.coef[0] + fit.coef[1] * c.x for fit in lines])
+        own, new = (np.stack(charges(x, "logit", "log")) for x in (c.x, fits))
+        gap, weight, square = own[:, None] - new, np.stack((neg, pos)), np.stack((neg2, pos2))
+        found.append(mean_gap(gap, weight, square, s.level))
+    return e.by_cluster(_mean(found), "mcb_crossfit")
+
+
+def _mean(found: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates that differ by how rows were dealt; the first where one is undefined."""
+    if not all(x.defined and math.isfinite(x.low) for x in found):
+        return found[0]
+    value, low, high = np.mean([(x.value, x.low, x.high) for x in found], axis=0).tolist()
+    return Estimate(value, low, high, found[0].level, found[0].method)
 
 
 def _decided(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
     """What the threshold does: how many positives it finds, and how many of its alerts are right."""
-    first = next(iter(evaluations.values()))
-    s, positive = first.settings, first.tally.origin.positive
-    if first.tally.kind == "score" and s.threshold == type(s).threshold:
-        return  # which means nothing for them
-    of = "the positives" if positive is None else quoted(positive)
+    s = next(iter(evaluations.values())).settings
+    # 0.5 means nothing for scores of other kinds
+    used = {
+        name: e
+        for name, e in evaluations.items()
+        if e.tally.kind != "score" or s.threshold != type(s).threshold
+    }
     parts: list[str] = []
-    for name, e in evaluations.items():
+    for name, e in list(used.items())[:SHOWN]:
         found, right, who = e.sensitivity, e.precision, quoted(name)
+        positive = e.tally.origin.positive
+        of = "the positives" if positive is None else quoted(positive)
         if not found.defined:
-            parts.append(f"what {who} finds cannot be told: {found.why}")
-        elif not right.defined:
-            top = number(e.tally.ends[1])
-            parts.append(f"{who} finds none of {of}: its highest score is {top}")
-        elif not parts:
-            parts.append(
-                f"{who} finds {share(found)} of {of}, and {share(right)} of its alerts are right"
-            )
+            continue
+        if not right.defined:
+            top = float(unit(np.array([e.tally.ends[1]]), e.tally.kind)[0])
+            parts.append(f"{who} finds none of {of}: its highest score is {number(top)}")
         else:
-            parts.append(f"{who} finds {share(found)} with {share(right)} right")
-    keys = ("sensitivity", "precision")
-    figures = [figure(k, e[k], name) for name, e in evaluations.items() for k in keys]
-    yield claim("decisions", "threshold", f"At {s.threshold:g}, {'; '.join(parts)}.", figures)
+            parts.append(
+                f"{who} finds {share(found)} of {of}, and {share(right)} of its positive calls are right"
+            )
+    if parts:
+        keys = ("sensitivity", "precision")
+        figures = [figure(k, e[k], name) for name, e in used.items() for k in keys]
+        yield claim("decisions", "threshold", f"At {s.threshold:g}, {'; '.join(parts)}.", figures)
 
 
-def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Claim:
+def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Iterator[Claim]:
     """The command, or the call, that would come next."""
-    origin = next(iter(evaluations.values())).tally.origin
+    first = next(iter(evaluations.values()))
+    origin = first.tally.origin
+    if first.tally.why_not_ranked:
+        return
     name = flawed[0] if flawed else next(iter(evaluations))
-    task, call, what = ("inspect", "sw.inspect(labels, scores)", "labels to look at again")
+    e = evaluations[name]
+    if _backwards(e):
+        text = (
+            f"check that {quoted(origin.positive)} is the positive class, or turn the scores around"
+        )
+        yield claim("next", "turn", f"Next: {text}.")
+        return
+    task, call, what = "inspect", "sw.inspect(labels, scores)", "lists labels that look wrong"
     if flawed:
         task, call = "calibrate fit", "sw.Recalibrator().fit(scores, labels)"
-        what = f"a map from {quoted(name)} to probabilities"
-    files = f"{shlex.join(origin.sources)} --label {shlex.quote(origin.label or '')} --score"
-    text = f"scorewise {task} {files} {shlex.quote(name)}" + " -o map.json" * bool(flawed)
+        what = f"maps {quoted(name)} to probabilities"
+    named = [("--label", origin.label), ("--score", name)]
+    named += [("--positive", origin.positive)] if origin.rule == "given" else []
+    named += [("--kind", "logit")] if e.tally.kind == "logit" else []
+    named += [("--weight", origin.weight)] if origin.weight is not None else []
+    named += [("-o", "map.json")] if flawed else []
+    words = [word for option, of in named for word in (option, str(of))]
+    there = all(Path(source).exists() for source in origin.sources)
+    files = shlex.join(origin.sources) if there else "FILE"
+    text = f"scorewise {task} {files} {shlex.join(words)}"
     if not origin.sources or origin.label is None:
-        text = f"{call} gives {what}"
-    return claim("next", task.partition(" ")[0], f"Next: {text}")
+        text = f"{call} {what}"
+    yield claim("next", task.partition(" ")[0], f"Next: {text}")
 
 
 # Several classes.
@@ -236,7 +324,7 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     """The sentences on a model of several classes."""
     if not e.tally.rows:
         return []
-    top = [] if e.top.tally.kind == "score" else _believed("The confidence", "confidence", e.top)
+    top = [] if e.top.tally.kind == "score" else _believed(CONFIDENCE, "confidence", e.top)
     return [*_right(e), *_hardest(e), *top]
 
 
@@ -252,12 +340,12 @@ def _right(e: ClassEvaluation) -> Iterator[Claim]:
         if a.high < base:
             text, finding = f"{text}, worse than a constant", "worse than constant"
         elif a.low <= base:
-            text += "; that this is more than a constant gets cannot be told"
+            text += ", not shown to be more than a constant"
             finding = "not told from constant"
-        text += f": the most frequent class has {percent(base)}."
+        text += f"; always predicting the most frequent class would be right in {percent(base)}."
         yield claim("decisions", finding, text, [figure("accuracy", a)])
     if m.defined and m.low > 0.5:
-        text = f"Scores rank each class against the rest {_band(m)}: macro AUROC {shown(m)}."
+        text = f"On average over classes, scores rank {_band(m)}: macro AUROC {shown(m)}."
         yield claim("ranking", _band(m), text, [figure("macro_auroc", m)])
 
 
@@ -276,5 +364,5 @@ def _hardest(e: ClassEvaluation) -> Iterator[Claim]:
     if hard:
         words = [f"{quoted(name)} ({share(each[name])})" for name in hard]
         figures = [figure("sensitivity", each[name], name) for name in hard[:3]]
-        text = f"Found least often, of their rows: {named(words)}."
+        text = f"Recall is lower than the accuracy for {named(words)}."
         yield claim("decisions", "hard classes", text, figures)

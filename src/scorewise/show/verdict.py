@@ -11,7 +11,7 @@ from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import BANDS
 from scorewise.show.document import Number, Word, finite, says
-from scorewise.show.page import Section, interval, value, whole_percent
+from scorewise.show.page import Section, interval, value
 
 VERDICT = "What the numbers mean, in sentences."
 
@@ -101,13 +101,21 @@ def bands(e: Estimate) -> list[str]:
 
 
 def share(e: Estimate) -> str:
-    """A share within a sentence, in percent.
+    """A share within a sentence, in percent; what is not quite 0 or 1 does not read so.
 
-    >>> share(Estimate(0.248, 0.18, 0.332))
-    '25% [18, 33]'
+    >>> share(Estimate(0.248, 0.18, 0.332)), share(Estimate(0.9991, 0.998, 0.9997))
+    ('25% [18, 33]', '99.9% [99.8, 99.97]')
     """
-    low, high = (whole_percent(x).rstrip("%") for x in (e.low, e.high))
-    return f"{whole_percent(e.value)} [{low}, {high}]"
+    low, high = (_percent(x) for x in (e.low, e.high))
+    return f"{_percent(e.value)}% [{low}, {high}]"
+
+
+def _percent(x: float) -> str:
+    """In whole percent, or with as many decimals as tell it from 0 and from 100."""
+    digits = 0
+    while digits < 6 and 0 < x < 1 and round(100 * x, digits) in (0, 100):
+        digits += 1
+    return f"{100 * x + 0.0:.{digits}f}"
 
 
 def verdict(claims: Sequence[Claim]) -> list[Section]:
