@@ -68,6 +68,8 @@ def test_the_command_says_what_the_library_says(answers, capsys):
     )
     found = sw.judge(humans, judges, ignore=["?"], no_answer="wrong", width=0.2).to_dict()
     found["data"]["sources"] = ["answers.csv"]
+    following = found["verdict"].pop(), doc["verdict"].pop()
+    assert [c["finding"] for c in following] == ["agree", "agree"]  # a call, and a command
     assert json.loads(json.dumps(found)) == doc
 
 
