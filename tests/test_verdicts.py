@@ -105,7 +105,7 @@ def test_names_with_markup_and_controls_are_safe():
         sw.judge({"h": y, "i": y}, {NASTY: y}, replicates=100),
         sw.answers(confidence={NASTY: p}, quality=y),
         sw.inspect(y, {NASTY: p, "other": p}),
-        sw.smroc(y, {NASTY: p}),
+        sw.smroc({"y": y, NASTY: p}, label="y", score=NASTY),
     )
     for result in found:
         doc = result.document()

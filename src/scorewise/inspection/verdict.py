@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scorewise.estimate import Estimate
+from scorewise.estimate import Estimate, number
 from scorewise.inference.logistic import logistic
 from scorewise.inference.shares import wilson
 from scorewise.show.page import chance, counted, quoted
 from scorewise.show.verdict import Claim, claim, command, figure, share
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import expit, logit
+from scorewise.tallies.losses import expit, unit
 
 if TYPE_CHECKING:
     from scorewise.inspection.inspection import Inspected, Inspection
     from scorewise.inspection.opinions import Raters
 
 ODDS = 0.1  # a label that fewer rows like it have contradicts its score
-CLIP = 1e-6
 LEVEL = 0.95
 SHOWN = 3  # models that are told of in words
 
@@ -35,20 +34,20 @@ def inspection_verdict(i: Inspection) -> list[Claim]:
 def contradicted(t: Tally) -> tuple[int, float] | None:
     """How many rows have a label that the scores give less than 1 in 10, and how many are expected to.
 
-    By logistic regression on the log-odds of probabilities, or on scores of another kind as they are.
-    Nothing where a threshold tells the classes apart, or rows have weights.
+    By probabilities as they are, and by logistic regression on scores of another kind. Nothing where that
+    has no solution, one class has no rows, or rows have weights.
     """
     if t.why_not_ranked or t.weighted:
         return None
-    neg, pos = t.neg.astype(float), t.pos.astype(float)
-    x = t.score.astype(float)
-    if t.kind == "probability":
-        x = logit(np.clip(x, CLIP, 1 - CLIP))
-    x = (x - x.mean()) / (float(x.std()) or 1.0)
-    fit = logistic([np.ones(len(x)), x], neg, pos)
-    if not fit.converged:
-        return None
-    p = expit(fit.coef[0] + fit.coef[1] * x)
+    neg, pos, p = t.neg.astype(float), t.pos.astype(float), t.score.astype(float)
+    if t.kind == "score":
+        x = (p - p.mean()) / (float(p.std()) or 1.0)
+        fit = logistic([np.ones(len(x)), x], neg, pos)
+        if not fit.converged:
+            return None
+        p = expit(fit.coef[0] + fit.coef[1] * x)
+    else:
+        p = unit(p, t.kind)
     low, high = p <= ODDS, p >= 1 - ODDS
     seen = pos[low].sum() + neg[high].sum()
     expected = ((neg + pos) * p)[low].sum() + ((neg + pos) * (1 - p))[high].sum()
@@ -61,7 +60,7 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
 
     found = contradicted(model.tally)
     if found is None:
-        why = model.why or "the scores tell the classes apart, or rows are weighted"
+        why = model.why or "rows have weights, or the scores tell the classes apart"
         text = f"How many labels may be wrong by {quoted(name)} cannot be told: {why}."
         yield claim("labels", "unknown", text)
         return
@@ -75,7 +74,7 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
     ]
     rows = counted(seen, "label")
     text = f"{rows} contradict{'s' * (seen == 1)} {quoted(name)} by 9 to 1 or more"
-    usual = f"chance alone makes {expected:.1f} [{low}, {high}]"
+    usual = f"chance alone makes {number(expected)} [{low}, {high}]"
     if p < 1 - LEVEL:
         text += f", more than expected ({usual}; {chance(p)}): labels, or scores, are wrong there."
         yield claim("labels", "more than expected", text, figures)

@@ -114,12 +114,13 @@ def _compared(j: Judgement) -> Iterator[Claim]:
 def _next(j: Judgement, findings: list[str]) -> Iterator[Claim]:
     """How many items would tell, or where judges and humans differ."""
     sources, names = [name for name, _ in j.panel.place.files], [*j.panel.humans, *j.judges]
-    if not sources:
-        call = "sw.agree(columns), where judges and humans differ"
-        if "cannot tell" in findings:
-            call = "items_needed(0.2) of the result, how many labelled items would tell"
-        yield claim("next", "judge" if "cannot tell" in findings else "agree", f"Next: {call}")
-    elif "cannot tell" in findings and j.settings.width is None:
+    plan = "cannot tell" in findings and j.settings.width is None
+    if not sources and plan:
+        text = "Next: items_needed(0.2) of the result, how many labelled items would tell"
+        yield claim("next", "judge", text)
+    elif not sources:
+        yield claim("next", "agree", "Next: sw.agree(columns), where judges and humans differ")
+    elif plan:
         roles = [("human" if x in j.panel.humans else "judge", x) for x in names]
         yield command("judge", sources, [*roles, ("width", "0.2")])
     else:
