@@ -26,7 +26,7 @@ def verdict_of(curves: Mapping[str, SmRoc]) -> list[Claim]:
 def _of(name: str, c: SmRoc) -> Iterator[Claim]:
     who, e, base = quoted(name), c.area, c.area.baseline or 0.5
     if not e.defined:
-        text = f"{who} has no area under its curve: {e.why}."
+        text = f"For {who}, there is no area: {e.why}."
         yield claim("ranking", "unknown", text, [figure("smauc", e, name)])
         return
     figures = [figure("smauc", e, name), figure("smauc_at_random", Estimate(base), name)]
