@@ -394,7 +394,7 @@ def _shares(name: str, table: Floats, level: float) -> list[Estimate | None]:
     called, positive = ((table[:, TP] + table[:, i]) / total for i in (FP, FN))
     chance = called if name == "sensitivity" else 1 - called if name == "specificity" else positive
     return [
-        Estimate(*e, level, "Wilson", baseline=c)
+        Estimate(e[0], e[1], e[2], level, "Wilson", baseline=c)
         if e[0] == e[0]
         else Estimate.undefined(SHARES[name][2], level)
         for e, c in zip(shares(name, table, level).T.tolist(), chance.tolist(), strict=True)

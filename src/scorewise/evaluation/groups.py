@@ -177,8 +177,9 @@ class Groups(Lazy["Evaluation"]):
             gap = np.stack(_gap(own, rest[name], np.array(judged), level))
             adjusted = np.array(holm(gap[3].tolist()))
             numbers = np.vstack([own, rest[name][:1], gap, adjusted])
-            plain_numbers = np.where(np.isfinite(numbers), numbers, None).T.tolist()
-            for k, line in enumerate(plain_numbers):
+            lines = numbers.astype(object)
+            lines[~np.isfinite(numbers)] = None
+            for k, line in enumerate(lines.T.tolist()):
                 measures[k].append(_measure(name, mine[name][k].why, *line))
             kept = [x for x, ok in zip(mine[name], judged, strict=True) if ok]
             tests.append(heterogeneity(name, kept, level))

@@ -366,8 +366,8 @@ def paired(first: Estimate, second: Estimate, correlation: float, level: float) 
     >>> paired(Estimate(0.8, 0.7, 0.9), Estimate(0.7, 0.6, 0.8), 0.5, 0.95)
     0.100 [0.000, 0.200]
     """
-    ends = ((e.value, e.low, e.high) for e in (first, second))
-    value, low, high, p = (float(x) for x in mover(*map(np.array, ends), correlation, level))
+    a, b = (np.array([e.value, e.low, e.high]) for e in (first, second))
+    value, low, high, p = (float(x) for x in mover(a, b, correlation, level))
     return Estimate(value, low, high, level, "MOVER, paired", baseline=0.0, p=p)
 
 
