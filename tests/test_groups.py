@@ -146,11 +146,11 @@ def test_without_differences_a_worse_group_is_rarely_claimed() -> None:
     from scorewise.evaluation.groups import group_claims
 
     claimed = 0
-    for seed in range(200):
+    for seed in range(100):
         y, s, g = _sample(800, 8, seed=1000 + seed)
         e: Any = sw.evaluate(y, s, by=g)
-        claimed += any(c.finding != "not told apart" for c in group_claims(e.groups.record, 0.95))
-    assert claimed <= 16  # 5 % of 200 is 10; 97.5 % of such studies have at most 16
+        claimed += any(c.finding != "not told apart" for c in group_claims(e.groups, 0.95))
+    assert claimed <= 5
 
 
 def test_the_verdict_names_the_group_that_is_worse() -> None:
@@ -187,7 +187,7 @@ def test_small_groups_are_shown_and_not_judged() -> None:
     g[:7] = 9
     e = sw.evaluate(y, s, by=g)
     last = _record(e).groups[-1]
-    assert (last.name, last.rows, last.judged) == ("9", 7 - 0, False)
+    assert (last.name, last.rows, last.judged) == ("9", 7, False)
     assert all(m.p is None and m.difference is None for m in last.measures)
     assert last.measures[3].value is not None
     assert "7 (few)" in repr(e)
@@ -220,8 +220,8 @@ def test_two_columns_of_probabilities() -> None:
 
 def test_many_groups_on_the_page() -> None:
     y, s, g = _sample(3000, 70, seed=15)
-    text = " ".join(sw.evaluate(y, s, by=g).render("text").split())
-    assert "the JSON document has all 70" in text
+    text = sw.evaluate(y, s, by=g).render("text")
+    assert "the JSON document has all 70" in " ".join(text.split())
 
 
 def _table() -> dict[str, Any]:

@@ -19,11 +19,11 @@ from scorewise.columns import Rows
 from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.by_group import by_group, cells_of, rest_of
-from scorewise.inference.effects import chosen, mover
+from scorewise.inference.effects import chosen, difference, mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES, Lazy
-from scorewise.show.document import Count, Number, Share, Word, finite, says
+from scorewise.show.document import Count, Number, Share, Word, says
 from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 from scorewise.tallies import Tally
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST = 10_000  # groups that are judged
 SHOWN = 20  # groups on the page
+TRIED = 5  # groups that the verdict looks at again, of each measure
 # of calibration no group is better or worse by its sign: the one further from the target is worse
 NEAR = {"calibration_intercept": 0.0, "calibration_slope": 1.0}
 # what the verdict looks at, and what it says of a lower and of a higher value than in the rest
@@ -156,6 +157,17 @@ class Groups(Lazy["Evaluation"]):
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'group')} by {plain(', '.join(self.by))}>"
 
+    def confirmed(self, name: str, measure: str, level: float) -> bool:
+        """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
+        rest = chosen(self._rows, self._codes != self._index[name])
+        m, threshold = MEASURES[measure], self._of.settings.threshold
+        made = []
+        for t in (self[name].tally, Tally.of_rows(rest, self._of.tally.origin.score)):
+            of: Any = t.confusion(threshold) if m.group == "decisions" else t
+            made.append(m.under({**vars(self._of.settings), "level": level}, of))
+        gap = difference(made[0], made[1], level, lambda: 0.0)
+        return gap.low > 0 or gap.high < 0
+
     @cached_property
     def record(self) -> GroupsRecord:
         """Each measure in each group and in the rest, with tests."""
@@ -177,8 +189,9 @@ class Groups(Lazy["Evaluation"]):
             gap = np.stack(_gap(own, rest[name], np.array(judged), level))
             adjusted = np.array(holm(gap[3].tolist()))
             numbers = np.vstack([own, rest[name][:1], gap, adjusted])
-            plain_numbers = [[finite(x) for x in line] for line in numbers.T.tolist()]
-            for k, line in enumerate(plain_numbers):
+            lines = numbers.astype(object)
+            lines[~np.isfinite(numbers)] = None
+            for k, line in enumerate(lines.T.tolist()):
                 measures[k].append(_measure(name, mine[name][k].why, *line))
             kept = [x for x, ok in zip(mine[name], judged, strict=True) if ok]
             tests.append(heterogeneity(name, kept, level))
@@ -274,8 +287,9 @@ def intersections(rows: Rows) -> tuple[Ints, list[tuple[str, ...]]]:
     return at, keys
 
 
-def group_claims(record: GroupsRecord, level: float) -> Iterator[Claim]:
+def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
     """Which group is worse than the rest, in the one or two measures that show it most clearly."""
+    record = groups.record
     judged = [g for g in record.groups if g.judged]
     told: list[tuple[float, bool, GroupRecord, GroupMeasure]] = []
     for name in WORDS:
@@ -285,10 +299,12 @@ def group_claims(record: GroupsRecord, level: float) -> Iterator[Claim]:
             for m in g.measures
             if m.name == name and m.differs(level, len(WORDS)) and None not in (m.low, m.high)
         ]
-        worse = [(g, m) for g, m in apart if _is_worse(m)]
-        if pick := worse or apart:
-            g, m = max(pick, key=lambda x: abs(x[1].difference or 0.0))
-            told.append((m.p_adjusted or 0.0, not worse, g, m))
+        apart.sort(key=lambda x: (not _is_worse(x[1]), -abs(x[1].difference or 0.0)))
+        strict = 1 - (1 - level) / (len(judged) * len(WORDS))
+        sure = ((g, m) for g, m in apart[:TRIED] if groups.confirmed(g.name, name, strict))
+        if pick := next(sure, None):
+            g, m = pick
+            told.append((m.p_adjusted or 0.0, not _is_worse(m), g, m))
     told.sort(key=lambda x: x[:2])
     told = [x for x in told if not x[1]] or told
     for _, better, g, m in told[:2]:

@@ -70,7 +70,7 @@ def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
     """Which groups are told apart from the rest, of the first model."""
     e = next(iter(evaluations.values()))
     if isinstance(e.groups, Groups):
-        yield from group_claims(e.groups.record, e.settings.level)
+        yield from group_claims(e.groups, e.settings.level)
 
 
 def _ranking(name: str, e: Evaluation) -> Claim:
