@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scorewise.answering.judged import Groups, Judged
 from scorewise.estimate import Estimate, number
+from scorewise.inference.paired import holm, p_of
 from scorewise.show.page import at_floor, chance, counted, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, command, figure, share, shown
 
@@ -46,14 +48,18 @@ def _believed(name: str, j: Judged) -> Iterator[Claim]:
         text = f"Whether {who} can be believed cannot be told: {gap.why}."
         yield claim("probabilities", "unknown", text, figures)
         return
+    missed = 1 - j.settings.level
+    p = holm([p_of(gap, 0.0, j.settings.level), math.nan if smooth.p is None else smooth.p])
     says = f"it says {percent(mean.value)} and is right in {percent(right.value)}"
     if found := overconfidence(j):
         finding, size = found
-        yield claim(
-            "probabilities", finding, f"{who} is {finding} by {shown(size)}: {says}.", figures
-        )
-    # the second test of the same, so half of what may go wrong by chance is left to it
-    elif smooth.defined and smooth.p is not None and smooth.p <= (1 - j.settings.level) / 2:
+        text = f"{finding} by {shown(size)}: {says}"
+        if p[0] <= missed:
+            yield claim("probabilities", finding, f"{who} is {text}.", figures)
+        else:
+            text = f"{who} may be {text}; not clear after two checks ({chance(p[0])} by Holm)."
+            yield claim("probabilities", "unclear", text, figures)
+    elif smooth.defined and smooth.p is not None and p[1] <= missed:
         text = (
             f"{who} is right on the whole, but off in places: smECE {value(smooth)}, and a calibrated "
             f"confidence would get {number(smooth.expected or 0.0)} "

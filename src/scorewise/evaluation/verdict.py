@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +12,13 @@ import numpy as np
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
 from scorewise.inference.logistic import log_odds, logistic
-from scorewise.inference.paired import mean_gap
+from scorewise.inference.paired import holm, mean_gap, p_of
 from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import z
 from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
-from scorewise.show.verdict import Claim, claim, figure, share, shown
+from scorewise.show.verdict import Claim, claim, command, figure, share, shown
 from scorewise.tallies.losses import charges, unit
 
 if TYPE_CHECKING:
@@ -137,30 +135,44 @@ def _compared(
         yield claim("models", finding, text, figures)
 
 
-def flaws(e: Evaluation) -> dict[str, str]:
-    """What is shown to be wrong with probabilities, in words."""
-    found: dict[str, str] = {}
-    slope, large, smooth = e.calibration_slope, e.calibration_intercept, e.smece
-    if slope.defined and slope.high < 1:
-        found["overconfident"] = f"overconfident: calibration slope {shown(slope)}"
-    elif slope.defined and slope.low > 1:
-        found["underconfident"] = f"underconfident: calibration slope {shown(slope)}"
-    gap = e.mean_error
+def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
+    """What the three checks of calibration point to, in words, each with its p-value.
+
+    The p-values are adjusted for the number of checks (Holm).
+    """
+    slope, large, smooth, gap = e.calibration_slope, e.calibration_intercept, e.smece, e.mean_error
     # of probabilities of 0 and 1, which have no log-odds, the mean itself is judged
-    low, high = (large.low, large.high) if large.defined else (gap.low, gap.high)
-    if low > 0 or high < 0:
-        side = "too low" if low > 0 else "too high"
-        positives, all_of = e.tally.positives, e.tally.negatives + e.tally.positives
-        seen = positives / all_of
+    mean = large if large.defined else gap
+    level = e.settings.level
+    raw = [
+        p_of(slope, 1.0, level),
+        p_of(mean, 0.0, level),
+        math.nan if smooth.p is None else smooth.p,
+    ]
+    adjusted = holm(raw)
+    found: dict[str, tuple[str, float]] = {}
+    if raw[0] <= 1 - level:
+        word = "overconfident" if slope.value < 1 else "underconfident"
+        found[word] = f"{word}: calibration slope {shown(slope)}", adjusted[0]
+    if raw[1] <= 1 - level:
+        side = "too low" if mean.value > 0 else "too high"
+        seen = e.tally.positives / (e.tally.negatives + e.tally.positives)
         text = f"{side} on average: {percent(seen - gap.value)} predicted, {percent(seen)} observed"
         more = f" (calibration in the large {shown(large)})" if large.defined else ""
-        found[side] = text + (more or f", difference {shown(gap)}")
-    if not found and smooth.p is not None and smooth.p <= 1 - e.settings.level:
+        found[side] = text + (more or f", difference {shown(gap)}"), adjusted[1]
+    if raw[2] <= 1 - level and smooth.p is not None:
         found["miscalibrated"] = (
             f"miscalibrated: smECE {value(smooth)}, where calibrated scores would get "
-            f"{smooth.expected or 0.0:.3f} ({chance(smooth.p, least=at_floor(smooth))})"
+            f"{smooth.expected or 0.0:.3f} ({chance(smooth.p, least=at_floor(smooth))})",
+            adjusted[2],
         )
     return found
+
+
+def flaws(e: Evaluation) -> dict[str, str]:
+    """What is shown to be wrong with probabilities, in words."""
+    sure = {k: text for k, (text, p) in suspected(e).items() if p <= 1 - e.settings.level}
+    return {k: text for k, text in sure.items() if k != "miscalibrated" or len(sure) == 1}
 
 
 def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
@@ -179,6 +191,10 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
         what = "The model" if who == CONFIDENCE and "confident" in next(iter(found)) else who
         text = f"{what} is {', and '.join(found.values())}."
         yield claim("probabilities", next(iter(found)), text, figures)
+    elif maybe := suspected(e):
+        what, p = next(iter(maybe.values()))
+        text = f"{who} may be {what}; not clear after three checks ({chance(p)} by Holm)."
+        yield claim("probabilities", "unclear", text, figures)
     elif slope.defined and slope.high - slope.low <= WIDE:
         text = (
             f"{who} can be read as a probability; no miscalibration is seen in {rows}: slope "
@@ -192,13 +208,13 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
         yield claim("probabilities", "unknown", text, figures)
 
 
-def _repaired(name: str, e: Evaluation) -> Iterator[Claim]:
+def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
     """Whether recalibration is shown to lower the loss of rows not seen, where probabilities are wrong."""
     t = e.tally
     if t.kind == "score" or t.why_not_ranked or not e.ece.defined or not flaws(e):
         return
     tried = [gain for gain in (_of_line(e), _of_steps(e)) if gain.defined]
-    loss = "log loss" if tried else "Brier score"
+    loss = f"{whose} {'log loss' if tried else 'Brier score'}"
     tried = tried or [e.mcb_crossfit]
     gain = max(tried, key=lambda x: x.low if x.defined else -1.0)
     figures = [figure("mcb_crossfit", gain, name)]
@@ -206,7 +222,7 @@ def _repaired(name: str, e: Evaluation) -> Iterator[Claim]:
         return
     reach = z(SURE) / z(e.settings.level)
     if gain.value - reach * (gain.value - gain.low) > 0:
-        text = f"Recalibration would lower its {loss} by {shown(gain)} (cross-validated)."
+        text = f"Recalibration would lower {loss} by {shown(gain)} (cross-validated)."
         yield claim("repair", "helps", text, figures)
         return
     change = Estimate(-gain.value, -gain.high, -gain.low)
@@ -303,18 +319,14 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Itera
     if flawed:
         task, call = "calibrate fit", "sw.Recalibrator().fit(scores, labels)"
         what = f"maps {quoted(name)} to probabilities"
-    named = [("--label", origin.label), ("--score", name)]
-    named += [("--positive", origin.positive)] if origin.rule == "given" else []
-    named += [("--kind", "logit")] if e.tally.kind == "logit" else []
-    named += [("--weight", origin.weight)] if origin.weight is not None else []
-    named += [("-o", "map.json")] if flawed else []
-    words = [word for option, of in named for word in (option, str(of))]
-    there = all(Path(source).exists() for source in origin.sources)
-    files = shlex.join(origin.sources) if there else "FILE"
-    text = f"scorewise {task} {files} {shlex.join(words)}"
     if not origin.sources or origin.label is None:
-        text = f"{call} {what}"
-    yield claim("next", task.partition(" ")[0], f"Next: {text}")
+        yield claim("next", task.partition(" ")[0], f"Next: {call} {what}")
+        return
+    options = [("label", origin.label), ("score", name)]
+    options += [("positive", str(origin.positive))] if origin.rule == "given" else []
+    options += [("kind", "logit")] if e.tally.kind == "logit" else []
+    options += [("weight", origin.weight)] if origin.weight is not None else []
+    yield command(task, origin.sources, [*options, *([("o", "map.json")] if flawed else [])])
 
 
 # Several classes.
@@ -324,8 +336,21 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     """The sentences on a model of several classes."""
     if not e.tally.rows:
         return []
-    top = [] if e.top.tally.kind == "score" else _believed(CONFIDENCE, "confidence", e.top)
-    return [*_right(e), *_hardest(e), *top]
+    if e.top.tally.kind == "score":
+        return [*_right(e), *_hardest(e)]
+    top = [
+        *_believed(CONFIDENCE, "confidence", e.top),
+        *_repaired("confidence", e.top, "the confidence's"),
+    ]
+    origin, helps = e.top.tally.origin, any(c.finding == "helps" for c in top)
+    step: list[Claim] = []
+    if helps and origin.sources and origin.label is not None:
+        options = [("label", origin.label), ("classes", "COLUMNS"), ("o", "map.json")]
+        step = [command("calibrate fit", origin.sources, options)]
+    elif helps:
+        text = "Next: sw.Recalibrator().fit(probabilities, labels) maps them to better ones"
+        step = [claim("next", "calibrate", text)]
+    return [*_right(e), *_hardest(e), *top, *step]
 
 
 def _right(e: ClassEvaluation) -> Iterator[Claim]:

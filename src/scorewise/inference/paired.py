@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
@@ -21,6 +22,7 @@ from scorewise.inference.scales import (
     pooled_spread,
     student_chance,
     wald,
+    z,
 )
 from scorewise.inference.smroc import Influence, influence, smooth_area
 from scorewise.tallies import Tally
@@ -192,6 +194,19 @@ def _judged(
     low, high = (min(1.0, max(-1.0, x)) for x in limits(value, known, level, "identity"))
     estimate = Estimate(value, low, high, level, method, baseline=0.0)
     return Difference(estimate, student_chance(value / math.sqrt(known.variance), known.df))
+
+
+def p_of(e: Estimate, target: float, level: float) -> float:
+    """The p-value of a target that an interval of such a level stands for; NaN where there is none.
+
+    >>> round(p_of(Estimate(0.9, 0.8, 1.0), 1.0, 0.95), 6)
+    0.05
+    """
+    if not e.defined or not math.isfinite(e.low + e.high):
+        return math.nan
+    reach = e.value - e.low if e.value > target else e.high - e.value
+    away = abs(e.value - target)
+    return 2 * float(ndtr(-z(level) * away / reach)) if reach > 0 else float(away == 0)
 
 
 def holm(p: list[float]) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from scorewise.errors import plain
@@ -69,13 +70,15 @@ def figure(name: str, e: Any, of: str = "") -> Figure:
 
 
 def command(task: str, sources: Sequence[str], options: Sequence[tuple[str, str]]) -> Claim:
-    """The command that would come next, as a shell takes it.
+    """The command that would come next, as a shell takes it; files that are elsewhere are FILE.
 
     >>> command("agree", ["my file.csv"], [("rater", "ann"), ("rater", "bob")]).sentence
-    "Next: scorewise agree 'my file.csv' --rater ann --rater bob"
+    'Next: scorewise agree FILE --rater ann --rater bob'
     """
-    words = [*sources, *(word for name, x in options for word in (f"--{name}", x))]
-    return claim("next", task, f"Next: scorewise {task} {shlex.join(words)}")
+    there = all(Path(source).exists() for source in sources)
+    dashes = ((f"-{name}" if len(name) == 1 else f"--{name}", x) for name, x in options)
+    words = [*(sources if there else ["FILE"]), *(word for pair in dashes for word in pair)]
+    return claim("next", task.partition(" ")[0], f"Next: scorewise {task} {shlex.join(words)}")
 
 
 def shown(e: Estimate) -> str:
