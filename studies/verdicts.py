@@ -1,0 +1,179 @@
+"""How often verdicts blame scores, models, groups, raters or data where nothing is wrong.
+
+`make study NAME=verdicts` or `python -m studies verdicts [RUNS]` writes docs/tables/verdicts.md: for each
+kind of claim, the share of simulated data sets in which it is made although it is false. Scores are
+calibrated, models equally good, groups alike, raters and judges as reliable as each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import scorewise as sw
+from studies._tools import in_order, options, table, write
+
+Verdict = list[Any]
+Draw = Callable[[np.random.Generator], Verdict]
+# findings on scores, models and groups that blame nothing
+HARMLESS = {
+    "believable",
+    "unclear",
+    "unknown",
+    "not shown",
+    "not told apart",
+    "alike",
+    "none shown",
+}
+
+
+def scores(rng: np.random.Generator, n: int, mean: float = -1.0) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(mean, 1.4, n)
+    p = 1 / (1 + np.exp(-x))
+    return (rng.random(n) < p).astype(int), p
+
+
+def one_model(n: int, mean: float = -1.0) -> Draw:
+    return lambda rng: sw.evaluate(*scores(rng, n, mean), positive=1).brief().verdict
+
+
+def two_models(n: int) -> Draw:
+    def draw(rng: np.random.Generator) -> Verdict:
+        y, common = rng.random(n) < 0.3, rng.normal(size=n)
+        noise = (0.7 * common + 0.7 * rng.normal(size=n) for _ in range(2))
+        found = {
+            name: 1 / (1 + np.exp(-(1.2 * (x + 1.2 * y) - 1.57)))
+            for name, x in zip("ab", noise, strict=True)
+        }
+        return sw.compare(y, found, positive=True).brief().verdict
+
+    return draw
+
+
+def groups(n: int) -> Draw:
+    return lambda rng: (
+        sw.evaluate(*scores(rng, n), by=rng.integers(0, 6, n).astype(str), positive=1)
+        .brief()
+        .verdict
+    )
+
+
+def clusters(rng: np.random.Generator) -> Verdict:
+    who = np.repeat(np.arange(150), 5)
+    y, p = (
+        x[who] for x in scores(rng, 150)
+    )  # each patient five times: nothing new in four of them
+    return sw.evaluate(y, p, cluster=who, positive=1).brief().verdict
+
+
+def classes(rng: np.random.Generator) -> Verdict:
+    p = rng.dirichlet([0.7] * 4, 500)
+    y = (np.cumsum(p, axis=1) < rng.random((500, 1))).sum(1).clip(0, 3)
+    return sw.evaluate(y, p).brief().verdict
+
+
+def answers(rng: np.random.Generator) -> Verdict:
+    sure = rng.uniform(0.3, 1, 300)
+    by = {"topic": rng.integers(0, 5, 300).astype(str)}
+    return sw.answers(confidence=sure, quality=rng.random(300) < sure, by=by).document().verdict
+
+
+def drift(rng: np.random.Generator) -> Verdict:
+    return sw.drift(scores(rng, 400), scores(rng, 400), replicates=499).document().verdict
+
+
+def people(rng: np.random.Generator, n: int, many: int) -> dict[str, np.ndarray]:
+    truth = rng.choice(3, n, p=(0.5, 0.3, 0.2))
+    sure = (rng.random((many, n)) < 0.8, rng.integers(0, 3, (many, n)))
+    return {f"r{k}": np.where(sure[0][k], truth, sure[1][k]) for k in range(many)}
+
+
+def agree(rng: np.random.Generator) -> Verdict:
+    return sw.agree(people(rng, 100, 4)).document().verdict
+
+
+def judge(rng: np.random.Generator) -> Verdict:
+    found = people(rng, 150, 4)
+    return sw.judge(found, {"bot": found.pop("r3")}, replicates=100).document().verdict
+
+
+def labels(rng: np.random.Generator) -> Verdict:
+    return sw.inspect(*scores(rng, 400)).document().verdict
+
+
+def chance(rng: np.random.Generator) -> Verdict:
+    y = rng.integers(0, 2, 200)
+    return sw.smroc(y, rng.random(200)).document().verdict
+
+
+def calibrate(rng: np.random.Generator) -> Verdict:
+    y, p = scores(rng, 300)
+    return sw.Recalibrator().fit(p, y).document().verdict
+
+
+# what is simulated, and by subject the findings that blame nothing
+SETTINGS: dict[str, tuple[Draw, dict[str, set[str]]]] = {
+    "evaluate, n 300": (one_model(300), {"probabilities": HARMLESS, "repair": HARMLESS}),
+    "evaluate, n 3,000": (one_model(3000), {"probabilities": HARMLESS, "repair": HARMLESS}),
+    "evaluate, 3 % positive, n 2,000": (
+        one_model(2000, -4.4),
+        {"probabilities": HARMLESS, "repair": HARMLESS},
+    ),
+    "evaluate, 150 clusters of 5": (clusters, {"probabilities": HARMLESS, "repair": HARMLESS}),
+    "two equal models, n 500": (two_models(500), {"models": HARMLESS}),
+    "six equal groups, n 1,200": (groups(1200), {"groups": HARMLESS}),
+    "four classes, n 500": (classes, {"probabilities": HARMLESS, "repair": HARMLESS}),
+    "answers, n 300, five groups": (answers, {"probabilities": HARMLESS, "groups": HARMLESS}),
+    "drift, n 400 and 400": (drift, {"change": {"none seen", "untested", "evidence"}}),
+    "agree, four raters, n 100": (agree, {"raters": {"none stands out"}}),
+    "judge like the humans, n 150": (judge, {"trust": {"yes", "cannot tell"}}),
+    "inspect, n 400": (labels, {"labels": {"as expected", "unknown"}}),
+    "smroc of chance, n 200": (chance, {"ranking": {"not told from chance", "unknown"}}),
+    "calibrate, n 300": (calibrate, {"repair": {"not shown", "unknown"}}),
+}
+
+
+def counted(job: tuple[str, int]) -> list[list[str]]:
+    name, runs = job
+    draw, subjects = SETTINGS[name]
+    made: dict[tuple[str, str], int] = {}
+    blamed = dict.fromkeys(subjects, 0)
+    for run in range(runs):
+        rng = np.random.default_rng([run, len(name)])
+        wrong = {
+            (c.about, c.finding)
+            for c in draw(rng)
+            if c.finding not in subjects.get(c.about, {c.finding})
+        }
+        for key in wrong:
+            made[key] = made.get(key, 0) + 1
+        for about in {about for about, _ in wrong}:
+            blamed[about] += 1
+    return [
+        [
+            name,
+            about,
+            f"{100 * many / runs:.1f}",
+            ", ".join(
+                f"{finding} {100 * k / runs:.1f}"
+                for (a, finding), k in sorted(made.items())
+                if a == about
+            ),
+        ]
+        for about, many in blamed.items()
+    ]
+
+
+def main(args: list[str]) -> None:
+    given = options(__name__, __doc__, 1000, "simulated data sets of each kind").parse_args(args)
+    jobs = [(name, given.runs) for name in SETTINGS]
+    lines = [x for found in in_order(counted, jobs, given.processes, "simulating") for x in found]
+    text = [
+        f"Data sets in which nothing is wrong, {given.runs:,} of each kind: the share in percent whose",
+        "verdict blames something all the same, and what it says.",
+        "",
+        table(["data", "claim about", "blamed", "which"], lines),
+    ]
+    write("\n".join(text) + "\n", given.out / "verdicts.md")
