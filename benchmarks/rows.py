@@ -82,6 +82,37 @@ def evaluate(n: int, times: int, peers: int) -> Callable[[BestOf], Measured]:
     return measure
 
 
+def thousand_groups(best_of: BestOf) -> Measured:
+    """A thousand groups of a million rows with every difference and test, beside no groups."""
+    y, s = data(1_000_000)
+    by = np.random.default_rng(1).integers(0, 1000, len(y))
+    return beside(
+        lambda: sw.evaluate(y, s, by=by).groups.record,
+        lambda: every(sw.evaluate(y, s)),
+        best_of,
+        3,
+        3,
+    )
+
+
+def twelve_groups(best_of: BestOf) -> Measured:
+    """6,172 rows in twelve groups, three measures with intervals."""
+    from fairlearn.metrics import MetricFrame, false_positive_rate, true_positive_rate
+    from sklearn.metrics import accuracy_score
+
+    y, s = (x[:6172] for x in data(100_000))
+    by = np.random.default_rng(1).integers(0, 12, len(y))
+    metrics = {"tpr": true_positive_rate, "fpr": false_positive_rate, "accuracy": accuracy_score}
+
+    def peer() -> object:
+        return MetricFrame(
+            metrics=metrics, y_true=y, y_pred=s >= 0.5, sensitive_features=by,
+            n_boot=100, ci_quantiles=[0.025, 0.975], random_state=0,
+        ).by_group_ci  # fmt: skip
+
+    return beside(lambda: sw.evaluate(y, s, by=by).groups.record, peer, best_of, 3, 1)
+
+
 def evaluate_thousand(best_of: BestOf) -> Measured:
     y, s = data(1000)
     every(sw.evaluate(y, s))
@@ -250,11 +281,13 @@ ROWS = [
     Budget(
         "evaluate, every measure with interval, 10 million",
         "sklearn roc_auc_score",
-        0.25,
+        0.2,
         evaluate(10_000_000, 2, 1),
     ),
-    Budget("evaluate, 1 million", "sklearn roc_auc_score", 1, evaluate(1_000_000, 5, 3)),
-    Budget("evaluate, 100,000", "sklearn roc_auc_score", 5, evaluate(100_000, 10, 10)),
+    Budget("evaluate, 1 million", "sklearn roc_auc_score", 0.6, evaluate(1_000_000, 5, 3)),
+    Budget("evaluate, 100,000", "sklearn roc_auc_score", 4, evaluate(100_000, 10, 10)),
+    Budget("evaluate, 1,000 groups of 1 million", "evaluate", 3, thousand_groups),
+    Budget("evaluate, 12 groups of 6,172", "fairlearn, 100 bootstraps", 0.05, twelve_groups),
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import scorewise as sw
 from scorewise.cli import run
 from scorewise.evaluation.document import FIRST
 from scorewise.show.document import schema
+
+COMPAS = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "compas_two_years.parquet"
 
 
 def _sample(n: int, groups: int, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -299,3 +302,78 @@ def test_on_the_command_line(tmp_path: Any, capsys: Any) -> None:
     validator(schema("evaluate")).validate(doc)
     assert run([*asked, "--by", "sites"]) == 2
     assert "did you mean 'site'" in capsys.readouterr().err
+
+
+# What fairlearn says of the same groups.
+
+
+def _fairlearn(y: Any, s: Any, by: Any, threshold: float) -> dict[str, dict[str, float]]:
+    from fairlearn.metrics import MetricFrame, count, false_positive_rate, selection_rate
+    from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
+    from sklearn.metrics import roc_auc_score as auc
+
+    decided = {
+        "sensitivity": recall_score,
+        "precision": precision_score,
+        "accuracy": accuracy_score,
+        "f1": f1_score,
+        "fpr": false_positive_rate,
+        "rate": selection_rate,
+        "rows": count,
+    }
+    at = MetricFrame(
+        metrics=decided, y_true=y, y_pred=(s >= threshold) * 1, sensitive_features=by
+    ).by_group
+    ranked = MetricFrame(metrics={"auroc": auc}, y_true=y, y_pred=s, sensitive_features=by).by_group
+    return {
+        " / ".join(key) if isinstance(key, tuple) else str(key): {
+            **row,
+            "auroc": ranked.loc[key, "auroc"],
+        }
+        for key, row in at.to_dict("index").items()
+        if row["rows"] == row["rows"]  # combinations without rows are NaN there
+    }
+
+
+def _same_as_fairlearn(e: Any, theirs: dict[str, dict[str, float]]) -> None:
+    ours = {g.name: g for g in e.groups.record.groups}
+    assert ours.keys() == theirs.keys()
+    for name, row in theirs.items():
+        assert ours[name].rows == row["rows"]
+        group = e.groups[name]
+        row["specificity"] = 1 - row["fpr"]
+        for measure in ("sensitivity", "specificity", "precision", "accuracy", "f1", "auroc"):
+            if group[measure].defined:  # else fairlearn has 0, or NaN
+                assert group[measure].value == pytest.approx(row[measure], abs=1e-12)
+                assert group[measure].low <= row[measure] + 1e-12
+                assert group[measure].high >= row[measure] - 1e-12
+        if row["rows"] >= 12:
+            assert group.sensitivity.defined
+            assert group.auroc.defined
+        c = group.tally.confusion(e.settings.threshold)
+        assert (c.tp + c.fp) / row["rows"] == pytest.approx(row["rate"], abs=1e-12)
+
+
+def test_groups_as_fairlearn_has_them() -> None:
+    y, s, g = _sample(1500, 5, seed=3)
+    by = np.array(list("abcde"))[np.asarray(g, int)]
+    _same_as_fairlearn(sw.evaluate(y, s, by=by), _fairlearn(y, s, by, 0.5))
+
+
+@pytest.mark.skipif(not COMPAS.exists(), reason="the COMPAS data are not beside the checkout")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_compas_by_race_and_sex_as_fairlearn_has_it() -> None:
+    import polars as pl
+
+    table = pl.read_parquet(COMPAS).filter(
+        pl.col("days_b_screening_arrest").is_between(-30, 30)
+        & (pl.col("is_recid") != -1)
+        & (pl.col("c_charge_degree") != "O")
+        & (pl.col("score_text") != "N/A")
+    )
+    assert len(table) == 6172  # as in the analysis of ProPublica
+    options = {"label": "two_year_recid", "score": "decile_score", "by": ["race", "sex"]}
+    e = sw.evaluate(table, threshold=5, min_rows=1, **options)
+    y, s = (table[name].to_numpy() for name in ("two_year_recid", "decile_score"))
+    by = table.select("race", "sex").to_pandas()
+    _same_as_fairlearn(e, _fairlearn(y, s, by, 5))
