@@ -138,7 +138,7 @@ def test_a_wide_kernel_that_hides_unsure_scores_is_told():
 def test_long_names_differ_where_they_are_cut():
     names = [f"a very long name of class number {k}" for k in range(12)]
     p = np.random.default_rng(0).dirichlet(np.ones(12), 60)
-    text = str(sw.evaluate([names[k % 12] for k in range(60)], p, classes=names))
+    text = str(sw.evaluate([names[k % 12] for k in range(60)], p, classes=names).all())
     assert names[7] in text.partition("Each class")[0]  # among the confusions, where there is room
     for name in names:
         assert f"…{name[-4:]}" in text.partition("Each class")[2]

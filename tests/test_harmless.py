@@ -201,7 +201,7 @@ def test_a_page_that_escapes_nothing_is_harmless(monkeypatch):
     shown = Column(Name(e), "text", meaning=e), Column(evil("b")), Column(e, "text", optional=True)
     table = Table(shown, [Heading(e), [e, e, e], [evil("headed")]], [e])
     matrix = Matrix(e, (e, e), ((1, 2), (3, 4)))
-    part = Section(e, [(e, [Name(e), e])], table, [e, [Name(e)]], [matrix, matrix])
+    part = Section(e, [e, [Name(e)]], [(e, [Name(e), e])], table, [e, [Name(e)]], [matrix, matrix])
     page = Page(e, [part], [e])
     for view in (terminal_view, markdown_view):
         monkeypatch.setattr(view, "page_of", lambda doc: page)

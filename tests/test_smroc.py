@@ -205,9 +205,9 @@ def test_magnitudes_tell_models_apart_that_ranks_cannot():
     timid = 0.5 + 0.4 * (sure - 0.5)
     c = sw.compare(y, {"sure": sure, "timid": timid})
     assert c["sure"].auroc.value == c["timid"].auroc.value
-    ranks, magnitudes = c.differences
-    assert (ranks["measure"], ranks["value"], ranks["p"]) == ("auroc", 0.0, 1.0)
-    assert magnitudes["measure"] == "smauc"
+    by_name = {d["measure"]: d for d in c.differences}
+    ranks, magnitudes = by_name["auroc"], by_name["smauc"]
+    assert (ranks["value"], ranks["p"]) == (0.0, 1.0)
     assert 0 < magnitudes["low"] < magnitudes["value"] < magnitudes["high"]
     assert magnitudes["p"] < 1e-6
 

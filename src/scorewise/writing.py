@@ -59,12 +59,12 @@ def check(path: str | Path) -> Path:
 
 
 def seal(doc: Mapping[str, Any]) -> str:
-    """SHA-256 of a document, apart from its own "sha256" and the "verdict", which follows from the rest.
+    """SHA-256 of a document, apart from its own "sha256".
 
     >>> seal({"a": 1, "b": 2}) == seal({"b": 2, "a": 1, "sha256": "..."}) != seal({"a": 1, "b": 3})
     True
     """
-    kept = {key: value for key, value in doc.items() if key not in ("sha256", "verdict")}
+    kept = {key: value for key, value in doc.items() if key != "sha256"}
     text = json.dumps(kept, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

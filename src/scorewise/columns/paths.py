@@ -94,7 +94,14 @@ def _folders(above: Sequence[Path], pattern: str) -> list[Path]:
     return list(found.values())
 
 
-def names_of(paths: Sequence[Path]) -> list[str]:
+class Source(str):
+    """What to call a file, with the path that it was read from."""
+
+    __slots__ = ("path",)
+    path: str
+
+
+def names_of(paths: Sequence[Path]) -> list[Source]:
     """What to call the files: their names, with folders only where names alone are ambiguous.
 
     >>> names_of([Path("a/day1.csv"), Path("b/day2.csv")])
@@ -103,14 +110,17 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     ['a/part.csv', 'b/part.csv']
     """
     names = ["standard input" if str(p) == STDIN else _shown(p.name) for p in paths]
-    if len(set(names)) == len(names):
-        return names
-    whole = [p.absolute() for p in paths]
-    base = os.path.commonpath([p.parent for p in whole])
-    return [
-        name if name == "standard input" else _shown(Path(os.path.relpath(p, base)).as_posix())
-        for name, p in zip(names, whole, strict=True)
-    ]
+    if len(set(names)) < len(names):
+        whole = [p.absolute() for p in paths]
+        base = os.path.commonpath([p.parent for p in whole])
+        names = [
+            name if name == "standard input" else _shown(Path(os.path.relpath(p, base)).as_posix())
+            for name, p in zip(names, whole, strict=True)
+        ]
+    sources = [Source(name) for name in names]
+    for source, path in zip(sources, paths, strict=True):
+        source.path = str(path)
+    return sources
 
 
 def _shown(name: str) -> str:

@@ -220,7 +220,7 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     if isinstance(m, ClassMap):
         meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
         made = CalibrateClassesDocument(data=r.data_, meaning=meaning, hints=list(remarks), **known)
-        return _judged(sealed(with_cautions(made)))
+        return _judged(with_cautions(made))
     method, t = METHODS[m.method], r.tally_
     doc = CalibrateDocument(
         data=DataRecord.of(t),
@@ -229,12 +229,12 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
         hints=list(_hints(m, t)),
         **known,
     )
-    return _judged(sealed(with_cautions(doc)))
+    return _judged(with_cautions(doc))
 
 
 def _judged(doc: Calibrated) -> Calibrated:
-    """The same document with the sentences that follow from it, which the seal does not cover."""
-    return replace(doc, verdict=verdict_of(doc))
+    """The same document with the sentences that follow from it, and its seal."""
+    return sealed(replace(doc, verdict=verdict_of(doc)))
 
 
 def read_map(path: str | Path) -> Calibrated:

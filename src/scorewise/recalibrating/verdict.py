@@ -77,4 +77,4 @@ def _next(doc: Calibrated) -> Iterator[Claim]:
         return
     column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
     options = [column, ("out", "calibrated.csv")]
-    yield command("calibrate apply", ["map.json", "NEW_FILE"], options)
+    yield command("calibrate apply map.json NEW_FILE", [], options)

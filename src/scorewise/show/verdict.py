@@ -70,14 +70,15 @@ def figure(name: str, e: Any, of: str = "") -> Figure:
 
 
 def command(task: str, sources: Sequence[str], options: Sequence[tuple[str, str]]) -> Claim:
-    """The command that would come next, as a shell takes it; files that are elsewhere are FILE.
+    """The command that would come next, as a shell takes it; files that are not at hand are FILE.
 
     >>> command("agree", ["my file.csv"], [("rater", "ann"), ("rater", "bob")]).sentence
     'Next: scorewise agree FILE --rater ann --rater bob'
     """
-    there = all(Path(source).exists() for source in sources)
+    paths = [getattr(source, "path", source) for source in sources]
+    there = all(path == "-" or Path(path).is_file() for path in paths)
     dashes = ((f"-{name}" if len(name) == 1 else f"--{name}", x) for name, x in options)
-    words = [*(sources if there else ["FILE"]), *(word for pair in dashes for word in pair)]
+    words = [*(paths if there else ["FILE"]), *(word for pair in dashes for word in pair)]
     return claim("next", task.partition(" ")[0], f"Next: scorewise {task} {shlex.join(words)}")
 
 
