@@ -24,7 +24,7 @@ def test_one_model_is_told_in_a_fixed_order():
     about = [c.about for c in e.brief().verdict]
     assert about == ["ranking", "probabilities", "decisions", "next"]
     claims = said(e)
-    assert claims["ranking"].sentence == f"'score' ranks at least fairly: AUROC {e.auroc!r}."
+    assert claims["ranking"].sentence == f"'score' ranks fairly to well: AUROC {e.auroc!r}."
     assert claims["probabilities"].finding == "believable"
     assert f"slope {e.calibration_slope!r}" in claims["probabilities"].sentence
     assert "finds" in claims["decisions"].sentence

@@ -38,14 +38,14 @@ TRIED = 5  # groups that the verdict looks at again, of each measure
 NEAR = {"calibration_intercept": 0.0, "calibration_slope": 1.0}
 # what the verdict looks at, and what it says of a lower and of a higher value than in the rest
 WORDS = {
-    "sensitivity": ("{} is found less often", "{} is found more often"),
-    "specificity": ("{} gets more false alarms", "{} gets fewer false alarms"),
-    "precision": ("Alerts on {} are right less often", "Alerts on {} are right more often"),
-    "auroc": ("{} is ranked less well", "{} is ranked better"),
-    "calibration_intercept": ("Scores are higher for {} than they should be beside the rest",
-                              "Scores are lower for {} than they should be beside the rest"),
-    "calibration_slope": ("Scores are surer of {} than they should be beside the rest",
-                          "Scores are less sure of {} than they should be beside the rest"),
+    "sensitivity": ("Positives in {} are missed more often", "Positives in {} are found more often"),
+    "specificity": ("False alarms are more frequent in {}", "False alarms are less frequent in {}"),
+    "precision": ("Positive calls in {} are right less often", "Positive calls in {} are right more often"),
+    "auroc": ("Ranking is worse within {}", "Ranking is better within {}"),
+    "calibration_intercept": ("Probabilities in {} are too high beside the rest",
+                              "Probabilities in {} are too low beside the rest"),
+    "calibration_slope": ("Probabilities in {} are more extreme than they should be beside the rest",
+                          "Probabilities in {} are less extreme than they should be beside the rest"),
 }  # fmt: skip
 NAMES = {"calibration_intercept": "calibration in the large", "calibration_slope": "slope"}
 TITLES = {

@@ -91,12 +91,12 @@ def _ranking(name: str, e: Evaluation) -> Claim:
 
 
 def _band(auroc: Estimate) -> str:
-    """The word for an AUROC above 0.5, by the lower end of its interval."""
+    """The words for an AUROC above 0.5, from one end of its interval to the other."""
     low, high = (
         next((w for x, w in RANKS if end >= x), "better than chance")
         for end in (auroc.low, auroc.high)
     )
-    return low if low in (high, "better than chance") else f"at least {low}"
+    return low if low in (high, "better than chance") else f"{low} to {high}"
 
 
 def _compared(
