@@ -76,6 +76,22 @@ def test_no_more_than_one_in_twenty_is_blamed_for_nothing():
     assert found.count("believable") > 0.7 * runs
 
 
+def test_probabilities_of_0_and_1_are_judged_by_how_sure_they_are():
+    rng = np.random.default_rng(0)
+    y, p = calibrated(rng, 800)
+    bold = np.where(p > 0.8, 1.0, np.where(p < 0.2, 0.0, p))
+    found = said(sw.evaluate(y, bold))["probabilities"]
+    assert found.finding == "overconfident"
+    over = np.maximum(bold, 1 - bold) - ((bold >= 0.5) == y)
+    figure = next(f for f in found.figures if f.name == "overconfidence")
+    assert figure.value == pytest.approx(over.mean())
+    wide = 1.96 * over.std(ddof=1) / np.sqrt(len(over))
+    assert (figure.low, figure.high) == pytest.approx(
+        (over.mean() - wide, over.mean() + wide), rel=1e-3
+    )
+    assert f"difference {figure.value:.3f}" in found.sentence
+
+
 def test_models_are_better_only_where_the_paired_interval_says_so():
     rng = np.random.default_rng(2)
     y, p = calibrated(rng, 1500)

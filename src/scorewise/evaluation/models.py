@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.arrays import Ints
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
@@ -95,16 +95,25 @@ class Evaluation(Shown, Measured):
     @cached_property
     def mean_error(self) -> Estimate:
         """The share of positives less the mean probability; by cluster where rows come in clusters."""
+        return self._mean(lambda y, p: y - p)
+
+    @cached_property
+    def overconfidence(self) -> Estimate:
+        """The mean confidence in the likelier class less how often it is right; by cluster as above."""
+        return self._mean(lambda y, p: np.maximum(p, 1 - p) - ((p >= 0.5) == y))
+
+    def _mean(self, gap: Callable[[Any, Floats], Floats]) -> Estimate:
+        """The mean of a number of each row, given its label and probability."""
         t, level = self.tally.pooled, self.settings.level
         p = unit(t.score, t.kind)
         weight, square = (
             np.stack(w).astype(np.float64) for w in ((t.neg, t.pos), (t.neg2, t.pos2))
         )
-        e, rows = mean_gap(np.stack((-p, 1 - p)), weight, square, level), self._rows
+        e, rows = mean_gap(np.stack((gap(0, p), gap(1, p))), weight, square, level), self._rows
         if rows is None or rows.cluster is None or math.isnan(e.low):
             return e
-        gap = rows.y - unit(rows.scores[self.tally.origin.score].astype(np.float64), t.kind)
-        total = np.bincount(rows.cluster, rows.mass() * (gap - e.value))
+        own = gap(rows.y, unit(rows.scores[self.tally.origin.score].astype(np.float64), t.kind))
+        total = np.bincount(rows.cluster, rows.mass() * (own - e.value))
         many = len(total)
         error = math.sqrt(float((total**2).sum()) * many / (many - 1)) / float(rows.mass().sum())
         reach = max(error * student(level, many - 1), e.high - e.value)

@@ -144,16 +144,28 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
     # of probabilities of 0 and 1, which have no log-odds, the mean itself is judged
     mean = large if large.defined else gap
     level = e.settings.level
+    over = e.overconfidence
     raw = [
-        p_of(slope, 1.0, level),
+        p_of(slope, 1.0, level) if slope.defined else p_of(over, 0.0, level),
         p_of(mean, 0.0, level),
         math.nan if smooth.p is None else smooth.p,
     ]
     adjusted = holm(raw)
     found: dict[str, tuple[str, float]] = {}
     if raw[0] <= 1 - level:
-        word = "overconfident" if slope.value < 1 else "underconfident"
-        found[word] = f"{word}: calibration slope {shown(slope)}", adjusted[0]
+        bold = slope.value < 1 if slope.defined else over.value > 0
+        word, what = (
+            "overconfident" if bold else "underconfident",
+            f"calibration slope {shown(slope)}",
+        )
+        if not slope.defined:
+            c = e.tally.confusion(0.5)
+            right = (c.tp + c.tn) / (c.tp + c.tn + c.fp + c.fn)
+            what = (
+                f"{percent(right + over.value)} sure of the likelier class on average, which is right in "
+                f"{percent(right)}, difference {shown(over)}"
+            )
+        found[word] = f"{word}: {what}", adjusted[0]
     if raw[1] <= 1 - level:
         side = "too low" if mean.value > 0 else "too high"
         seen = e.tally.positives / (e.tally.negatives + e.tally.positives)
@@ -187,6 +199,8 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
         return
     keys = ("calibration_slope", "calibration_intercept", "ece", "smece")
     figures, rows = [figure(k, e[k], name) for k in keys], _rows(e)
+    if not slope.defined:
+        figures.append(figure("overconfidence", e.overconfidence, name))
     if found := flaws(e):
         what = "The model" if who == CONFIDENCE and "confident" in next(iter(found)) else who
         text = f"{what} is {', and '.join(found.values())}."
