@@ -79,7 +79,7 @@ def test_no_more_than_one_in_twenty_is_blamed_for_nothing():
 def test_probabilities_of_0_and_1_are_judged_by_how_sure_they_are():
     rng = np.random.default_rng(0)
     y, p = calibrated(rng, 800)
-    bold = np.where(p > 0.8, 1.0, np.where(p < 0.2, 0.0, p))
+    bold = np.where(p > 0.6, 1.0, np.where(p < 0.4, 0.0, p))
     found = said(sw.evaluate(y, bold))["probabilities"]
     assert found.finding == "overconfident"
     over = np.maximum(bold, 1 - bold) - ((bold >= 0.5) == y)
