@@ -18,6 +18,7 @@ import pytest
 import torch
 
 import scorewise as sw
+import scorewise.measures  # which fills the registers
 from scorewise.cli import run
 from scorewise.registry import ALSO, MEASURES, Measure, near
 from scorewise.show.document import schema as document_schema

@@ -173,7 +173,8 @@ def test_certain_scores_have_no_slope_but_a_mean():
     p = np.where(rng.random(500) < 0.3, 1.0, 0.8)
     claim = said(sw.evaluate(y, p))["probabilities"]
     gap = p.mean() - y.mean()
-    assert claim.finding == "too high"
+    assert claim.finding == "overconfident"
+    assert "and too high on average" in claim.sentence
     assert f"{100 * p.mean():.1f}% predicted, {100 * y.mean():.1f}% observed" in claim.sentence
     assert f"difference {-gap:.3f} [" in claim.sentence
 

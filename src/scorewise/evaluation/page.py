@@ -92,7 +92,11 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
 
 def _is_whole(doc: EvaluationDocument) -> bool:
     """Whether it has more than the first screen."""
-    return any(m.name not in FIRST + FIRST_OF_CLASSES for x in doc.models for m in x.measures)
+    return any(_is_more(model.measures) for model in doc.models)
+
+
+def _is_more(measures: Sequence[MeasureRow]) -> bool:
+    return any(m.name not in FIRST + FIRST_OF_CLASSES for m in measures)
 
 
 def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
@@ -230,11 +234,12 @@ def _measure_table(
         Column(f"{percent(level)} interval", "interval or reason"),
         Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
         Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
-        Column("Method", "text", optional=True),
+        *_method(measures),
     ]
     rows: list[tuple[object, ...] | Heading] = []
     for title, group in _grouped(measures):
-        rows += [Heading(title), *((m.title, m, m, m, m, m.method) for m in group)]
+        cells = ((m.title, m, m, m, m, m.method) for m in group)
+        rows += [Heading(title), *(row[: len(columns)] for row in cells)]
     return Table(columns, rows, notes)
 
 
@@ -267,9 +272,15 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
         ),
         *([Column("Diff.", meaning=apart)] if pair else []),
         Column("Baseline", optional=True, point=True, meaning=BASELINE),
-        Column("Method", "text", optional=True),
+        *_method(list(every.values())),
     ]
-    return Table(columns, rows, notes)
+    cut = [row if isinstance(row, Heading) else row[: len(columns)] for row in rows]
+    return Table(columns, cut, notes)
+
+
+def _method(measures: Sequence[MeasureRow]) -> list[Column]:
+    """The column of methods, which the first screen does without."""
+    return [Column("Method", "text", optional=True)] * _is_more(measures)
 
 
 def _gap(d: DifferenceRecord | None) -> str:
