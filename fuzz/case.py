@@ -172,6 +172,8 @@ def run(kind, function, seed):
             function(case)
     except TooLong:
         case.wrong(f"{kind}: takes longer than {LONGEST} seconds", traceback.format_exc(limit=-6))
-    except Exception:  # of the fuzzer itself, or an object that cannot even be looked at
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # of the fuzzer itself, a panic, or what cannot even be looked at
         case.wrong(f"{kind}: the fuzzer stumbles", traceback.format_exc())
     return case

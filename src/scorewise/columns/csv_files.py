@@ -55,7 +55,7 @@ class Table:
 
 
 @contextmanager
-def _panics_apart() -> Iterator[None]:
+def panics_apart() -> Iterator[None]:
     """Keeps back what polars writes past sys.stderr when it panics; shows it if nothing was raised.
 
     File descriptors are those of the process, so that only its main thread may turn them.
@@ -87,7 +87,7 @@ def guard(
     import polars as pl
 
     try:
-        with _panics_apart():
+        with panics_apart():
             yield
     except BadInput:
         raise

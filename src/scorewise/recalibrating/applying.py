@@ -15,7 +15,7 @@ import numpy as np
 from scorewise import writing
 from scorewise.columns import Columns, Missing, Place, read
 from scorewise.columns.classes import SLACK
-from scorewise.columns.csv_files import Table, Whole
+from scorewise.columns.csv_files import Table, Whole, panics_apart
 from scorewise.columns.files import open_files, read_shards
 from scorewise.columns.numbers import in_range, numbers
 from scorewise.columns.roles import check_columns, choose, class_columns
@@ -297,8 +297,13 @@ def _rewrite(
     kept = [str(k) for k in range(len(columns))]
     whole = frame.select(*kept, calculation.alias("new")).unnest("new")
     try:
-        _write(whole, [*columns, *made], place, ending)
-    except (BadInput, pl.exceptions.PolarsError) as error:
+        with panics_apart():
+            _write(whole, [*columns, *made], place, ending)
+    except (BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if isinstance(error, pl.exceptions.PanicException):
+            for file in scanned:  # a damaged file says so when it is read alone
+                with file.whole.guard():
+                    file.whole.frame.collect()
         if unread := next((why for file in scanned if (why := file.whole.why())), None):
             raise unread from error
         # what the system said
