@@ -154,22 +154,8 @@ def rows_of(
         notes=found.told(*notes),
         ids=found.one("id"),
         groups={n: coded(column) for n, column in found["group"].items()},
-        cluster=_clusters(found),
+        cluster=found.clusters,
     )
-
-
-def _clusters(found: Columns) -> Ints | None:
-    """The number of the cluster of each row; None where rows stand alone."""
-    column = found.one("cluster")
-    if column is None:
-        return None
-    codes, words = coded(column)
-    if len(words) == 1:
-        raise BadInput(
-            f"{found.name('cluster')} is the same in all {len(codes):,} rows; intervals need two or more ",
-            "clusters: name another column, or leave out ", Option("cluster"),
-        )  # fmt: skip
-    return codes
 
 
 def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind, str]:

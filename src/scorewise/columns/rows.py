@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.labels import distinct_words, listed
+from scorewise.columns.labels import coded, distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
@@ -77,6 +77,20 @@ class Columns:
         """The counts, checked."""
         column = self.one("count")
         return None if column is None else counts(column, self.name("count"), self.place)
+
+    @property
+    def clusters(self) -> Ints | None:
+        """The number of the cluster of each row; None where rows stand alone."""
+        column = self.one("cluster")
+        if column is None:
+            return None
+        codes: Ints = np.unique(coded(column)[0], return_inverse=True)[1]
+        if len(codes) and not codes.any():
+            raise BadInput(
+                f"{self.name('cluster')} is the same in all {len(codes):,} rows; intervals need two or ",
+                "more clusters: name another column, or leave out ", Option("cluster"),
+            )  # fmt: skip
+        return codes
 
     def told(self, *more: str) -> tuple[str, ...]:
         """All notes; those on columns in memory are warnings, as nothing else would show them."""

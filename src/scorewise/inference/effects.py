@@ -21,6 +21,7 @@ from scipy.special import ndtr
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
+from scorewise.inference.clusters import deal_clusters
 from scorewise.inference.logistic import logistic
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import student, z
@@ -275,11 +276,9 @@ _KNOWN: dict[str, Effects] = {
 
 def dealt(rows: Rows, groups: int = GROUPS, seed: int = 0, by: Any = None) -> NDArray[np.int64]:
     """The group of each row, dealt at random, both classes evenly; clusters stay whole."""
-    rng = np.random.default_rng(seed)
     if by is not None:
-        _, cluster = np.unique(by, return_inverse=True)
-        order = rng.permutation(int(cluster.max()) + 1)
-        return (order % groups)[cluster]
+        return deal_clusters(np.unique(by, return_inverse=True)[1], groups, seed)
+    rng = np.random.default_rng(seed)
     found = np.empty(len(rows), np.int64)
     first = 0
     for side in (rows.y, ~rows.y):
