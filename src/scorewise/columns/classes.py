@@ -53,6 +53,7 @@ class ClassRows:
     narrow: bool = False  # whether the scores came with 32 bits or fewer
     ordered: bool = False
     cluster: Ints | None = None
+    hints: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -84,6 +85,7 @@ class ClassRows:
             place=self.place,
             notes=self.notes,
             cluster=self.cluster,
+            hints=self.hints,
         )
 
 
@@ -216,6 +218,7 @@ def _class_rows(
         narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
         ordered=in_order or numbered(known),
         cluster=found.clusters,
+        hints=found.hints,
     )
 
 

@@ -257,7 +257,12 @@ def evaluation_document(
         classes=[],
         differences=list(differences),
         groups=[e.groups.record for e in evaluations.values() if isinstance(e.groups, Groups)],
-        hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
+        hints=[
+            *remarks,
+            *next(iter(evaluations.values())).hints,
+            *_unlike_tests(models),
+            *cautions([models, list(differences)]),
+        ],
     )
 
 

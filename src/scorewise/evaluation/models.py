@@ -69,6 +69,7 @@ class Evaluation(Shown, Measured):
         self.tally, self.settings, self.notes = tally, settings, notes
         self.confusion = tally.confusion(settings.threshold)
         self.groups = {}
+        self.hints: tuple[str, ...] = ()  # on the columns that it was made from
         self._rows: Rows | None = None  # which come in clusters
         super().__init__(MEASURES, vars(settings))
 
@@ -190,6 +191,7 @@ class Comparison(Shown, Lazy[Evaluation]):
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)
         made = Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
+        made.hints = self._rows.hints
         if self._rows.cluster is not None:
             made._rows = self._rows
         if self._rows.groups:

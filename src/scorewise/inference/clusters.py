@@ -7,7 +7,8 @@ quantile of one degree of freedom less than there are clusters (Liang and Zeger 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import student
+from scorewise.inference.scales import student, z
 from scorewise.tallies import Tally
 
 
@@ -53,7 +54,7 @@ def fold_cells(rows: Rows, t: Tally, start: Ints, fold: Ints) -> FoldCells:
     # a row of no weight may lie below all
     cell = np.maximum(np.searchsorted(start, score, side="right") - 1, 0)
     at: Ints = np.ravel_multi_index((rows.y.astype(np.int64), fold, cell), shape)
-    sums: list[Floats] = [np.bincount(at, rows.mass(k), math.prod(shape)) + 0.0 for k in (1, 2)]
+    sums: list[Any] = [np.bincount(at, rows.mass(k), math.prod(shape)) for k in (1, 2)]
     return FoldCells(sums[0].reshape(shape), sums[1].reshape(shape), at)
 
 
@@ -70,6 +71,37 @@ def cluster_mean(gap: Floats, weight: Floats, cluster: Ints) -> tuple[float, flo
     if many < 2:
         return mean, math.inf, many
     return mean, math.sqrt(float((sums**2).sum()) * many / (many - 1)) / total, many
+
+
+def widened(
+    e: Estimate, variance: float, own: float, many: int, bounds: tuple[float, float]
+) -> Estimate:
+    """The estimate with limits as much further away as the standard error by cluster is larger.
+
+    `variance` is that of sums by cluster, `own` that of rows by themselves. By Student's quantile with one
+    degree of freedom less than there are clusters.
+
+    >>> widened(Estimate(0.5, 0.4, 0.6), 4e-4, 1e-4, 1000, (0.0, 1.0))
+    0.500 [0.300, 0.700]
+    """
+    if many < 2:
+        return replace(e, low=math.nan, high=math.nan, method="none: a single cluster", p=None)
+    grown = math.sqrt(max(variance / own, 1.0)) if own > 0 and variance < math.inf else 1.0
+    grown *= student(e.level, many - 1) / z(e.level)
+    low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
+    low, high = max(low, bounds[0]), min(high, bounds[1])
+    return replace(e, low=low, high=high, method=f"{e.method}; by cluster")
+
+
+def widened_mean(
+    e: Estimate, x: Floats, weight: Floats, cluster: Ints, bounds: tuple[float, float]
+) -> Estimate:
+    """The estimate of a mean of rows, of these values and weights, with its interval by cluster."""
+    if not e.defined or not e.high > e.low:
+        return e
+    mean, error, many = cluster_mean(x, weight, cluster)
+    own = float(((weight * (x - mean)) ** 2).sum()) / float(weight.sum()) ** 2
+    return widened(e, error**2, own, many, bounds)
 
 
 def cluster_gap(gap: Floats, weight: Floats, cluster: Ints, level: float) -> Estimate:

@@ -222,14 +222,16 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     }
     if isinstance(m, ClassMap):
         meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
-        made = CalibrateClassesDocument(data=r.data_, meaning=meaning, hints=list(remarks), **known)
+        made = CalibrateClassesDocument(
+            data=r.data_, meaning=meaning, hints=[*remarks, *r.hints], **known
+        )
         return _judged(sealed(with_cautions(made)))
     method, t = METHODS[m.method], r.tally_
     doc = CalibrateDocument(
         data=DataRecord.of(t),
         meaning=method.meaning,
         outside=method.outside,
-        hints=list(_hints(m, t)),
+        hints=[*_hints(m, t), *r.hints],
         **known,
     )
     return _judged(sealed(with_cautions(doc)))

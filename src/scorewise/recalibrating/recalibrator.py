@@ -171,7 +171,9 @@ class Recalibrator(Shown):
             rows = binary_rows(source, score=score, positive=positive, **columns)
             warn(rows.notes)
             self.notes = rows.notes
-            return self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources), rows)
+            made = self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources), rows)
+            made.hints = rows.hints
+            return made
         for name, given in (("score", score), ("positive", positive)):
             if given is not None:
                 raise BadInput(
@@ -181,7 +183,9 @@ class Recalibrator(Shown):
         several = class_rows(source, classes, **columns)
         warn(several.notes)
         self.notes = several.notes
-        return self.fit_rows(several, several.columns)
+        made = self.fit_rows(several, several.columns)
+        made.hints = several.hints
+        return made
 
     def _fit(self, t: Tally, rows: Rows | None = None) -> Self:
         if why := t.why_not_ranked:
@@ -270,10 +274,9 @@ class Recalibrator(Shown):
     def _start(self, t: Tally | Table, rows: Rows | None = None) -> None:
         self._loaded: Calibrated | None = None
         self._choice: Choice | None = None
-        self._rows, self._clustered = (
-            t,
-            rows,
-        )  # the tally or table, and its rows if they are clustered
+        # the tally or table, and its rows where they come in clusters
+        self.hints: tuple[str, ...] = ()  # on the columns that it was fitted to
+        self._rows, self._clustered = t, rows
         source = t if isinstance(t, Table) else rows
         self.clusters_ = None if source is None else source.cluster
         if self.clusters_ is not None:
