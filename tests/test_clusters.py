@@ -112,10 +112,68 @@ def test_names_of_the_cluster_do_not_matter_and_files_have_them(tmp_path, monkey
         ({"cluster": "patient"}, "names a column of files and frames; pass the column"),
         ({"cluster": [None, *range(19)]}, "cluster is missing in 1 row"),
         ({"cluster": range(7)}, "label has 20 rows and cluster has 7"),
-        ({"cluster": range(20), "by": range(20)}, "do not go together yet"),
         ({"cluster": range(20), "predicted": range(20)}, "belongs to several classes"),
     ],
 )
 def test_bad_clusters_are_refused(options, sentence):
     with pytest.raises(sw.BadInput, match=sentence):
         sw.evaluate([0, 1] * 10, np.linspace(0, 1, 20), **options)
+
+
+def test_groups_of_clustered_rows_have_the_intervals_of_their_own_evaluation():
+    rng = np.random.default_rng(6)
+    y, p, cluster = patients(rng, 200, 5, 0.6)
+    ward = np.array(["north", "south", "west"])[cluster % 3]  # patients stay in a ward
+    e = sw.evaluate(y, p, by={"ward": ward}, cluster=cluster)
+    alone = sw.evaluate(y, p, by={"ward": ward})
+    mine = ward == "west"
+    direct = sw.evaluate(y[mine], p[mine], cluster=cluster[mine])
+    wider = 0
+    for group, other in zip(e.groups.record.groups, alone.groups.record.groups, strict=True):
+        for m, n in zip(group.measures, other.measures, strict=True):
+            assert m.value == n.value
+            wider += (m.difference_high - m.difference_low) > (n.difference_high - n.difference_low)
+            if group.name == "west":
+                assert (m.low, m.high) == pytest.approx((direct[m.name].low, direct[m.name].high))
+                assert e.groups["west"][m.name].low == pytest.approx(m.low)
+    assert wider > 25
+
+
+def test_a_cluster_in_two_groups_makes_them_vary_together():
+    """Group means of the same patients: their difference is that of paired rows, as loops have it."""
+    rng = np.random.default_rng(7)
+    y, p, cluster = patients(rng, 300, 6, 0.9)
+    visit = np.where(np.arange(len(y)) % 2, "first", "second")
+    e = sw.evaluate(y, p, by={"visit": visit}, cluster=cluster)
+    brier = next(m for m in e.groups.record.groups[0].measures if m.name == "brier")
+    loss = (
+        (y - p) ** 2 / 2 if sw.evaluate(y, p).brier.value < ((y - p) ** 2).mean() else (y - p) ** 2
+    )
+    means = [loss[visit == v].mean() for v in ("first", "second")]
+    sums = np.zeros(300)
+    for c, v, x in zip(cluster, visit, loss, strict=True):
+        k = ("first", "second").index(v)
+        sums[c] += (1 - 2 * k) * (x - means[k]) / (visit == v).sum()
+    reach = 1.97 * math.sqrt((sums**2).sum() * 300 / 299)
+    found = (brier.difference_high - brier.difference_low) / 2
+    assert found == pytest.approx(reach, rel=0.12)
+
+
+def test_groups_of_one_cluster_are_shown_and_not_judged():
+    y, p, cluster = patients(np.random.default_rng(8), 40, 30, 0.3)
+    site = np.where(cluster == 0, "alone", "others")
+    e = sw.evaluate(y, p, by={"site": site}, cluster=cluster)
+    alone = e.groups.record.groups[0]
+    assert {m.low for m in alone.measures} == {None}
+    assert {m.p for m in alone.measures} == {None}
+    assert "single cluster" in e.groups["alone"].brier.method
+
+
+def test_small_groups_with_shared_clusters():
+    rng = np.random.default_rng(9)
+    y, p, cluster = patients(rng, 200, 10, 0.6)
+    kind = rng.integers(0, 40, len(y))
+    e = sw.evaluate(y, p, by={"kind": kind}, cluster=cluster)
+    p_values = [m.p for g in e.groups.record.groups for m in g.measures if m.name == "auroc"]
+    assert np.mean(np.array([x for x in p_values if x is not None]) < 0.05) < 0.2
+    assert not any(c.finding == "worse group" for c in e.brief().verdict)

@@ -164,7 +164,9 @@ def test_the_verdict_names_the_group_that_is_worse() -> None:
     said = [c for c in e.document().verdict if c.about == "groups"]
     assert said
     assert all("'west'" in c.sentence and "in the rest" in c.sentence for c in said)
-    assert "Positives in 'west' are missed more often: sensitivity" in " ".join(c.sentence for c in said)
+    assert "Positives in 'west' are missed more often: sensitivity" in " ".join(
+        c.sentence for c in said
+    )
     assert "── Groups" in repr(e)
     assert "*" in e.to_markdown()
 

@@ -43,7 +43,7 @@ def one_score():
 SMALL = {
     "calibration": {"SIZES": (60,), "HUGE": 500, "PARTS": 2},
     "class_calibration": {"COLUMNS": [(3, 60)], "PARTS": 1},
-    "clusters": {"SETTINGS": lambda m: few(m, lambda s: s.name.startswith("60 x 5"))},
+    "clusters": {"SETTINGS": lambda m: few(m, lambda s: s.name.startswith("60 x 5")), "FOLDED": 1},
     "coverage": {
         "SETTINGS": lambda m: few(m, lambda s: "raters, .9" in s.name or "pictures" in s.name)
     },

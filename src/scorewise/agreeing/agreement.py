@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import nan, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import numpy as np
+from scipy.special import ndtr, ndtri
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing.disagreement import (
@@ -25,9 +29,11 @@ from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput, Option
-from scorewise.inference.agreement import COEFFICIENTS
+from scorewise.estimate import Estimate
+from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
+from scorewise.inference.clusters import widened
 from scorewise.registry import RATER_MEASURES, Measure, Measured
 from scorewise.show.document import Count, Level, says
 from scorewise.show.shown import Shown
@@ -82,11 +88,51 @@ class Agreement(Shown, Measured):
     def _statistic(self, m: Measure) -> Ratings:
         return self.ratings
 
+    def _make(self, name: str) -> Estimate:
+        e, rows = super()._make(name), self.rows
+        if rows is None or rows.cluster is None or not e.defined:
+            return e
+        if name not in COEFFICIENTS:
+            method = "none: items are in clusters" if e.high > e.low else e.method
+            return replace(e, low=nan, high=nan, p=None, method=method)
+        variance, own, many = self._spread(name)
+        wide = widened(e, variance, own, many, RATER_MEASURES[name].bounds)
+        if e.p is None or not own > 0 or many < 2:
+            return replace(wide, p=None)
+        # as far from 0 in the larger standard errors
+        return replace(wide, p=float(2 * ndtr(ndtri(e.p / 2) / sqrt(max(variance / own, 1.0)))))
+
+    def _spread(self, name: str) -> tuple[float, float, int]:
+        """The variance of a coefficient by cluster and by item, and the number of clusters."""
+        assert self.rows is not None
+        assert self.rows.cluster is not None
+        r, used = self._items
+        cluster: Any = np.unique(self.rows.cluster[used], return_inverse=True)[1]
+        moved = coefficient(r, name, self.weights).slope
+        sums = np.bincount(cluster, r.weight * moved)
+        many = len(sums)
+        variance = float((sums**2).sum()) * many / max(many - 1, 1)
+        return variance, float((r.weight2 * moved**2).sum()), many
+
+    @cached_property
+    def _items(self) -> tuple[Ratings, Any]:
+        """The ratings item by item, and which rows these are."""
+        assert self.rows is not None
+        return Ratings.of_items(self.rows)
+
     @cached_property
     def bands(self) -> dict[str, Banded]:
         """Each coefficient in words, with the probability that the true value lies in each band."""
-        names = (name for name in COEFFICIENTS if name != "percent_agreement")
-        found = {name: banded(self.ratings, name, self.weights) for name in names}
+        names = (
+            name for name in COEFFICIENTS if name != "percent_agreement" and self[name].defined
+        )
+        found = {}
+        for name in names:
+            grown = 1.0
+            if self.rows is not None and self.rows.cluster is not None:
+                variance, own, _ = self._spread(name)
+                grown = sqrt(max(variance / own, 1.0)) if own > 0 else 1.0
+            found[name] = banded(self.ratings, name, self.weights, grown)
         return {name: b for name, b in found.items() if b is not None}
 
     @cached_property
@@ -165,6 +211,7 @@ def agree(
     counts: str | Mapping[str, str] | None = None,
     weight: Any = None,
     count: Any = None,
+    cluster: Any = None,
     items: Any = None,
     level: float = 0.95,
     seed: int = 0,
@@ -181,7 +228,8 @@ def agree(
     counts. What is missing was not rated. `weights` say how much near misses count: "linear",
     "quadratic", ... or a matrix; by default what suits the scale. `interval` is "formula" (which holds
     for few items and rare categories, too), "bootstrap" of items, or "published", as other packages give
-    it. Files of text are in UTF-8, or in `encoding`.
+    it. `cluster` says which items belong together, such as sentences of a text: intervals of coefficients
+    then allow for what items of one cluster share. Files of text are in UTF-8, or in `encoding`.
 
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
@@ -202,6 +250,11 @@ def agree(
     }  # fmt: skip
     if other is not None:
         ratings = {"first": ratings, "second": other}
+    if cluster is not None and isinstance(ratings, Ratings | Confusion):
+        raise BadInput(
+            Option("cluster"), " needs single items, which a table of ratings has not; pass a column ",
+            "for each rater",
+        )  # fmt: skip
     if isinstance(ratings, Ratings):
         return Agreement(ratings, weights, **settings)
     if isinstance(ratings, Confusion):
@@ -214,7 +267,7 @@ def agree(
             "raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts,
         },
         form=form, scale=scale, categories=categories,
-        amounts={"weight": weight, "count": count, "items": items}, encoding=encoding,
+        amounts={"weight": weight, "count": count, "cluster": cluster, "items": items}, encoding=encoding,
     )  # fmt: skip
     notes = [*rows.guesses, *rows.notes]
     return Agreement(Ratings.of_rows(rows), weights, rows, notes, rows.place.sources, **settings)

@@ -25,6 +25,7 @@ from scorewise.agreeing.verdict import verdict_of
 from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
+from scorewise.show.data import CLUSTERS, ClusterRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -133,6 +134,7 @@ class AgreeDocument(Document):
     command: Annotated[Literal["agree"], says(COMMAND)] = "agree"
     settings: Settings
     data: DataRecord
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
     verdict: Annotated[list[Claim], says(VERDICT)]
     measures: Annotated[list[AgreementRow], Meta(min_length=1), says("Every measure of agreement.")]
     paradox: ParadoxRecord
@@ -162,6 +164,7 @@ def agree_document(a: Agreement) -> AgreeDocument:
         AgreeDocument(
             settings=a.settings,
             data=_data(a),
+            clusters=ClusterRecord.of(None if a.rows is None else a.rows.cluster),
             verdict=verdict_of(a),
             measures=measure_rows(a),
             paradox=record_of(ParadoxRecord, a.paradox),
@@ -218,6 +221,11 @@ def _hints(a: Agreement) -> Iterator[str]:
     """What a reader should be told in words."""
     r, raters = a.ratings, a.ratings.raters or ()
     yield from a.rows.notes if a.rows is not None else ()
+    if a.rows is not None and a.rows.cluster is not None:
+        yield (
+            "Intervals of coefficients are by cluster; those of categories, pairs and raters take items "
+            "for independent."
+        )
     order, start, length = r.by_rater
     for name, first, many in zip(raters, start.tolist(), length.tolist(), strict=False):
         said = r.listed.code[order[first : first + many]]
@@ -270,6 +278,9 @@ def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
     items += [f"{count(data.unrated)} more without a rating"] if data.unrated else []
     items += [f"{count(data.single)} with one rating only"] if data.single else []
     facts.append(("Items", "; ".join(items)))
+    if doc.clusters is not None:
+        largest = counted(doc.clusters.largest, "item")
+        facts.append(("Clusters", f"{count(doc.clusters.number)}, the largest of {largest}"))
     gaps = f", {count(data.missing)} missing" if data.missing else ""
     if data.raters is None:
         who = f"not known; up to {data.most} of an item"

@@ -64,14 +64,15 @@ def band(x: Fraction | float) -> str:
     return next(w for w, e in BANDS.items() if x <= (e if isinstance(x, Fraction) else float(e)))
 
 
-def banded(r: Ratings, name: str, weights: Weights = None) -> Banded | None:
+def banded(r: Ratings, name: str, weights: Weights = None, grown: float = 1.0) -> Banded | None:
     """The band of a coefficient of these ratings and the probability of each; None where it is undefined.
 
     Within 1e-9 of an edge the value is taken in rational arithmetic. Of weights or numbers that are not
     whole, it counts as on the edge within 1e-12, because these are rounded themselves. Probabilities
     are those of the t distribution (normal for Cohen's kappa) around the value, cut to the
     coefficient's range (Gwet 2014, chapter 6); where all items agree alike, so that there is no standard
-    error, those of the observed disagreement by Jeffreys' beta distribution.
+    error, those of the observed disagreement by Jeffreys' beta distribution. `grown` is how many times as
+    large the standard error is where items come in clusters.
     """
     from scipy.special import betaincc
 
@@ -80,7 +81,7 @@ def banded(r: Ratings, name: str, weights: Weights = None) -> Banded | None:
         return None
     word = band(_decided(r, name, weights, c.value))
     if c.se >= 1e-12:
-        return Banded(word, chances(c.value, c.se, c.df, RATER_MEASURES[name].bounds))
+        return Banded(word, chances(c.value, grown * c.se, c.df, RATER_MEASURES[name].bounds))
     apart, room = min(max(1 - c.observed, 0.0), 1.0), 1 - c.expected
     a, b = apart * c.items + 0.5, (1 - apart) * c.items + 0.5
     below = [float(betaincc(a, b, min((1 - float(e)) * room, 1.0))) for e in BANDS.values()]

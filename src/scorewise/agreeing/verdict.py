@@ -27,7 +27,9 @@ def verdict_of(a: Agreement) -> list[Claim]:
     """The sentences on raters of the same items."""
     if not len(a.ratings):
         return []
-    tested = raters_tested(a.ratings, weights=a.weights)
+    # dealing ratings of an item out anew knows nothing of clusters
+    alone = a.rows is None or a.rows.cluster is None
+    tested = raters_tested(a.ratings, weights=a.weights) if alone else []
     out = [row for row in tested if row.p < 1 - a.settings.level]
     return [_agreed(a), *_reported(a), *_differing(tested, out), *_next(a, out)]
 

@@ -14,6 +14,7 @@ from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
 from scorewise.errors import BadInput, Option
+from scorewise.show.data import CLUSTERS, ClusterRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -226,6 +227,7 @@ class AnswersDocument(Document):
     command: Annotated[Literal["answers"], says(COMMAND)] = "answers"
     settings: SettingsRecord
     data: AnswersRecord
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
     verdict: Annotated[list[Claim], says(VERDICT)]
     confidences: Annotated[
         list[ConfidenceRecord],
@@ -258,6 +260,7 @@ def answers_document(a: Answers) -> AnswersDocument:
     doc = AnswersDocument(
         settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
         data=AnswersRecord.of(a),
+        clusters=ClusterRecord.of(a.rows.cluster),
         verdict=verdict_of(a),
         confidences=[ConfidenceRecord.of(name, j, a) for name, j in a.items()],
         groups=[
@@ -335,6 +338,8 @@ def _facts(doc: AnswersDocument) -> list[tuple[str, str]]:
         facts.append(("Dropped", f"{counted(data.dropped, 'answer')} with missing values"))
     if data.weight is not None:
         facts.append(("Weights", f"'{data.weight}'"))
+    if doc.clusters is not None:
+        facts.append(("Clusters", str(doc.clusters)))
     for c in doc.confidences:
         missing = f", missing in {count(c.missing)}" if c.missing else ""
         low, high = (written(end, "number") for end in (c.lowest, c.highest))

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.answering.measures import ALL, OF_QUALITY, SHOWN, WITHOUT_TAU, Sample, thresholds
+from scorewise.answering.measures import (
+    ALL,
+    OF_QUALITY,
+    SHOWN,
+    WITHOUT_TAU,
+    Sample,
+    by_cluster,
+    thresholds,
+)
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
 from scorewise.checks import check
@@ -123,6 +131,7 @@ class Judged(Mapping[str, Estimate]):
         if key not in self._made:
             options = {"level": s.level, "seed": s.seed, "bins": s.bins}
             e = ALL[name].under(options, self.sample if name in OF_QUALITY else self.tally)
+            e = by_cluster(e, name, self.sample, s)
             self._made[key] = replace(e, why=WHY.get(e.why, e.why))
         return self._made[key]
 

@@ -6,17 +6,20 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.rows import AnswerRows
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
+from scorewise.columns import take
 from scorewise.curves.selective import risk_coverage
 from scorewise.estimate import Estimate
+from scorewise.inference.clusters import widened_mean
+from scorewise.inference.effects import clustered
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
 from scorewise.inference.shares import wilson, wilson_of
@@ -31,7 +34,7 @@ MARGIN = 0.05  # of coverage on both sides, where the last answers kept are judg
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The quality of answers, the confidence in them, and how much each matters.
+    """The quality of answers, the confidence in them, how much each matters, and clusters if there are any.
 
     >>> s = Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None)
     >>> s.tally(0.5)
@@ -41,6 +44,7 @@ class Sample:
     quality: Floats
     confidence: Floats
     weight: Floats | None
+    cluster: Ints | None = None
     _tallies: dict[int, Tally] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -52,7 +56,10 @@ class Sample:
         weight = None if rows.weight is None else rows.weight[index]
         if weight is not None and not weight.all():  # what has no weight says nothing
             index, known, weight = index[weight > 0], known[weight > 0], weight[weight > 0]
-        return cls(rows.quality[index], confidence[known], weight)
+        cluster = None if rows.cluster is None else rows.cluster[index]
+        if cluster is not None:
+            cluster = np.unique(cluster, return_inverse=True)[1]
+        return cls(rows.quality[index], confidence[known], weight, cluster)
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -218,6 +225,32 @@ def soft_brier(s: Sample, level: float = 0.95) -> Estimate:
     sums = [Moments.of(loss, half, half * half) for half in halves]
     weights, squares = ([float((half**k).sum()) for half in halves] for k in (1, 2))
     return mean_loss(sums, weights, squares, level, baseline, 1.0)
+
+
+# of which values a measure is the mean, and the bounds that it keeps to
+MEANS: dict[str, tuple[Callable[[Sample, Any], Floats], tuple[float, float]]] = {
+    "accuracy": (lambda s, right: right, (0.0, 1.0)),
+    "mean_quality": (lambda s, right: s.quality, (0.0, 1.0)),
+    "mean_confidence": (lambda s, right: s.confidence, (0.0, 1.0)),
+    "overconfidence": (lambda s, right: s.confidence - right, (-1.0, 1.0)),
+    "soft_brier": (lambda s, right: (s.confidence - s.quality) ** 2, (0.0, 1.0)),
+}
+
+
+def by_cluster(e: Estimate, name: str, s: Sample, settings: Any) -> Estimate:
+    """The estimate of a measure with its interval by cluster, where answers come in clusters."""
+    if s.cluster is None or not len(s):
+        return e
+    right = s.quality > settings.tau
+    if name in MEANS:
+        values, bounds = MEANS[name]
+        x = values(s, right.astype(np.float64))
+        return widened_mean(e, x, _weights(s), s.cluster, bounds)
+    t = s.tally(settings.tau)
+    scores = {t.origin.score: s.confidence}
+    rows = take(right, scores, weight=s.weight, cluster=s.cluster, kind=t.kind, positive=True)
+    options = {"level": settings.level, "seed": settings.seed, "clip": None, "bins": settings.bins}
+    return clustered(e, ALL[name], rows, t, options, s.cluster)
 
 
 def _weights(s: Sample) -> Floats:

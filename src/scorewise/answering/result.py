@@ -164,6 +164,7 @@ def answers(
     tau: float = 0.5,
     by: Any | Sequence[str] = None,
     weight: Any = None,
+    cluster: Any = None,
     missing: Missing = "refuse",
     normalise: Normalise | None = None,
     lists: Lists = "variants",
@@ -177,8 +178,10 @@ def answers(
 
     An answer is correct when its quality is above `tau`. Quality is "anls", "exact", "f1", or numbers
     from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
-    several by name; `by` are columns of groups, by name. Of a file, a list of files or a frame, all of
-    them are names of columns: `answers("file.jsonl", gold="answer", predicted="said", confidence="p")`.
+    several by name; `by` are columns of groups, by name; `cluster` says which answers belong together,
+    such as those to one question: intervals then allow for what they share. Of a file, a list of files
+    or a frame, all of them are names of columns: `answers("file.jsonl", gold="answer", predicted="said",
+    confidence="p")`.
     Files of text are in UTF-8, or in `encoding`. See `answer_rows` for `missing`, `normalise`, `lists` and
     `unanswerable`.
 
@@ -190,8 +193,8 @@ def answers(
     """
     settings = Settings(tau, bins, level, seed)
     how: dict[str, Any] = {
-        "quality": quality, "weight": weight, "missing": missing, "normalise": normalise,
-        "lists": lists, "unanswerable": unanswerable,
+        "quality": quality, "weight": weight, "cluster": cluster, "missing": missing,
+        "normalise": normalise, "lists": lists, "unanswerable": unanswerable,
     }  # fmt: skip
     if source is not None and _names(confidence) and isinstance(predicted, str | None):
         rows = answer_rows(
@@ -204,6 +207,10 @@ def answers(
         raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
     if confidence is None:
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
+    if isinstance(cluster, str):
+        raise BadInput(
+            Option("cluster", cluster), " names a column of files and frames; pass the column"
+        )
     rows = answer_rows(
         None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
         groups=group_columns(by, "the answers"), **how,

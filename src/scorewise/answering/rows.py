@@ -20,7 +20,7 @@ from scorewise.answering.quality import (
     compare,
     former,
 )
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.columns import Columns, Missing, Place, read
 from scorewise.columns.decoding import check_encoding
 from scorewise.columns.files import is_files, open_files, open_source, open_tables
@@ -68,6 +68,7 @@ class AnswerRows:
     gold: Texts | None = None
     predicted: Texts | None = None
     notes: tuple[str, ...] = ()
+    cluster: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -82,6 +83,7 @@ def answer_rows(
     quality: Any = "anls",
     groups: Any = None,
     weight: Any = None,
+    cluster: Any = None,
     missing: Missing = "refuse",
     normalise: Normalise | None = None,
     lists: Lists = "variants",
@@ -134,6 +136,7 @@ def answer_rows(
             also = f"quality: the rule {quality}, not the column of that name"
     said = {"gold": gold, "predicted": predicted} if rule != "own" else {"quality": quality}
     asked = {**said, "weight": weight, "group": groups, "confidence": confidence}
+    asked |= {} if cluster is None else {"cluster": cluster}
     found = read(source, asked, missing=missing, place=place)
     if not len(found.one("confidence")):
         left = "every answer misses something; none is left to judge"
@@ -159,6 +162,7 @@ def answer_rows(
         gold=found.one("gold"),
         predicted=found.one("predicted"),
         notes=(*notes, *found.told(also)),
+        cluster=found.clusters,
     )
 
 

@@ -29,7 +29,7 @@ class Rows:
     caller's own memory and are not to be written to. `place` knows their numbers in the input, `notes`
     say what was decided on the way, and `ids`, if any, names every row of the source. `groups` has for each
     column of groups the code of each row and the words that codes stand for, and `cluster` the number of
-    the cluster of each row, if rows come in clusters.
+    the cluster of each row, if rows come in clusters. `hints` say what one may want to do with the columns.
     """
 
     y: Bools
@@ -45,6 +45,7 @@ class Rows:
     ids: Any = None
     groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
     cluster: Ints | None = None
+    hints: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -154,22 +155,9 @@ def rows_of(
         notes=found.told(*notes),
         ids=found.one("id"),
         groups={n: coded(column) for n, column in found["group"].items()},
-        cluster=_clusters(found),
+        cluster=found.clusters,
+        hints=found.hints,
     )
-
-
-def _clusters(found: Columns) -> Ints | None:
-    """The number of the cluster of each row; None where rows stand alone."""
-    column = found.one("cluster")
-    if column is None:
-        return None
-    codes, words = coded(column)
-    if len(words) == 1:
-        raise BadInput(
-            f"{found.name('cluster')} is the same in all {len(codes):,} rows; intervals need two or more ",
-            "clusters: name another column, or leave out ", Option("cluster"),
-        )  # fmt: skip
-    return codes
 
 
 def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind, str]:

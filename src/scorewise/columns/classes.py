@@ -32,7 +32,8 @@ class ClassRows:
 
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
     `columns` which column each class has in a source, and `notes` what was decided on the way.
-    `ordered` says whether the order of the classes means something: they are numbers, or were listed.
+    `ordered` says whether the order of the classes means something: they are numbers, or were listed;
+    `cluster` has the number of the cluster of each row, if rows come in clusters.
     """
 
     y: Ints
@@ -51,6 +52,8 @@ class ClassRows:
     columns: Mapping[str, str] = field(default_factory=dict)
     narrow: bool = False  # whether the scores came with 32 bits or fewer
     ordered: bool = False
+    cluster: Ints | None = None
+    hints: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -81,6 +84,8 @@ class ClassRows:
             kinds={name: self.kind},
             place=self.place,
             notes=self.notes,
+            cluster=self.cluster,
+            hints=self.hints,
         )
 
 
@@ -93,6 +98,7 @@ def take_classes(
     weight: Any = None,
     count: Any = None,
     confidence: Any = None,
+    cluster: Any = None,
     missing: Missing = "refuse",
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
@@ -114,6 +120,7 @@ def take_classes(
     asked = {
         "label": labels, "score": columns, "weight": weight, "count": count,
         "own confidence": None if confidence is None else {"confidence": confidence},
+        "cluster": cluster,
     }  # fmt: skip
     return _class_rows(read(None, asked, missing=missing), known, kind, classes is not None)
 
@@ -126,6 +133,7 @@ def class_rows(
     confidence: str | None = None,
     weight: str | None = None,
     count: str | None = None,
+    cluster: str | None = None,
     kind: Any = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
@@ -157,7 +165,7 @@ def class_rows(
         )  # fmt: skip
     asked = {
         "label": label, "score": columns, "weight": weight, "count": count,
-        "own confidence": confidence,
+        "own confidence": confidence, "cluster": cluster,
     }  # fmt: skip
     found = read(opened, asked, missing=missing)
     in_order = not isinstance(classes, str) or "=" in classes or "," in classes
@@ -209,6 +217,8 @@ def _class_rows(
         notes=found.told(note),
         narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
         ordered=in_order or numbered(known),
+        cluster=found.clusters,
+        hints=found.hints,
     )
 
 

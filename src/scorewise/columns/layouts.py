@@ -33,6 +33,7 @@ class Layout(NamedTuple):
     form: Form | None = None
     weight: Any = None
     count: Any = None
+    cluster: Any = None
 
 
 def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
@@ -46,7 +47,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     if layout.form is None and (long := long_columns(names, layout)):
         note = f"items, raters and ratings: columns {_quoted(long)} (not named)"
         return layout._replace(item=long[0], rater=long[1], rating=long[2]), (note,)
-    free = [n for n in names if n not in (layout.weight, layout.count)]
+    free = [n for n in names if n not in (layout.weight, layout.count, layout.cluster)]
     item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:

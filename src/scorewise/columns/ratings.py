@@ -40,7 +40,8 @@ class RatingRows:
     are the numbers of the categories, or their places where they are words. `raters` is None where it is
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
     ratings were read, `guesses` which columns were not named and how their values were written. Where an
-    item has several rows, `first` is the first of them, and `place` is that of rows.
+    item has several rows, `first` is the first of them, and `place` is that of rows. `cluster` is that of
+    each item, by number, if items come in clusters.
     """
 
     given: Codes | RatingList
@@ -56,6 +57,7 @@ class RatingRows:
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     first: Ints | None = None
+    cluster: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.given.shape[0])
@@ -84,6 +86,7 @@ def rating_rows(
     categories: Sequence[Any] | None = None,
     weight: Any = None,
     count: Any = None,
+    cluster: Any = None,
     encoding: str | None = None,
 ) -> RatingRows:
     """Ratings by the names of their columns in files or frames; without a source, the columns themselves.
@@ -102,7 +105,7 @@ def rating_rows(
     >>> rating_rows({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]}).guesses
     ("raters: columns 'ann', 'bob' (not named; 'item' names the items)",)
     """
-    layout = Layout(raters, item, rater, rating, counts, form, weight, count)
+    layout = Layout(raters, item, rater, rating, counts, form, weight, count, cluster)
     notes: tuple[str, ...] = ()
     if source is not None:
         from scorewise.columns.files import open_source
@@ -120,7 +123,7 @@ def rating_rows(
     return replace(rows, guesses=(*notes, *rows.guesses))
 
 
-_GIVE = {"weight": "give each item one", "count": "give each item one"}
+_GIVE = dict.fromkeys(("weight", "count", "cluster"), "give each item one")
 
 
 def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
@@ -133,7 +136,7 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
         )  # fmt: skip
     one_of("scale", scale, get_args(Scale))
     asked = {"rating": layout.raters, "weight": layout.weight, "count": layout.count}
-    found, items = _read(source, asked, layout.item)
+    found, items = _read(source, {**asked, **_clusters(layout)}, layout.item)
     vectors = found["rating"]
     if len(vectors) < many:
         raise BadInput("two raters have the same name; give each a name of its own")
@@ -141,7 +144,12 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     return RatingRows(
         coded.codes, coded.categories, coded.values, scale, tuple(vectors), coded.declared,
         item_names(items, len(coded.codes)), found.weight, found.count, found.place, guesses=found.told(),
+        cluster=found.clusters,
     )  # fmt: skip
+
+
+def _clusters(layout: Layout) -> dict[str, Any]:
+    return {} if layout.cluster is None else {"cluster": layout.cluster}
 
 
 def _read(source: Any, asked: Mapping[str, Any], item: Any) -> tuple[Columns, Any]:
@@ -179,7 +187,8 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
         )
     if len(chosen) < 2:
         raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
-    found, items = _read(source, {"counts": chosen, "weight": layout.weight}, layout.item)
+    asked = {"counts": chosen, "weight": layout.weight, **_clusters(layout)}
+    found, items = _read(source, asked, layout.item)
     words, place = [str(category) for category in chosen], found.place
     if len(found["counts"]) < len(words):
         raise BadInput("two categories have the same name; give each a name of its own")
@@ -203,13 +212,15 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
     return RatingRows(
         RatingList(item, order, code, shape).compact(), names.categories, names.values, scale, None,
         True, item_names(items, len(said)), found.weight, None, place, guesses=found.told(),
+        cluster=found.clusters,
     )  # fmt: skip
 
 
 def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     """The table of two raters, its columns in a file or a frame."""
-    if layout.weight is not None or layout.count is not None:
-        which = "weight" if layout.weight is not None else "count"
+    for which in ("weight", "count", "cluster"):
+        if getattr(layout, which) is None:
+            continue
         raise BadInput(Option(which), " does not go with a table of two raters; leave it out")
     names, side = source.names, layout.item
     if side is None and _spelled(source, names[0]) == names[1:]:
@@ -359,6 +370,8 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     asked = {r: getattr(layout, r) for r in ("item", "rater") if getattr(layout, r) is not None}
     # a missing rating is none; a missing item or rater is a mistake
     each = dict.fromkeys(asked, "say it for each rating")
+    asked |= _clusters(layout)
+    each |= {"cluster": _GIVE["cluster"]}
     found = read(source, {**asked, "rating": layout.rating}, whole=each)
     if not len(found.one("item")):
         raise BadInput("there are no ratings; the columns are empty")
@@ -368,12 +381,20 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     if names is not None:
         _refuse_twice(at, who, items, names, found.place)
     listed = _listed(at, who, coded.codes[:, 0], len(items), names)
+    first = np.unique(at, return_index=True)[1]
+    cluster = found.clusters
+    if cluster is not None and (apart := cluster != cluster[first][at]).any():
+        raise BadInput(
+            f"{found.name('cluster')} differs among ratings of one item {found.place.rows(apart)}; an item "
+            f"belongs to one cluster"
+        )
     return RatingRows(
         listed.compact(), coded.categories, coded.values, scale,
         None if names is None else tuple(names), coded.declared, items, place=found.place,
         notes=notes,
         guesses=found.told(),
-        first=np.unique(at, return_index=True)[1],
+        first=first,
+        cluster=None if cluster is None else cluster[first],
     )  # fmt: skip
 
 

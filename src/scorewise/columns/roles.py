@@ -106,6 +106,11 @@ ROLES = {
 
 # columns that say whose score a row has, where models stand one below the other
 MODELS = _words("model models classifier algorithm estimator llm")
+# words in names of columns that say what several rows may belong to
+IDS = _words(
+    "id patient subject person participant game match user customer client session visitor question "
+    "document doc household family school hospital player driver device"
+)
 
 
 @dataclass

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.labels import distinct_words, listed
+from scorewise.columns.labels import coded, distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
-from scorewise.columns.roles import MODELS, ROLES, Choice, Form, choose, only
+from scorewise.columns.roles import IDS, MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
 from scorewise.columns.times import times
 from scorewise.columns.vectors import Vector, vector
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Missing: TypeAlias = Literal["refuse", "drop"]
 Values: TypeAlias = dict[str, dict[str, Any]]
 _PEEK = 1000  # rows that tell whether a column holds text
+_LOOKED = 200_000  # rows that tell whether ids are repeated
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Names:
 class Columns:
     """Columns by role and name, of one length; how many rows were left out, and where the others are.
 
-    `notes` say what was guessed and how values were read.
+    `notes` say what was guessed and how values were read, `hints` what one may want to do.
     """
 
     values: Values
@@ -48,6 +50,7 @@ class Columns:
     dropped: int = 0
     notes: tuple[str, ...] = ()
     in_memory: bool = False
+    hints: tuple[str, ...] = ()
 
     def __getitem__(self, role: str) -> dict[str, Any]:
         """The columns of a role by name."""
@@ -77,6 +80,20 @@ class Columns:
         """The counts, checked."""
         column = self.one("count")
         return None if column is None else counts(column, self.name("count"), self.place)
+
+    @property
+    def clusters(self) -> Ints | None:
+        """The number of the cluster of each row; None where rows stand alone."""
+        column = self.one("cluster")
+        if column is None:
+            return None
+        codes: Ints = np.unique(coded(column)[0], return_inverse=True)[1]
+        if len(codes) and not codes.any():
+            raise BadInput(
+                f"{self.name('cluster')} is the same in all {len(codes):,} rows; intervals need two or ",
+                "more clusters: name another column, or leave out ", Option("cluster"),
+            )  # fmt: skip
+        return codes
 
     def told(self, *more: str) -> tuple[str, ...]:
         """All notes; those on columns in memory are warnings, as nothing else would show them."""
@@ -137,7 +154,12 @@ def read(
         for role in asked
         if role in choice.columns
     }
-    return _checked(found, missing, whole or {}, at, choice.notes, False)
+    made = _checked(found, missing, whole or {}, at, choice.notes, False)
+    if asked.get("cluster", "") is not None:
+        return made
+    ids = _named_ids(opened.names, list(choice))
+    hints = (_repeated(opened, name, what) for name, what in ids.items())
+    return replace(made, hints=tuple(hint for hint in hints if hint)[:1])
 
 
 def group_columns(by: Any, what: str) -> Mapping[str, Any] | None:
@@ -171,6 +193,39 @@ def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
                 f"together as one model; to judge each, keep its rows alone, or give each a column of "
                 f"scores"
             )
+
+
+def _named_ids(names: Sequence[str], used: Collection[str]) -> dict[str, str]:
+    """Columns that by their names may say what rows belong to, and what that is called.
+
+    >>> _named_ids(["patientId", "p", "id"], ["p"])
+    {'patientId': 'patient', 'id': ''}
+    """
+    found = {}
+    for name in names:
+        words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+        known = [word for word in words if word in IDS]
+        if known and name not in used and names.count(name) == 1:
+            found[name] = next((word for word in known if word != "id"), "")
+    return found
+
+
+def _repeated(opened: Opened, name: str, what: str) -> str:
+    """A hint where ids that nobody named are repeated, as those of patients with several rows."""
+    try:
+        codes = coded(vector(opened.read([name], ())[0][name][:_LOOKED], name))[0]
+    except (BadInput, TypeError, ValueError):
+        return ""  # a column that nobody asked for may hold anything
+    rows, sizes = len(codes), np.bincount(codes[codes >= 0])
+    sizes = sizes[sizes > 0]
+    # many values, none in a tenth of the rows, and most rows beside others of the same
+    if len(sizes) < 20 or sizes.max() > rows / 10 or sizes[sizes > 1].sum() <= rows / 2:
+        return ""
+    where = f"{rows:,} rows" if rows < _LOOKED else f"the first {rows:,} rows"
+    return (
+        f"'{name}' has {len(sizes):,} values in {where}; if rows of one{f' {what}' if what else ''} "
+        f"depend on each other, name it as cluster."
+    )
 
 
 def settle(choice: Choice, raw: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -129,11 +129,12 @@ def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estima
         made = _measured(part, settings, len(cells.first), names)
         for name in names:
             for k, e in enumerate(made[name]):
-                found[name].append(e if e is not None else _asked(name, part.tally(k), settings))
+                found[name].append(e if e is not None else asked(name, part.tally(k), settings))
     return found
 
 
-def _asked(name: str, t: Tally, settings: Settings) -> Estimate:
+def asked(name: str, t: Tally, settings: Settings) -> Estimate:
+    """What the measure itself says of a tally."""
     m = MEASURES[name]
     of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
     return m.under(settings, of)
@@ -448,7 +449,7 @@ def rest_of(
         )
         for k in range(len(part)) if decides else others:
             if k in others:
-                exact = _asked(name, others[k], settings)
+                exact = asked(name, others[k], settings)
             else:
                 table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
                 exact = MEASURES[name].under(settings, Confusion(table, table * heavy))

@@ -14,7 +14,7 @@ from scorewise.evaluation.groups import Groups, GroupsRecord
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
-from scorewise.show.data import CutRecord, DataRecord, Weight
+from scorewise.show.data import CLUSTERS, ClusterRecord, CutRecord, DataRecord, Weight
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -206,14 +206,6 @@ class ClassRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterRecord:
-    """Rows that belong together, such as those of a patient."""
-
-    number: Annotated[Count, says("Clusters.")]
-    largest: Annotated[Count, says("Rows of the largest of them.")]
-
-
-@dataclass(frozen=True, kw_only=True)
 class EvaluationDocument(Document):
     """Models judged on the same rows."""
 
@@ -221,9 +213,7 @@ class EvaluationDocument(Document):
     verdict: Annotated[list[Claim], says(VERDICT)]
     settings: SettingsRecord
     data: DataRecord
-    clusters: Annotated[
-        ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
-    ]
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
     models: Annotated[
         list[ModelRecord],
         Meta(min_length=1),
@@ -262,12 +252,17 @@ def evaluation_document(
         verdict=verdict_of(evaluations, differences),
         settings=record_of(SettingsRecord, s),
         data=DataRecord.of(next(iter(evaluations.values())).tally),
-        clusters=_clusters(next(iter(evaluations.values()))),
+        clusters=ClusterRecord.of(next(iter(evaluations.values())).clusters),
         models=models,
         classes=[],
         differences=list(differences),
         groups=[e.groups.record for e in evaluations.values() if isinstance(e.groups, Groups)],
-        hints=[*remarks, *_unlike_tests(models), *cautions([models, list(differences)])],
+        hints=[
+            *remarks,
+            *next(iter(evaluations.values())).hints,
+            *_unlike_tests(models),
+            *cautions([models, list(differences)]),
+        ],
     )
 
 
@@ -291,11 +286,6 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         groups=[],
         hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
-
-
-def _clusters(e: Evaluation) -> ClusterRecord | None:
-    sizes = e.cluster_sizes
-    return None if sizes is None else ClusterRecord(number=len(sizes), largest=int(sizes.max()))
 
 
 def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:

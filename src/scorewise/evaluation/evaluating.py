@@ -93,10 +93,6 @@ def evaluate(
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
     further = {"weight": weight, "count": count, "kind": kind}
-    if by is not None and cluster is not None:
-        raise BadInput(
-            Option("by"), " and ", Option("cluster"), " do not go together yet; leave out one"
-        )
     if isinstance(y, Tally | ClassTally):
         _refuse(
             {

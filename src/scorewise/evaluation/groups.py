@@ -18,7 +18,8 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
 from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
-from scorewise.evaluation.by_group import by_group, cells_of, rest_of
+from scorewise.evaluation.by_group import asked, by_group, cells_of, rest_of
+from scorewise.evaluation.group_clusters import Side, clustered_groups, together
 from scorewise.inference.effects import chosen, difference, mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
@@ -145,11 +146,11 @@ class Groups(Lazy["Evaluation"]):
     def _make(self, name: str) -> Evaluation:
         from scorewise.evaluation.models import Evaluation
 
-        t = self._of.tally
-        of = Tally.of_rows(
-            chosen(self._rows, self._codes == self._index[name]), t.origin.score, t.origin.sources
-        )
-        return Evaluation(of if t.origin.label else of.unlabelled(), self._of.settings)
+        t, rows = self._of.tally, chosen(self._rows, self._codes == self._index[name])
+        of = Tally.of_rows(rows, t.origin.score, t.origin.sources)
+        made = Evaluation(of if t.origin.label else of.unlabelled(), self._of.settings)
+        made._rows = rows if rows.cluster is not None else None
+        return made
 
     def _unknown(self, name: str) -> str:
         return f"no group is named {name}; there are {named([*self], 5)}"
@@ -159,13 +160,17 @@ class Groups(Lazy["Evaluation"]):
 
     def confirmed(self, name: str, measure: str, level: float) -> bool:
         """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
-        rest = chosen(self._rows, self._codes != self._index[name])
-        m, threshold = MEASURES[measure], self._of.settings.threshold
-        made = []
-        for t in (self[name].tally, Tally.of_rows(rest, self._of.tally.origin.score)):
-            of: Any = t.confusion(threshold) if m.group == "decisions" else t
-            made.append(m.under({**vars(self._of.settings), "level": level}, of))
-        gap = difference(made[0], made[1], level, lambda: 0.0)
+        rows, of = self._rows, self._of.tally.origin.score
+        settings = {**vars(self._of.settings), "level": level}
+        mine = self._codes == self._index[name]
+        if rows.cluster is None:
+            parts = (Tally.of_rows(chosen(rows, at), of) for at in (mine, ~mine))
+            first, second = (asked(measure, t, settings) for t in parts)
+            gap = difference(first, second, level, lambda: 0.0)
+        else:
+            group, rest = (Side(rows, np.flatnonzero(at), of) for at in (mine, ~mine))
+            first, second = (side.estimate(measure, settings) for side in (group, rest))
+            gap = difference(first, second, level, lambda: together(group, rest, measure, settings))
         return gap.low > 0 or gap.high < 0
 
     @cached_property
@@ -178,6 +183,11 @@ class Groups(Lazy["Evaluation"]):
         cells = cells_of(rows, e.tally.origin.score, self._codes, len(self))
         mine = by_group(cells, settings, FIRST)
         rest = rest_of(rows, e, e.tally, self._codes, cells, settings, FIRST)
+        joint: dict[str, Any] = dict.fromkeys(FIRST, 0.0)
+        if rows.cluster is not None:
+            mine, rest, joint = clustered_groups(
+                rows, e, e.tally, self._codes, mine, rest, settings
+            )
         times = np.ones(len(rows)) if rows.count is None else rows.count
         sizes = np.bincount(self._codes, times, len(self)).astype(int).tolist()
         positives = np.bincount(self._codes, times * rows.y, len(self)).astype(int).tolist()
@@ -186,7 +196,7 @@ class Groups(Lazy["Evaluation"]):
         tests = []
         for name in FIRST:
             own = np.array([(x.value, x.low, x.high) for x in mine[name]]).T
-            gap = np.stack(_gap(own, rest[name], np.array(judged), level))
+            gap = np.stack(_gap(own, rest[name], joint[name], np.array(judged), level))
             adjusted = np.array(holm(gap[3].tolist()))
             numbers = np.vstack([own, rest[name][:1], gap, adjusted])
             lines = numbers.astype(object)
@@ -208,10 +218,10 @@ class Groups(Lazy["Evaluation"]):
         )
 
 
-def _gap(own: Floats, rest: Floats, judged: Bools, level: float) -> list[Floats]:
+def _gap(own: Floats, rest: Floats, joint: Any, judged: Bools, level: float) -> list[Floats]:
     """The difference of each group to the rest, its limits and p; NaN where it is not judged."""
     with np.errstate(invalid="ignore"):
-        value, low, high, p = mover(own, rest, 0.0, level)
+        value, low, high, p = mover(own, rest, joint, level)
     known = np.isfinite(low) & np.isfinite(high) & judged
     return [np.where(judged, value, np.nan), *(np.where(known, x, np.nan) for x in (low, high, p))]
 

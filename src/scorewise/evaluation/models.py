@@ -69,11 +69,21 @@ class Evaluation(Shown, Measured):
         self.tally, self.settings, self.notes = tally, settings, notes
         self.confusion = tally.confusion(settings.threshold)
         self.groups = {}
+        self.hints: tuple[str, ...] = ()  # on the columns that it was made from
         self._rows: Rows | None = None  # which come in clusters
         super().__init__(MEASURES, vars(settings))
 
     def _make(self, name: str) -> Estimate:
+        if name == "mcb_crossfit" and self.clustered_rows is not None:
+            from scorewise.evaluation.repair import isotonic_gain
+
+            return isotonic_gain(self, "brier", self.settings.seed)
         return self.by_cluster(super()._make(name), name)
+
+    @property
+    def clustered_rows(self) -> Rows | None:
+        """The rows, where they come in clusters."""
+        return None if self._rows is None or self._rows.cluster is None else self._rows
 
     def by_cluster(self, e: Estimate, name: str) -> Estimate:
         """An estimate of that measure, its interval widened where rows come in clusters."""
@@ -84,13 +94,9 @@ class Evaluation(Shown, Measured):
         return clustered(e, MEASURES[name], rows, self.tally, settings, rows.cluster)
 
     @property
-    def cluster_sizes(self) -> Ints | None:
-        """How many rows each cluster has; None where rows stand alone."""
-        return (
-            None
-            if self._rows is None or self._rows.cluster is None
-            else np.bincount(self._rows.cluster)
-        )
+    def clusters(self) -> Ints | None:
+        """The number of the cluster of each row; None where rows stand alone."""
+        return None if self._rows is None else self._rows.cluster
 
     @cached_property
     def mean_error(self) -> Estimate:
@@ -194,6 +200,7 @@ class Comparison(Shown, Lazy[Evaluation]):
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)
         made = Evaluation(t.unlabelled() if self._nameless else t, self.settings, self.notes)
+        made.hints = self._rows.hints
         if self._rows.cluster is not None:
             made._rows = self._rows
         if self._rows.groups:

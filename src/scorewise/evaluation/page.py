@@ -119,8 +119,7 @@ def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
         ]
         line += ["; ", sides[0], f" is positive ({d.rule})"] if d.rule else []
     if doc.clusters is not None:
-        largest = f", the largest of {counted(doc.clusters.largest, 'row')}"
-        line.append(f"; in {counted(doc.clusters.number, 'cluster')}{largest}")
+        line.append(f"; in {doc.clusters}")
     line += [f"; {counted(d.dropped, 'row')} dropped as missing"] if d.dropped else []
     line += ["; weights ", Name(d.weight)] if d.weight is not None else []
     return [("Rows", line)]

@@ -11,15 +11,13 @@ import numpy as np
 
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
-from scorewise.inference.logistic import log_odds, logistic
-from scorewise.inference.paired import holm, mean_gap, p_of
-from scorewise.inference.resampling import dealt, others
+from scorewise.evaluation.repair import line_gain, mean_isotonic_gain
+from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
-from scorewise.measures import mcb_crossfit
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, command, figure, share, shown
-from scorewise.tallies.losses import charges, unit
+from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation
@@ -32,7 +30,6 @@ WIDE = 1.0  # a calibration slope whose interval is wider says nothing either wa
 CONFIDENCE = "The confidence"
 SHOWN = 3  # models of which every pair is compared in words
 SURE = 0.99  # level at which recalibration is shown to help, as `Recalibrator` asks
-DEALS = 5  # times that rows are dealt into folds
 
 
 def verdict_of(
@@ -59,9 +56,9 @@ def _backwards(e: Evaluation) -> bool:
 
 def _rows(e: Evaluation) -> str:
     """How much there is to go by: rows, and clusters of them."""
-    sizes = e.cluster_sizes
+    cluster = e.clusters
     rows = counted(e.tally.origin.rows, "row")
-    return rows if sizes is None else f"{rows} in {counted(len(sizes), 'cluster')}"
+    return rows if cluster is None else f"{rows} in {counted(int(cluster.max()) + 1, 'cluster')}"
 
 
 def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
@@ -227,7 +224,7 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
     t = e.tally
     if t.kind == "score" or t.why_not_ranked or not e.ece.defined or not flaws(e):
         return
-    tried = [gain for gain in (_of_line(e), _of_steps(e)) if gain.defined]
+    tried = [gain for gain in (line_gain(e), mean_isotonic_gain(e)) if gain.defined]
     loss = f"{whose} {'log loss' if tried else 'Brier score'}"
     tried = tried or [e.mcb_crossfit]
     gain = max(tried, key=lambda x: x.low if x.defined else -1.0)
@@ -244,46 +241,6 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
         f"Recalibration is not shown to help: change of {loss} {shown(change)} (cross-validated)."
     )
     yield claim("repair", "not shown", text, figures)
-
-
-def _of_steps(e: Evaluation) -> Estimate:
-    """What isotonic regression saves of the log loss of rows not seen, the mean of several deals."""
-    s = e.settings
-    found = [
-        mcb_crossfit(e.tally, loss="log", clip=s.clip, level=s.level, seed=s.seed + k)
-        for k in range(DEALS)
-    ]
-    return e.by_cluster(_mean(found), "mcb_crossfit")
-
-
-def _of_line(e: Evaluation) -> Estimate:
-    """The same of logistic regression on the log-odds (Platt), fitted to nine of ten folds."""
-    s = e.settings
-    c = log_odds(e.tally, s.clip)
-    if not np.isfinite(c.x).all():
-        return Estimate.undefined("a probability is 0 or 1")
-    features = [np.ones(len(c.x)), c.x]
-    found = []
-    for k in range(DEALS):
-        rng = np.random.default_rng([s.seed, k])
-        neg, neg2 = dealt(c.neg, c.neg2, 10, rng)
-        pos, pos2 = dealt(c.pos, c.pos2, 10, rng)
-        lines = [logistic(features, a, b) for a, b in zip(others(neg), others(pos), strict=True)]
-        if not all(fit.converged for fit in lines):
-            return Estimate.undefined("a line does not fit")
-        fits = np.stack([fit.coef[0] + fit.coef[1] * c.x for fit in lines])
-        own, new = (np.stack(charges(x, "logit", "log")) for x in (c.x, fits))
-        gap, weight, square = own[:, None] - new, np.stack((neg, pos)), np.stack((neg2, pos2))
-        found.append(mean_gap(gap, weight, square, s.level))
-    return e.by_cluster(_mean(found), "mcb_crossfit")
-
-
-def _mean(found: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates that differ by how rows were dealt; the first where one is undefined."""
-    if not all(x.defined and math.isfinite(x.low) for x in found):
-        return found[0]
-    value, low, high = np.mean([(x.value, x.low, x.high) for x in found], axis=0).tolist()
-    return Estimate(value, low, high, found[0].level, found[0].method)
 
 
 def _decided(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:

@@ -21,9 +21,10 @@ from scipy.special import ndtr
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
+from scorewise.inference.clusters import deal_clusters, widened
 from scorewise.inference.logistic import logistic
 from scorewise.inference.ranking import area, precision_effects
-from scorewise.inference.scales import student, z
+from scorewise.inference.scales import z
 from scorewise.inference.smroc import Influence, influence
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
@@ -275,11 +276,9 @@ _KNOWN: dict[str, Effects] = {
 
 def dealt(rows: Rows, groups: int = GROUPS, seed: int = 0, by: Any = None) -> NDArray[np.int64]:
     """The group of each row, dealt at random, both classes evenly; clusters stay whole."""
-    rng = np.random.default_rng(seed)
     if by is not None:
-        _, cluster = np.unique(by, return_inverse=True)
-        order = rng.permutation(int(cluster.max()) + 1)
-        return (order % groups)[cluster]
+        return deal_clusters(np.unique(by, return_inverse=True)[1], groups, seed)
+    rng = np.random.default_rng(seed)
     found = np.empty(len(rows), np.int64)
     first = 0
     for side in (rows.y, ~rows.y):
@@ -309,6 +308,9 @@ def chosen(rows: Rows, which: Any) -> Rows:
         scores={name: s[which] for name, s in rows.scores.items()},
         weight=None if rows.weight is None else rows.weight[which],
         count=None if rows.count is None else rows.count[which],
+        cluster=None
+        if rows.cluster is None
+        else np.unique(rows.cluster[which], return_inverse=True)[1],
     )
 
 
@@ -330,6 +332,15 @@ def together(
         first, second = (x[both] - x[both].mean() if both.any() else x[both] for x in found)
     else:
         first, second = (summed(rows.mass(2) ** 0.5 * x, by) for x in moved if x is not None)
+    return correlation(first, second)
+
+
+def correlation(first: Floats, second: Floats) -> float:
+    """The correlation of effects, whose mean is 0; 0 where one of them is not seen to vary.
+
+    >>> round(correlation(np.array([1.0, -1, 0]), np.array([1.0, 0, -1])), 9)
+    0.5
+    """
     spread = math.sqrt(float((first * first).sum())) * math.sqrt(float((second * second).sum()))
     return float(np.clip((first * second).sum() / spread, -1.0, 1.0)) if spread > 0 else 0.0
 
@@ -371,7 +382,7 @@ def paired(first: Estimate, second: Estimate, correlation: float, level: float) 
     return Estimate(value, low, high, level, "MOVER, paired", baseline=0.0, p=p)
 
 
-def mover(first: Floats, second: Floats, correlation: float, level: float) -> tuple[Any, ...]:
+def mover(first: Floats, second: Floats, correlation: Any, level: float) -> tuple[Any, ...]:
     """The difference of values, each with its limits, its own limits and p-value; of many at once."""
     (a, a_low, a_high), (b, b_low, b_high) = first, second
     value = a - b
@@ -395,6 +406,8 @@ def clustered(
     if not e.defined or not e.high > e.low:
         return e
     many, level = int(by.max()) + 1, settings["level"]
+    if many < 2:
+        return widened(e, 0.0, 0.0, many, m.bounds)
     x = effects(m, rows, t, settings)
     if x is None:
         group = dealt(rows, min(GROUPS, many), settings["seed"], by)
@@ -407,14 +420,8 @@ def clustered(
         total = np.bincount(by, moved, many)
         variance = float((total * total).sum()) * many / (many - 1)
         own = float((rows.mass(2) * x * x).sum())
-    grown = math.sqrt(max(variance / own, 1.0)) if own > 0 and variance < math.inf else 1.0
-    grown *= student(level, many - 1) / z(level)
-    low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
-    near = abs(e.value - m.target) * z(level) / max((high - low) / 2, 1e-300)
+    wide = widened(e, variance, own, many, m.bounds)
+    near = abs(e.value - m.target) * z(level) / max((wide.high - wide.low) / 2, 1e-300)
     return replace(
-        e,
-        low=max(low, m.bounds[0]),
-        high=min(high, m.bounds[1]),
-        method=f"{e.method}; by cluster",
-        p=float(2 * ndtr(-near)) if e.p is not None and m.better == "near" else None,
+        wide, p=float(2 * ndtr(-near)) if e.p is not None and m.better == "near" else None
     )

@@ -211,17 +211,27 @@ def mcb_crossfit(
         return Estimate(math.inf, level=level, why=why)
     rng, c = np.random.default_rng(seed), chances(t)
     few = c.joined(runs(c.weight, CROSSFIT_CELLS))
-    p, share = np.clip(few.p, 0.0, 1.0), few.pos / few.weight
+    share = few.pos / few.weight
     neg, neg2 = dealt(few.weight - few.pos, few.squares * (1 - share), folds, rng)
     pos, pos2 = dealt(few.pos, few.squares * share, folds, rng)
-    # straight between the cells, at a scale on which the slope between the smallest numbers is one
-    fit = hull.fits_to_others(neg, pos, p * 2.0**600)
     weight, squares = np.stack((neg, pos)), np.stack((neg2, pos2))
+    gap = crossfit_gaps(few, weight, squares, loss, clip)
+    e = replace(mean_gap(gap, weight, squares, level), baseline=None)
+    return e if e.high > e.low else replace(e, low=math.nan, high=math.nan)
+
+
+def crossfit_gaps(
+    few: Chances, weight: Floats, squares: Floats, loss: Score, clip: float | None
+) -> Floats:
+    """What the isotonic fit to the other folds saves, by class, fold and cell, as weights have them."""
+    p = np.clip(few.p, 0.0, 1.0)
+    # straight between the cells, at a scale on which the slope between the smallest numbers is one
+    fit = hull.fits_to_others(weight[0], weight[1], p * 2.0**600)
     if loss == "log":  # which neither rounding nor joined cells may make certain
         least = max(clip or 0.0, np.nextafter(0.0, 1.0))
         ends = least, min(1 - least, np.nextafter(1.0, 0.0))
         n, p = effective(float(weight.sum()), float(squares.sum())), np.clip(p, *ends)
         fit = np.clip((n * fit + p) / (n + 1), *ends)
     paid, fitted = (np.stack(charges(x, "probability", loss)) for x in (p, fit))
-    e = replace(mean_gap(paid[:, None] - fitted, weight, squares, level), baseline=None)
-    return e if e.high > e.low else replace(e, low=math.nan, high=math.nan)
+    gap: Floats = paid[:, None] - fitted
+    return gap

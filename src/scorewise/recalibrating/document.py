@@ -18,7 +18,7 @@ from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal, sealed
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.verdict import verdict_of
-from scorewise.show.data import DataRecord
+from scorewise.show.data import CLUSTERS, ClusterRecord, DataRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -82,6 +82,7 @@ class CalibrateDocument(Document):
     command: Annotated[Literal["calibrate"], says(COMMAND)] = "calibrate"
     settings: SettingsRecord
     data: DataRecord
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)] = None
     chosen: Annotated[Word, says(CHOSEN)]
     meaning: Annotated[Word, says(MEANING)]
     outside: Annotated[Word, says("What becomes of scores beyond those seen.")]
@@ -102,7 +103,7 @@ class CalibrateDocument(Document):
             if not isinstance(x, list)
         ]
         facts = [
-            *self.data.facts(),
+            *_facts(self),
             ("Scores", f"{m.kind}, from {low} to {high}"),
             ("Chosen", self.chosen),
             ("Map", "; ".join([self.meaning, *([", ".join(numbers)] if numbers else [])])),
@@ -179,6 +180,7 @@ class CalibrateClassesDocument(Document):
     command: Annotated[Literal["calibrate-classes"], says(COMMAND)] = "calibrate-classes"
     settings: SettingsRecord
     data: ClassDataRecord
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)] = None
     chosen: Annotated[Word, says(CHOSEN)]
     meaning: Annotated[Word, says(MEANING)]
     reason: Annotated[Word, says(REASON)]
@@ -196,7 +198,7 @@ class CalibrateClassesDocument(Document):
         if self.chosen in ("structured", "dirichlet"):
             meaning += f"; strength {m.strength:g}"
         facts = [
-            *self.data.facts(),
+            *_facts(self),
             ("Scores", m.kind),
             ("Chosen", self.chosen),
             ("Map", meaning),
@@ -212,6 +214,7 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     m, choice = r.map_, r.choice_
     known: dict[str, Any] = {
         "settings": r.settings,
+        "clusters": ClusterRecord.of(r.clusters_),
         "chosen": m.method,
         "reason": choice.reason,
         "table": list(choice.table),
@@ -219,14 +222,16 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     }
     if isinstance(m, ClassMap):
         meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
-        made = CalibrateClassesDocument(data=r.data_, meaning=meaning, hints=list(remarks), **known)
+        made = CalibrateClassesDocument(
+            data=r.data_, meaning=meaning, hints=[*remarks, *r.hints], **known
+        )
         return _judged(with_cautions(made))
     method, t = METHODS[m.method], r.tally_
     doc = CalibrateDocument(
         data=DataRecord.of(t),
         meaning=method.meaning,
         outside=method.outside,
-        hints=list(_hints(m, t)),
+        hints=[*_hints(m, t), *r.hints],
         **known,
     )
     return _judged(with_cautions(doc))
@@ -295,6 +300,12 @@ def _class_hints(m: ClassMap, compared: int) -> Iterator[str]:
         yield "Higher probabilities do not go with the class: the best map that does not fall is flat."
 
 
+def _facts(doc: Calibrated) -> list[tuple[str, Sentence]]:
+    """What is said of the rows, and of the clusters that they come in."""
+    clusters = [] if doc.clusters is None else [("Clusters", str(doc.clusters))]
+    return [*doc.data.facts(), *clusters]
+
+
 def _page(
     doc: Calibrated,
     facts: Sequence[tuple[str, Sentence]],
@@ -327,7 +338,8 @@ def _page(
         )
         for row in table
     ]
-    legend = f"On rows not seen in fitting ({doc.settings.folds} folds)."
+    whole = "" if doc.clusters is None else " of whole clusters"
+    legend = f"On rows not seen in fitting ({doc.settings.folds} folds{whole})."
     if not all(row.gain.why for row in table):
         legend += f" Saved: log loss of the {what} as they are, less that of the method; paired."
     tried = Section("Tried", table=Table(columns, rows), lines=[legend])

@@ -23,6 +23,7 @@ def calibrate(
     positive: Any = None,
     weight: str | None = None,
     count: str | None = None,
+    cluster: str | None = None,
     method: str = "auto",
     folds: int = 5,
     level: float = 0.95,
@@ -36,7 +37,7 @@ def calibrate(
     made = Recalibrator(method, kind=kind, folds=folds, seed=seed, clip=clip, level=level)
     return made.fit(
         source, label=label, score=score, classes=classes, positive=positive, sample_weight=weight,
-        count=count, missing=missing, encoding=encoding,
+        count=count, cluster=cluster, missing=missing, encoding=encoding,
     )  # fmt: skip
 
 

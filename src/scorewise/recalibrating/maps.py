@@ -123,7 +123,8 @@ class Map(_Sealed):
 class Table:
     """Rows: log probabilities `x`, probabilities `p`, the place of the true class `y`, the weight `w`.
 
-    `row` is what one row weighs: 1 for counts, sum of squares / sum for weights.
+    `row` is what one row weighs: 1 for counts, sum of squares / sum for weights; `cluster` is the number of
+    the cluster of each row, if rows come in clusters.
     """
 
     x: Floats
@@ -131,6 +132,7 @@ class Table:
     y: Ints
     w: Floats
     row: float = 1.0
+    cluster: Ints | None = None
 
     @classmethod
     def of(cls, rows: ClassRows, clip: float) -> Table:
@@ -154,7 +156,9 @@ class Table:
         p = softmax(scores) if rows.kind == "logit" else scores
         total = float(w.sum())
         row = float((w * w).sum()) / total if total else 1.0
-        return cls(log_probabilities(scores, rows.kind, clip), p, rows.y[kept], w, row)
+        x, cluster = log_probabilities(scores, rows.kind, clip), rows.cluster
+        cluster = None if cluster is None else np.unique(cluster[kept], return_inverse=True)[1]
+        return cls(x, p, rows.y[kept], w, row, cluster)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -171,7 +175,9 @@ class Table:
 
     def at(self, which: Any) -> Table:
         """Some of the rows."""
-        return replace(self, x=self.x[which], p=self.p[which], y=self.y[which], w=self.w[which])
+        cluster = None if self.cluster is None else self.cluster[which]
+        x, p, y, w = (column[which] for column in (self.x, self.p, self.y, self.w))
+        return replace(self, x=x, p=p, y=y, w=w, cluster=cluster)
 
 
 def log_probabilities(scores: Floats, kind: ClassKind, clip: float) -> Floats:

@@ -11,11 +11,20 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, binary_rows
-from scorewise.columns.classes import ClassRows, class_rows, is_source, is_wide, take_classes
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.classes import (
+    ClassRows,
+    class_rows,
+    is_source,
+    is_wide,
+    only_column,
+    positive_column,
+    take_classes,
+)
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput, Option
+from scorewise.inference.clusters import enough_clusters
 from scorewise.recalibrating.applying import Applied, apply_files
 from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
@@ -91,6 +100,7 @@ class Recalibrator(Shown):
         label: str | None = None,
         score: str | None = None,
         count: Any = None,
+        cluster: Any = None,
         positive: Any = None,
         classes: Spec | Sequence[Any] | None = None,
         missing: Missing = "refuse",
@@ -101,19 +111,31 @@ class Recalibrator(Shown):
         `classes` names the columns of an n x K table. Without `y`, the first argument is a file, a pattern
         of files, a frame or a mapping from name to column, of which `label`, `score`, `sample_weight` and
         `count` name columns, and `classes` says which columns have the scores of which class ("p_*").
+        `cluster` names a column, or is one, that says which rows belong together, such as those of a
+        patient: methods are then compared on whole clusters that they were not fitted to.
         """
         self._check()
         if y is None and is_source(p):
             columns = {"label": label, "weight": sample_weight, "count": count, "kind": self.kind}
-            columns |= {"missing": missing, "encoding": encoding}
+            columns |= {"missing": missing, "encoding": encoding, "cluster": cluster}
             return self._fit_source(p, score, classes, positive, columns)
         if any(name is not None for name in (label, score, encoding)):
             raise BadInput("label, score and encoding belong to files and frames; leave them out")
         if isinstance(p, Tally):
             if any(given is not None for given in (y, sample_weight, count, positive)):
                 raise BadInput("a tally has its labels and weights already; leave out the others")
+            if cluster is not None:
+                raise BadInput(
+                    "a tally knows no single rows, which ", Option("cluster"), " needs; pass scores and "
+                    "labels",
+                )  # fmt: skip
             return self._fit(p)
+        if isinstance(cluster, str):
+            raise BadInput(
+                Option("cluster", cluster), " names a column of files and frames; pass the column"
+            )
         given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
+        given["cluster"] = cluster
         return self._fit_columns(p, y, classes, positive, {**given, "missing": missing})
 
     def _fit_columns(
@@ -137,7 +159,9 @@ class Recalibrator(Shown):
             )
         if classes is not None:
             raise BadInput("classes needs a score for each class: pass an n x K table")
-        return self._fit(Tally.of(y, p, positive=positive, **given))
+        column = positive_column(y, p, positive, self.kind)
+        rows = take(only_column(y), {"score": column}, positive=positive, **given)
+        return self._fit(Tally.of_rows(rows, "score").unlabelled(), rows)
 
     def _fit_source(
         self, source: Any, score: str | None, classes: Any, positive: Any, columns: dict[str, Any]
@@ -147,7 +171,9 @@ class Recalibrator(Shown):
             rows = binary_rows(source, score=score, positive=positive, **columns)
             warn(rows.notes)
             self.notes = rows.notes
-            return self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources))
+            made = self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources), rows)
+            made.hints = rows.hints
+            return made
         for name, given in (("score", score), ("positive", positive)):
             if given is not None:
                 raise BadInput(
@@ -157,9 +183,11 @@ class Recalibrator(Shown):
         several = class_rows(source, classes, **columns)
         warn(several.notes)
         self.notes = several.notes
-        return self.fit_rows(several, several.columns)
+        made = self.fit_rows(several, several.columns)
+        made.hints = several.hints
+        return made
 
-    def _fit(self, t: Tally) -> Self:
+    def _fit(self, t: Tally, rows: Rows | None = None) -> Self:
         if why := t.why_not_ranked:
             raise BadInput(f"no map can be learned: {why}")
         share = min(t.negatives, t.positives) / (t.negatives + t.positives)
@@ -181,7 +209,7 @@ class Recalibrator(Shown):
                 f" if these are logits, or choose one of {', '.join(fit)}",
             )  # fmt: skip
         self.tally_, self.classes_ = t, (t.origin.negative, t.origin.positive)
-        self._start(t)
+        self._start(t, rows if rows is not None and rows.cluster is not None else None)
         chosen = self._chose().chosen if self.method == "auto" else self.method
         self.map_ = Map.fit(chosen, t, self.clip)
         return self
@@ -243,10 +271,16 @@ class Recalibrator(Shown):
         warn(notes)
         return done._replace(notes=tuple(notes))
 
-    def _start(self, t: Tally | Table) -> None:
+    def _start(self, t: Tally | Table, rows: Rows | None = None) -> None:
         self._loaded: Calibrated | None = None
         self._choice: Choice | None = None
-        self._rows = t
+        # the tally or table, and its rows where they come in clusters
+        self.hints: tuple[str, ...] = ()  # on the columns that it was fitted to
+        self._rows, self._clustered = t, rows
+        source = t if isinstance(t, Table) else rows
+        self.clusters_ = None if source is None else source.cluster
+        if self.clusters_ is not None:
+            enough_clusters(self.clusters_, self.folds)
 
     @property
     def choice_(self) -> Choice:
@@ -258,7 +292,7 @@ class Recalibrator(Shown):
     def _chose(self) -> Choice:
         if self._choice is None:
             kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
-            self._choice = choose(self._rows, self.method, **kept)
+            self._choice = choose(self._rows, self.method, **kept, rows=self._clustered)
         return self._choice
 
     @property

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+import numpy as np
 from msgspec import Meta
 
+from scorewise.arrays import Ints
 from scorewise.show.document import Count, Number, record_of, says
 from scorewise.show.page import Name, Sentence, count, counted, names, percent
 
@@ -62,6 +64,29 @@ class DataRecord:
             )
             facts.append(("Weights", [Name(self.weight), weights]))
         return facts
+
+
+CLUSTERS = "The clusters of rows; null where each row stands alone."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRecord:
+    """Rows that belong together, such as those of a patient."""
+
+    number: Annotated[Count, says("Clusters.")]
+    largest: Annotated[Count, says("Rows of the largest of them.")]
+
+    @classmethod
+    def of(cls, cluster: Ints | None) -> ClusterRecord | None:
+        """The record of the numbers of clusters of rows, if they come in any."""
+        if cluster is None:
+            return None
+        sizes = np.bincount(cluster)
+        return cls(number=len(sizes), largest=int(sizes.max()))
+
+    def __str__(self) -> str:
+        largest = f"the largest of {counted(self.largest, 'row')}"
+        return f"{counted(self.number, 'cluster')}, {largest}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,22 +105,34 @@ class Ratings:
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
         """Checked rows, folded into patterns."""
+        return cls._of_rows(rows, fold=True)[0]
+
+    @classmethod
+    def of_items(cls, rows: RatingRows) -> tuple[Ratings, Ints]:
+        """Checked rows, each a pattern by itself, without those that say nothing; and which are left."""
+        return cls._of_rows(rows, fold=False)
+
+    @classmethod
+    def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
         given = rows.given if rows.raters is not None else _in_order(rows.given)
         weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
         weight2: Any = weight
         if rows.weight is not None:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
         plain = rows.count is None and rows.weight is None
-        given, w, w2 = folded(given, weight, weight2, len(rows.categories), plain)
+        w, w2 = weight, weight2
+        if fold:
+            given, w, w2 = folded(given, weight, weight2, len(rows.categories), plain)
         if isinstance(given, RatingList):
             rated = np.bincount(given.item, minlength=given.shape[0]) > 0
         else:
             rated = np.any(given >= 0, axis=1)
         used = np.flatnonzero((w > 0) & rated)
-        return cls(
+        made = cls(
             rows_of(given, used), w[used], w2[used], rows.categories, rows.values, rows.scale,
             rows.raters, rows.declared, rows.weight is not None,
         )  # fmt: skip
+        return made, used
 
     @classmethod
     def of_long(

@@ -1,0 +1,117 @@
+"""Rows that come in clusters, such as visits of patients: whole clusters are what varies.
+
+A mean of rows has the sums of its clusters for units: their spread gives its standard error, with Student's
+quantile of one degree of freedom less than there are clusters (Liang and Zeger 1986).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scorewise.arrays import Floats, Ints
+from scorewise.columns import Rows
+from scorewise.errors import BadInput, Option
+from scorewise.estimate import Estimate
+from scorewise.inference.scales import student, z
+from scorewise.tallies import Tally
+
+
+def deal_clusters(cluster: Ints, folds: int, seed: int) -> Ints:
+    """The fold of each row: clusters are dealt at random, whole and evenly.
+
+    >>> deal_clusters(np.array([0, 0, 1, 1, 2, 3]), 2, seed=0)
+    array([0, 0, 0, 0, 1, 1])
+    """
+    order = np.random.default_rng(seed).permutation(int(cluster.max()) + 1)
+    return (order % folds)[cluster]
+
+
+def enough_clusters(cluster: Ints, folds: int) -> None:
+    """Refuse fewer clusters than folds."""
+    if (many := int(cluster.max()) + 1) < folds:
+        raise BadInput(
+            f"{many} clusters cannot be dealt into {folds} folds, whole as they are; pass ",
+            Option("folds", many), " or name a column of more clusters with ", Option("cluster"),
+        )  # fmt: skip
+
+
+class FoldCells(NamedTuple):
+    """Rows in folds of whole clusters: weights by class, fold and cell, and where each row is there."""
+
+    weight: Floats
+    square: Floats
+    at: Ints
+
+
+def fold_cells(rows: Rows, t: Tally, start: Ints, fold: Ints) -> FoldCells:
+    """The weights of rows in cells of a tally, runs of its scores that begin at `start`."""
+    shape = 2, int(fold.max()) + 1, len(start)
+    score = np.searchsorted(t.score, rows.scores[t.origin.score], side="right") - 1
+    # a row of no weight may lie below all
+    cell = np.maximum(np.searchsorted(start, score, side="right") - 1, 0)
+    at: Ints = np.ravel_multi_index((rows.y.astype(np.int64), fold, cell), shape)
+    sums: list[Any] = [np.bincount(at, rows.mass(k), math.prod(shape)) for k in (1, 2)]
+    return FoldCells(sums[0].reshape(shape), sums[1].reshape(shape), at)
+
+
+def cluster_mean(gap: Floats, weight: Floats, cluster: Ints) -> tuple[float, float, int]:
+    """The weighted mean of rows, its standard error by cluster, and how many clusters there are.
+
+    >>> cluster_mean(np.array([1.0, 1, 3, 3]), np.ones(4), np.array([0, 0, 1, 1]))
+    (2.0, 1.0, 2)
+    """
+    total = float(weight.sum())
+    mean = float((weight * gap).sum() / total)
+    sums = np.bincount(cluster, weight * (gap - mean))
+    many = len(sums)
+    if many < 2:
+        return mean, math.inf, many
+    return mean, math.sqrt(float((sums**2).sum()) * many / (many - 1)) / total, many
+
+
+def widened(
+    e: Estimate, variance: float, own: float, many: int, bounds: tuple[float, float]
+) -> Estimate:
+    """The estimate with limits as much further away as the standard error by cluster is larger.
+
+    `variance` is that of sums by cluster, `own` that of rows by themselves. By Student's quantile with one
+    degree of freedom less than there are clusters.
+
+    >>> widened(Estimate(0.5, 0.4, 0.6), 4e-4, 1e-4, 1000, (0.0, 1.0))
+    0.500 [0.300, 0.700]
+    """
+    if many < 2:
+        return replace(e, low=math.nan, high=math.nan, method="none: a single cluster", p=None)
+    grown = math.sqrt(max(variance / own, 1.0)) if own > 0 and variance < math.inf else 1.0
+    grown *= student(e.level, many - 1) / z(e.level)
+    low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
+    low, high = max(low, bounds[0]), min(high, bounds[1])
+    return replace(e, low=low, high=high, method=f"{e.method}; by cluster")
+
+
+def widened_mean(
+    e: Estimate, x: Floats, weight: Floats, cluster: Ints, bounds: tuple[float, float]
+) -> Estimate:
+    """The estimate of a mean of rows, of these values and weights, with its interval by cluster."""
+    if not e.defined or not e.high > e.low:
+        return e
+    mean, error, many = cluster_mean(x, weight, cluster)
+    own = float(((weight * (x - mean)) ** 2).sum()) / float(weight.sum()) ** 2
+    return widened(e, error**2, own, many, bounds)
+
+
+def cluster_gap(gap: Floats, weight: Floats, cluster: Ints, level: float) -> Estimate:
+    """The mean of paired differences of rows that come in clusters, with its t interval.
+
+    >>> cluster_gap(np.array([1.0, 2, 3, 4]), np.ones(4), np.array([0, 0, 1, 1]), 0.95)
+    2.500 [-10.206, 15.206]
+    """
+    mean, error, many = cluster_mean(gap, weight, cluster)
+    if error <= 1e-13:
+        return Estimate(mean, mean, mean, level, "none: no row differs", baseline=0.0)
+    half = student(level, many - 1) * error
+    return Estimate(mean, mean - half, mean + half, level, "t, paired; by cluster", baseline=0.0)
