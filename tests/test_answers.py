@@ -369,7 +369,7 @@ def test_frame_has_a_row_for_each_group_confidence_and_measure():
     a = judged(q, c, by=by, missing="drop")
     frame = a.to_frame()
     assert len(frame) == len(SHOWN) * (2 + sum(len(part) for part in a.groups.values()))
-    row = frame.filter(model="a", task="x", confidence="token", measure="ece")
+    row = frame.filter(model="a", task="x", confidence="token", name="ece")
     assert row["value"].item() == a.groups["a", "x"]["token"].ece.value
     assert frame["model"][0] is None
 

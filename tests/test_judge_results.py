@@ -73,12 +73,14 @@ def test_a_frame_of_results():
     people, judges = panel(5, unlabelled=0.3)
     found = sw.judge(people, judges, **FEW)
     frame = found.to_frame()
-    kappas = frame.filter(frame["measure"] == "kappa")
+    kappas = frame.filter(frame["name"] == "kappa")
     assert kappas["judge"].to_list() == ["j0", "j1"]
     assert kappas["value"].to_list() == [j.kappa.value for j in found.judges.values()]
-    shares = frame.filter(frame["measure"].str.starts_with("share_of_"))
+    shares = frame.filter(frame["name"] == "prevalence.tuned")
     assert len(shares) == 6
-    assert frame["judge"].to_list()[-1] == "humans"
+    assert shares["category"].n_unique() == 3
+    humans = found.to_frame("ceiling")
+    assert humans.filter(humans["name"] == "kappa")["value"].item() == found.ceiling.kappa.value
 
 
 def test_a_picture_has_each_judge_and_the_humans():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import nan, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -41,6 +41,7 @@ from scorewise.tallies import Confusion, Ratings
 
 if TYPE_CHECKING:
     from scorewise.agreeing.document import AgreeDocument
+    from scorewise.displays.overview import Pictures
 
 FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
@@ -167,26 +168,18 @@ class Agreement(Shown, Measured):
             return []
         return disputed(self.rows, self.ratings, weights=self.weights, top=self.settings.top)
 
-    def to_frame(self) -> Any:
-        """One row for each measure, as a polars frame."""
-        import polars as pl
+    def pictures(self) -> Pictures:
+        """The coefficients over the bands, and each two raters ("pairs")."""
+        from scorewise.displays import CoefficientsDisplay, PairsDisplay
+        from scorewise.displays.overview import Pictures
 
-        from scorewise.agreeing.document import measure_rows
-        from scorewise.show.document import to_dict
-
-        frame = pl.DataFrame(to_dict(measure_rows(self)), infer_schema_length=None).drop("chances")
-        first = ["name", "value", "low", "high", "p", "band"]
-        return frame.select(*first, pl.exclude(first))
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the coefficients over the bands; `displays.PairsDisplay` draws each two raters."""
-        from scorewise.displays import CoefficientsDisplay
-
-        names = ("interval", "level", "seed")
-        options = {name: getattr(self.settings, name) for name in names}
-        return CoefficientsDisplay.from_ratings(
-            self.ratings, ax=ax, weights=self.weights, **options
-        )
+        options = {name: getattr(self.settings, name) for name in ("interval", "level", "seed")}
+        made = CoefficientsDisplay.from_ratings, PairsDisplay.from_ratings
+        kinds: dict[str, Any] = {
+            "coefficients": partial(made[0], self.ratings, weights=self.weights, **options),
+            "pairs": partial(made[1], self.ratings, weights=self.weights),
+        }
+        return Pictures(kinds, ("coefficients",))
 
     def document(self) -> AgreeDocument:
         """What is written and shown; `scorewise schema agree` prints its schema."""

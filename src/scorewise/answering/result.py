@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -19,10 +19,12 @@ from scorewise.columns import Missing
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
 from scorewise.show.document import Count, Estimated, record_of, says
+from scorewise.show.frame import Backend, framed
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
     from scorewise.answering.document import AnswersDocument
+    from scorewise.displays.overview import Pictures
 
 FROM_COLUMN = "null where quality is a column"
 
@@ -115,11 +117,35 @@ class Answers(Part, Shown):
             )
         return confident_errors(self.rows, name, self.settings.tau, top)
 
-    def plot(self, measure: str = "ece", *, ax: Any = None) -> Any:
-        """Draw a measure over the threshold of quality; `displays.AnswersDisplay` draws groups, too."""
-        from scorewise.displays import AnswersDisplay
+    def pictures(self) -> Pictures:
+        """Reliability and risk of each confidence, a measure over tau (also by its name), and by group."""
+        from scorewise.displays import AnswersDisplay, ReliabilityDisplay, RiskCoverageDisplay
+        from scorewise.displays.overview import Pictures
 
-        return AnswersDisplay.over_tau(self, measure, ax=ax)
+        level, several = self.settings.level, len(self) > 1
+
+        def curves(kind: Any, *, ax: Any, **options: Any) -> Any:
+            for name, judged in self.items():
+                shown = kind(judged.tally, name if several else None, level=level)
+                drawn = shown.plot(ax=ax, **options)
+                ax = drawn.ax_
+            return drawn
+
+        def reliability(*, ax: Any, **options: Any) -> Any:
+            own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
+            return curves(ReliabilityDisplay, ax=ax, **own | options)
+
+        kinds: dict[str, Any] = {
+            "reliability": reliability,
+            "risk_coverage": partial(curves, RiskCoverageDisplay),
+            "over_tau": partial(AnswersDisplay.over_tau, self),
+        }
+        first: tuple[str, ...] = ("reliability", "risk_coverage", "over_tau")
+        if self.groups:
+            kinds["groups"] = partial(AnswersDisplay.by_group, self)
+            first = (*first, "groups")
+        kinds |= {m: partial(AnswersDisplay.over_tau, self, m) for m in SHOWN}
+        return Pictures(kinds, first)
 
     def document(self) -> AnswersDocument:
         """What is written and shown; `scorewise schema answers` prints its schema."""
@@ -131,10 +157,13 @@ class Answers(Part, Shown):
 
         return answers_document(self)
 
-    def to_frame(self) -> Any:
-        """One row for each group, confidence and measure, as a polars frame; all answers come first."""
-        import polars as pl
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each group, confidence and measure; all answers come first.
 
+        `part` names a list of the document in place of that, `backend` is "polars" or "pandas".
+        """
+        if part is not None:
+            return super().to_frame(part, backend=backend)
         columns = list(self.rows.groups)
         parts = [((None,) * len(columns), self), *self.groups.items()]
         lines = [
@@ -142,14 +171,14 @@ class Answers(Part, Shown):
                 **dict(zip(columns, key, strict=True)),
                 "confidence": name,
                 "answers": judged.answers,
-                "measure": measure,
+                "name": measure,
                 **vars(record_of(Estimated, judged[measure])),
             }
             for key, part in parts
             for name, judged in part.items()
             for measure in SHOWN
         ]
-        return pl.DataFrame(lines, infer_schema_length=None)
+        return framed(lines, backend)
 
     __repr__ = Shown.__repr__
 

@@ -32,6 +32,9 @@ class Output(NamedTuple):
     endings: tuple[str, ...] = ()
 
 
+PICTURE = Output("scorewise.cli.output:picture", (".png", ".svg", ".pdf"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """A verb on the command line.
@@ -56,7 +59,7 @@ class Command:
         given = signature(self.verb).parameters
         arguments = self.arguments or (next(iter(given)),)
         forms = ["json", *(form for form in RENDERERS if form != "text")] if self.written else []
-        paths = [name for name in (*self.outputs, *forms) if name not in given]
+        paths = [name for name in (*self.files, *forms) if name not in given]
         parameters = [p for p in given.values() if p.name not in self.without]
         parameters += [_parameter("all", bool, False)] if self.brief else []
         parameters += [_parameter(name, str | None, None) for name in paths]
@@ -90,6 +93,11 @@ class Command:
         """Whether there is a document to write, or the verb does all the writing."""
         return all(made.make for made in self.outputs.values())
 
+    @property
+    def files(self) -> Mapping[str, Output]:
+        """The files that it can write beside its document: a picture, and those of its own."""
+        return {"plot": PICTURE, **self.outputs} if self.written else self.outputs
+
     def run(
         self, values: dict[str, Any], arguments: Sequence[str], forms: Mapping[str, str | None]
     ) -> None:
@@ -98,11 +106,12 @@ class Command:
         inputs = {name for name in values if OPTIONS.get(name, FILES).metavar == FILES.metavar}
         given = [f for name, f in values.items() if name in arguments or name in inputs]
         files = [name for f in given for name in (f if isinstance(f, list) else [f]) if name]
-        paths = {name: values.get(name) for name in self.outputs}
-        endings = {name: known.endings for name, known in self.outputs.items()}
+        paths = {name: values.get(name) for name in self.files}
+        endings = {name: known.endings for name, known in self.files.items()}
         output.check_outputs(files, {**paths, **forms}, endings)
+        output.check_drawing(paths.get("plot"))
         every = values.pop("all", True)
-        mine = {*arguments, *(name for name, made in self.outputs.items() if made.make)}
+        mine = {*arguments, *(name for name, made in self.files.items() if made.make)}
         options = {name: value for name, value in values.items() if name not in mine}
         with output.working(files):
             result = imported(self.verb)(*(values[name] for name in arguments), **options)
@@ -114,7 +123,7 @@ class Command:
             doc = result.document() if every else result.brief()
             json = {"json": result.document()} if forms["json"] and not every else {}
             made = {
-                path: imported(self.outputs[name].make)(result, Path(path).suffix.lower())
+                path: imported(self.files[name].make)(result, Path(path).suffix.lower())
                 for name, path in paths.items()
                 if path is not None
             }
@@ -210,6 +219,11 @@ COMMANDS = {
         Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
         """,
         without=("p",),
+        texts={
+            "interval": "Interval for AUROC (delong, logit), for shares (wilson, exact), or for most "
+            "measures (bootstrap); else what suits each.",
+            "replicates": "Resamples of the rows, for --interval bootstrap.",
+        },
         brief=True,
     ),
     "smroc": Command(
@@ -223,7 +237,6 @@ COMMANDS = {
         """,
         without=("s",),
         outputs={
-            "plot": Output("scorewise.weighted_roc:picture", (".png", ".svg", ".pdf")),
             "segments": Output("scorewise.weighted_roc:segments_file", (".csv", ".parquet")),
         },
     ),

@@ -157,11 +157,12 @@ OPTIONS = {
         "Name of the new column; else COLUMN_calibrated, calibrated_COLUMN for several classes.",
     ),
     "encoding": Option("NAME", "Encoding of csv and jsonl, such as latin-1; else UTF-8."),
-    "plot": Option(PATH, "Draw the curves (.png, .svg or .pdf)."),
+    "plot": Option(PATH, "Draw what people expect of it (.png, .svg or .pdf)."),
     "segments": Option(PATH, "Write climb and run of each row (.csv or .parquet)."),
     "out": Option(PATH, "Write the map (.json).", short="-o"),
     "json": Option(PATH, "Write the result as JSON; - prints it."),
     "md": Option(PATH, "Write it as Markdown; - prints it."),
+    "latex": Option(PATH, "Write it as LaTeX, for a paper; - prints it."),
 }
 
 

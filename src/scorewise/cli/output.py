@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,22 @@ def check_outputs(
         path = outputs[name]
         if known and path is not None and Path(path).suffix.lower() not in known:
             raise BadInput(f"{flag(name)} {path} has to end in {', '.join(known)}")
+
+
+def check_drawing(path: str | None) -> None:
+    """Refuse to draw without matplotlib, before the work is done."""
+    if path is not None and find_spec("matplotlib") is None:
+        raise BadInput("--plot needs matplotlib: pip install 'scorewise[plot]'")
+
+
+def picture(result: Any, ending: str) -> bytes:
+    """The picture of a result as a file of that kind."""
+    figure, buffer = result.plot().figure_, io.BytesIO()
+    with warnings.catch_warnings():
+        # a name in a script that the font lacks is drawn as boxes
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure.savefig(buffer, format=ending[1:], bbox_inches="tight", dpi=150)
+    return buffer.getvalue()
 
 
 def _meant(file: str) -> list[str]:

@@ -262,7 +262,6 @@ def band(
     At each x the spread is that of the replicates. The simultaneous band is as many spreads wide as
     the largest deviation of a replicate, over all x, keeps within at the level (sup-t).
     """
-    z(level)  # refuses a level that means nothing
     x = np.linspace(0.0, 1.0, POINTS)
     y = np.interp(x, curve.x, curve.y)
     few = few_cells(t)
@@ -271,20 +270,65 @@ def band(
     def walks(neg: Floats, pos: Floats) -> Floats:
         return np.array([_heights(x, *steps(s, n, p)) for n, p in zip(neg, pos, strict=True)])
 
-    drawn = bootstrap_cells(_with_unseen(few), walks, replicates=replicates, seed=seed)
-    centre = walks(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
-    rows = effective(few.negatives + few.positives, sum(few.squares))
-    off = drawn - centre
-    if simultaneous:
-        down, up = whole_curve(off, level, 0.25 / rows)
-    else:
-        down, up = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    down, up = _spread(few, walks, level, simultaneous, replicates, seed)
     low, high = y + down, y + up
     # the curve rises, and so may its band
     low = np.clip(np.maximum.accumulate(np.minimum(low, y)), 0.0, 1.0)
     high = np.clip(np.minimum.accumulate(np.maximum(high, y)[::-1])[::-1], 0.0, 1.0)
     low[-1] = 1.0  # where every curve ends
     return Band(x, y, low, high, level, simultaneous)
+
+
+def precision_band(
+    t: Tally,
+    *,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Band:
+    """A band around the precision-recall curve: at each recall, as far as replicates of it spread.
+
+    >>> b = precision_band(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    >>> bool((b.low <= b.y).all() and (b.y <= b.high).all())
+    True
+    """
+    x = np.linspace(0.0, 1.0, POINTS)
+    few = few_cells(t)
+
+    def precisions(neg: Floats, pos: Floats) -> Floats:
+        return np.array([_precisions(x, n, p) for n, p in zip(neg, pos, strict=True)])
+
+    y = _precisions(x, *(w.astype(np.float64) for w in (t.pooled.neg, t.pooled.pos)))
+    down, up = _spread(few, precisions, level, simultaneous, replicates, seed)
+    low, high = (np.clip(y + way, 0.0, 1.0) for way in (np.minimum(down, 0), np.maximum(up, 0)))
+    return Band(x, y, low, high, level, simultaneous)
+
+
+def _precisions(x: Floats, neg: Floats, pos: Floats) -> Floats:
+    """The precision of the highest threshold that reaches each recall."""
+    tp, fp = pos[::-1].cumsum(), neg[::-1].cumsum()
+    at = np.minimum(np.searchsorted(tp, x * tp[-1] * (1 - 1e-12)), len(tp) - 1)
+    # nothing is called positive before the first rows
+    return np.asarray(np.where(tp[at] > 0, tp[at] / np.maximum(tp[at] + fp[at], 1e-300), 1.0))
+
+
+def _spread(
+    few: Tally,
+    heights: Callable[[Floats, Floats], Floats],
+    level: float,
+    simultaneous: bool,
+    replicates: int,
+    seed: int,
+) -> Any:
+    """How far below and above a curve its band reaches, by bootstrapped cells."""
+    z(level)  # refuses a level that means nothing
+    drawn = bootstrap_cells(_with_unseen(few), heights, replicates=replicates, seed=seed)
+    off = drawn - heights(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
+    if simultaneous:
+        rows = effective(few.negatives + few.positives, sum(few.squares))
+        return whole_curve(off, level, 0.25 / rows)
+    return np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
 
 
 def roc_steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from scorewise.displays.answers import AnswersDisplay, ConfusionDisplay, RiskCoverageDisplay
+from scorewise.displays.answers import AnswersDisplay, RiskCoverageDisplay
+from scorewise.displays.classes import (
+    ClassPrecisionRecallDisplay,
+    ClassReliabilityDisplay,
+    ClassRocDisplay,
+)
+from scorewise.displays.decisions import ConfusionDisplay, PrecisionRecallDisplay
+from scorewise.displays.forest import ForestDisplay
 from scorewise.displays.models import ConfidenceDisplay, PosteriorDisplay
-from scorewise.displays.raters import AgreementDisplay, CoefficientsDisplay, PairsDisplay
+from scorewise.displays.overview import Overview
+from scorewise.displays.raters import (
+    AgreementDisplay,
+    CoefficientsDisplay,
+    OpinionsDisplay,
+    PairsDisplay,
+)
 from scorewise.displays.reliability import RecalibrationDisplay, ReliabilityDisplay
 from scorewise.displays.roc import (
     HullDisplay,
@@ -13,24 +26,32 @@ from scorewise.displays.roc import (
     SensitivityDisplay,
     SmRocDisplay,
 )
-from scorewise.displays.samples import DensityDisplay, DriftDisplay
+from scorewise.displays.samples import DensityDisplay, DriftDisplay, SuspectsDisplay
 
 __all__ = [
     "AgreementDisplay",
     "AnswersDisplay",
+    "ClassPrecisionRecallDisplay",
+    "ClassReliabilityDisplay",
+    "ClassRocDisplay",
     "CoefficientsDisplay",
     "ConfidenceDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
     "DriftDisplay",
+    "ForestDisplay",
     "HullDisplay",
     "MidpointDisplay",
+    "OpinionsDisplay",
+    "Overview",
     "PairsDisplay",
     "PosteriorDisplay",
+    "PrecisionRecallDisplay",
     "RecalibrationDisplay",
     "ReliabilityDisplay",
     "RiskCoverageDisplay",
     "RocDisplay",
     "SensitivityDisplay",
     "SmRocDisplay",
+    "SuspectsDisplay",
 ]

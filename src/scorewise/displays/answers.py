@@ -1,4 +1,4 @@
-"""Predicted classes and answers: confusion, the risk of those kept, and errors by threshold or group."""
+"""Answers and predicted classes: the risk of those kept, and errors by threshold or group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, COLOURS, GREY
 from scorewise.errors import BadInput, Option
 from scorewise.measures import aurc
-from scorewise.tallies import ClassTally, Confusion, Tally
+from scorewise.tallies import ClassTally, Tally
 
 if TYPE_CHECKING:
     from scorewise.answering import Answers
@@ -19,38 +19,6 @@ if TYPE_CHECKING:
 
 LINE = 0.26  # inches for a group and confidence
 MARKERS = "osD^v<>"
-
-
-class ConfusionDisplay(canvas.PredictionDisplay):
-    """Truth down the side, decisions across, each row shaded by its shares.
-
-    After `plot`: `image_` and `texts_`, the numbers, which are absent where classes are many.
-    """
-
-    tally_type = ClassTally
-
-    def __init__(self, c: Confusion) -> None:
-        if not c.weight.any():
-            raise BadInput("no confusion to draw: no rows")
-        self.confusion = c
-
-    @classmethod
-    def from_tally(cls, t: ClassTally, *, ax: Any = None, **options: Any) -> Self:
-        """Draw the decisions of a tally of several classes; the options are those of `plot`."""
-        return cls(t.confusion).plot(ax=ax, **options)
-
-    def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
-        """Draw the table."""
-        names = [canvas.literal(name) for name in self.confusion.classes]
-        side = min(2.5 + 0.42 * len(names), 12.0)
-        (ax,) = self._axes(ax, (side, side))
-        weight = self.confusion.weight.astype(np.float64)
-        rows = weight.sum(1, keepdims=True)
-        share = np.divide(weight, rows, out=np.zeros_like(weight), where=rows > 0)
-        texts = [[f"{w:.4g}" if w else "" for w in row] for row in weight.tolist()]
-        self.image_, self.texts_ = canvas.table(ax, share, texts, names, names, cmap=cmap, dark=0.5)
-        ax.set(xlabel="predicted", ylabel="true")
-        return self
 
 
 class RiskCoverageDisplay(canvas.PredictionDisplay):

@@ -55,7 +55,7 @@ class Display:
         """The axes to draw on: one or several of the `wanted` that are passed, or new ones."""
         if ax is None:
             shape, look = (rows, wanted // rows), {"squeeze": False, "layout": "constrained"}
-            ax = _pyplot().subplots(*shape, figsize=size, **look)[1]
+            ax = pyplot().subplots(*shape, figsize=size, **look)[1]
         axes = list(ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Sequence) else (ax,))
         if not 1 <= len(axes) <= wanted:
             raise BadInput(f"{len(axes)} axes were given for {wanted} panels; pass 1 to {wanted}")
@@ -103,12 +103,13 @@ def taken(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, An
     return {name: options.pop(name) for name in signature(function).parameters if name in options}
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """The module that makes figures, which the extra `plot` brings."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as found
     except ImportError as e:
         raise BadInput("drawing needs matplotlib: pip install 'scorewise[plot]'") from e
-    return pyplot
+    return found
 
 
 # Curves, bands and tables
@@ -185,11 +186,13 @@ def table(
     """
     image = ax.imshow(np.ma.masked_invalid(shares), vmin=0, vmax=1, cmap=cmap)
     at = range(len(rows))
-    ax.set_xticks(at, columns, rotation=90 if max(map(len, columns)) > 3 else 0)
+    narrow = max(map(len, columns)) * len(columns) > 30 or len(columns) > 10
+    upright = narrow and max(map(len, columns)) > 3
+    ax.set_xticks(at, columns, rotation=90 if upright else 0)
     ax.set_yticks(at, rows)
     if len(rows) > _NUMBERED:
         return image, []
-    look = {"ha": "center", "va": "center", "fontsize": "small"}
+    look = {"ha": "center", "va": "center", "fontsize": "medium" if len(rows) <= 4 else "small"}
     return image, [
         ax.text(
             j, i, texts[i][j], **look, color="white" if x > dark else GREY if x != x else ink(ax)
@@ -205,8 +208,8 @@ def table(
 def frame(ax: Any, x: str, y: str, where: str | None = None, columns: int = 1, **own: Any) -> None:
     """Name the axes, over a light grid, with a small legend in a corner or "above" the axes.
 
-    The legend holds everything on the axes that has a name; chance comes last. Further properties, such
-    as limits, go to `ax.set`.
+    "above foot" is the lower right corner, over a histogram. The legend holds everything on the axes that
+    has a name; chance comes last. Further properties, such as limits, go to `ax.set`.
     """
     ax.set(xlabel=literal(x), ylabel=literal(y), **own)
     ax.grid(True, alpha=0.3, lw=0.6)
@@ -214,8 +217,10 @@ def frame(ax: Any, x: str, y: str, where: str | None = None, columns: int = 1, *
     if where is None:
         return
     entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
-    entries.sort(key=lambda entry: entry[1] == "chance")
+    entries.sort(key=lambda entry: getattr(entry[0], "get_gid", str)() == CHANCE)
     place: dict[str, Any] = {"loc": where, "framealpha": 0.85}
+    if where == "above foot":
+        place |= {"loc": "lower right", "bbox_to_anchor": (1, 0.16)}
     if where == "above":
         place |= {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
     labels = [literal(fill(label, _LEGEND_WIDTH)) for _, label in entries]

@@ -118,6 +118,41 @@ class AgreementDisplay(canvas.Display):
         canvas.frame(ax, f"score of {first}", f"score of {second}", "above", 2)
 
 
+class OpinionsDisplay(canvas.Display):
+    """The smROC curve of each rater, and on how many rows they agree, seem to, or do not.
+
+    `agreement` is what `sw.raters` and `sw.inspect` of several models find. After `plot`: `lines_` by
+    rater, and `bars_`.
+    """
+
+    def __init__(self, agreement: Any) -> None:
+        self.agreement = agreement
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw curves and numbers, on two panels or on as many as are given."""
+        return self._panels(ax, (10.8, 5.0), self._curves, self._numbers)
+
+    def _curves(self, ax: Any) -> None:
+        self.lines_ = {}
+        for r in self.agreement.raters:
+            x, y = ([], []) if r.curve is None else (r.curve.x, r.curve.y)
+            self.lines_[r.name] = canvas.curve(ax, x, y, f"{r.name}: smAUC {r.area}")
+        canvas.unit_square(ax, canvas.SMROC_AXES, "lower right", chance=False)
+
+    def _numbers(self, ax: Any) -> None:
+        numbers = self.agreement.numbers
+        kinds = zip(("both", "hidden", "apparent", "real"), OPINIONS, strict=True)
+        found = [(label, numbers[kind], colour) for kind, (_, _, label, colour, _, _) in kinds]
+        labels, counts, colours = zip(*found, strict=True)
+        self.bars_ = ax.barh(range(len(counts)), counts, color=colours, height=0.6)
+        ax.bar_label(self.bars_, [f"{n:,}" for n in counts], padding=3)
+        ax.set_yticks(range(len(labels)), [label.replace(", ", ",\n") for label in labels])
+        ax.invert_yaxis()
+        ax.margins(x=0.12)
+        within = f"rows; scores within {self.agreement.tolerance:g} of each other are near"
+        canvas.frame(ax, within, "")
+
+
 def _read_raters(
     raters: Mapping[str, tuple[Any, Any]], y: Any, positive: Any, kind: Kind | None
 ) -> dict[str, Rater]:

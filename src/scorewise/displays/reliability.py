@@ -10,7 +10,7 @@ import numpy as np
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
 from scorewise.displays import canvas
-from scorewise.displays.canvas import BLUE, CHANCE, GREY, UNIT, VERMILION
+from scorewise.displays.canvas import BLUE, CHANCE, UNIT, VERMILION
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
@@ -25,7 +25,8 @@ PARTS = "parts"
 class ReliabilityDisplay(canvas.PredictionDisplay):
     """The reliability curve of a tally with its band, the parts of its Brier score, and a histogram.
 
-    After `plot`: `line_`, `band_` (None if not asked for), `text_` and, on a second panel, `histogram_`.
+    After `plot`: `line_`, `band_` (None if not asked for), `text_` and `histogram_`, on a second panel or
+    at the foot of the first. Several models on one plot: pass `ax=first.axes_`.
     """
 
     def __init__(
@@ -45,44 +46,73 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         self.parts: Parts = decompose(t)
 
     def plot(
-        self, ax: Any = None, *, axis: Axis = "linear", band: bool = True, **line: Any
+        self,
+        ax: Any = None,
+        *,
+        axis: Axis = "linear",
+        band: bool = True,
+        parts: bool = True,
+        histogram: bool = False,
+        **line: Any,
     ) -> Self:
         """Draw the curve, and below it how many rows got each probability.
 
-        axis="logit" spreads out what lies near 0 and 1; band=False leaves the band out. `line` goes to
-        matplotlib's `plot`, such as `color="k"`.
+        axis="logit" spreads out what lies near 0 and 1; band=False leaves the band out, and parts=False
+        those of the Brier score. On a single panel, histogram=True draws the numbers of rows at its foot.
+        `line` goes to matplotlib's `plot`, such as `color="k"`.
         """
         one_of("axis", axis, get_args(Axis))
         above, *below = self._axes(ax, (5.2, 6.4), 2, rows=2)
         if ax is None:
             above.get_gridspec().set_height_ratios([5, 1])
-        self._curve(above, axis, band, line)
-        self.histogram_ = self._histogram(below[0], axis) if below else None
+        self._curve(above, axis, band, parts, line)
+        self.histogram_ = None
         if below:
+            self.histogram_ = self._histogram(below[0], axis)
             below[0].set_xlim(above.get_xlim())
+        elif axis == "linear":
+            above.set(**canvas.EQUAL)  # beside other squares
+            self.histogram_ = self._foot(above) if histogram else None
         return self
 
-    def _curve(self, ax: Any, axis: Axis, band: bool, line: dict[str, Any]) -> None:
+    def _foot(self, ax: Any) -> Any:
+        """Shares of the rows along the foot of the curve, the highest bar a seventh of the height."""
+        c, colour = self.curve, self.line_.get_color()
+        share, edges = np.histogram(c.x, HISTOGRAM_BINS, (0.0, 1.0), weights=c.mass / c.mass.sum())
+        bars = share / share.max() / 7
+        look = {"color": colour, "zorder": 1}
+        ax.stairs(bars, edges, fill=True, alpha=0.18, lw=0, **look)
+        return ax.stairs(bars, edges, lw=0.8, alpha=0.8, **look)
+
+    def _curve(self, ax: Any, axis: Axis, band: bool, parts: bool, line: dict[str, Any]) -> None:
         c = self.curve
         self.line_ = canvas.curve(ax, c.x, c.y, self._named("isotonic fit"), line)
         colour, self.band_ = self.line_.get_color(), None
         if band:
-            kind = f"{c.bands}, {'simultaneous' if c.simultaneous else 'pointwise'}"
-            label = f"{canvas.percent(c.level)} band, {kind}"
+            kind = "if calibrated" if c.bands == "consistency" else "of the curve"
+            whole = ", simultaneous" if c.simultaneous else ""
+            label = f"{canvas.percent(c.level)} band {kind}{whole}"
+            if any(old.get_label() == label for old in ax.collections):
+                label = "_band"  # is in the legend already
             self.band_ = canvas.shade(ax, c.x, c.low, c.high, colour, label)
         if not canvas.drawn(ax, CHANCE):
             ends = [0, 1] if axis == "linear" else [1e-6, 1 - 1e-6]
             canvas.dotted(ax, ends, ends, "calibrated", zorder=1, gid=CHANCE)
-        # of several curves on one axes each has its own place for its parts
+        self.text_ = self._parts(ax, colour) if parts else None
+        self._scale(ax, axis)
+        above = float((c.mass * (c.y - c.x)).sum()) > 0.1 * c.mass.sum()
+        self._corner = "above foot" if above and not parts else "upper left"
+        canvas.frame(ax, "probability", "share of positives", self._corner)
+
+    def _parts(self, ax: Any, colour: Any) -> Any:
+        """The parts of the Brier score; of several curves each has its own place for them."""
         below = 0.03 + 0.16 * sum(text.get_gid() == PARTS for text in ax.texts)
         parts = {"MCB": self.parts.mcb, "DSC": self.parts.dsc, "UNC": self.parts.unc}
-        self.text_ = ax.text(
+        return ax.text(
             0.97, below, "\n".join(f"{name} {number(x, 4)}" for name, x in parts.items()), gid=PARTS,
             transform=ax.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4,
-            color=colour if below > 0.1 else None,
+            color=colour,
         )  # fmt: skip
-        self._scale(ax, axis)
-        canvas.frame(ax, "probability", "share of positives", "upper left")
 
     def _scale(self, ax: Any, axis: Axis) -> None:
         if axis == "linear":
@@ -103,7 +133,9 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
             reach = np.log(1 - low) - np.log(low)
             edges = 1 / (1 + np.exp(-np.linspace(-reach, reach, HISTOGRAM_BINS + 1)))
         at = np.clip(c.x, edges[0], edges[-1])
-        drawn = ax.hist(at, bins=edges, weights=c.mass, color=GREY, alpha=0.7)
+        colour = self.line_.get_color()
+        drawn = ax.hist(at, bins=edges, weights=c.mass, color=colour, alpha=0.35)
+        ax.stairs(drawn[0], edges, color=colour, lw=1)
         canvas.frame(ax, "probability", "weight" if self.tally.weighted else "rows", xscale=axis)
         return drawn[2]
 

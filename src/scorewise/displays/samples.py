@@ -66,6 +66,41 @@ class DensityDisplay(canvas.PredictionDisplay):
         return self
 
 
+class SuspectsDisplay(canvas.Display):
+    """The densities of the scores of both classes, and below them rows whose label may be wrong.
+
+    `suspects` are pairs of a score and whether its label is positive. After `plot`: `lines_` of the
+    classes, and `marks_`, the rows of each.
+    """
+
+    def __init__(
+        self, t: Tally, suspects: Sequence[tuple[float, bool]], name: str | None = None
+    ) -> None:
+        if why := t.why_not_ranked:
+            raise BadInput(f"no rows can be suspicious: {why}")
+        self.tally, self.suspects, self.name = t, list(suspects), name
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the densities, and a mark for each row."""
+        (ax,) = self._axes(ax, (6.4, 4.2))
+        t = self.tally
+        shown = DensityDisplay.from_tally(t, ax=ax)
+        self.lines_ = list(shown.lines_.values())
+        foot = -0.06 * ax.get_ylim()[1]
+        self.marks_ = []
+        for positive, word in enumerate(("negative", "positive")):
+            at = unit(np.array([s for s, y in self.suspects if y == positive], np.float64), t.kind)
+            label = f"{len(at)} suspicious, labelled {word}"
+            look = {"color": self.lines_[positive].get_color(), "ms": 7, "alpha": 0.7}
+            y = np.full(len(at), foot * (1 + positive))
+            self.marks_ += ax.plot(at, y, "os"[positive], ls="", **look, label=label)
+        ax.set_ylim(3 * foot, ax.get_ylim()[1])
+        if self.name:
+            ax.set_title(canvas.literal(self.name), fontsize="medium")
+        canvas.frame(ax, "score", "density of each class", "best")
+        return self
+
+
 class DriftDisplay(canvas.Display):
     """A reference sample against a current one: scores, midpoints and smROC curves.
 

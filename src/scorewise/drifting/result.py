@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from scorewise.checks import at_least, check
 from scorewise.columns import Kind as KindOfScore
@@ -24,6 +24,9 @@ from scorewise.show.shown import Shown
 from scorewise.show.verdict import Claim, claim, figure
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import midpoint as midpoint_of
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 Labels: TypeAlias = Literal["both", "reference", "none"]
 REPLICATES = 999
@@ -271,30 +274,21 @@ class Drift(Shown):
         text = f"Drift is seen in {len(moved)} of {n} windows, first in {first}."
         return [claim("change", moved[0].kind, text)]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the samples with matplotlib; windows of time over the reference."""
+    def pictures(self) -> Pictures:
+        """The samples: scores, curves and, of windows of time, areas and means over the reference."""
         from scorewise.displays import DriftDisplay
+        from scorewise.displays.overview import Pictures
 
         tallies = [(w.name, w.sample.tally) for w in self.windows]
         name, last = tallies[-1]
         windows = tallies if len(tallies) > 1 else []
         names = (self.reference.name, name)
-        return DriftDisplay(self.reference.tally, last, windows, names=names).plot(ax=ax)
+        shown = DriftDisplay(self.reference.tally, last, windows, names=names)
+        return Pictures({"samples": shown.plot}, ("samples",))
 
     def document(self) -> DriftDocument:
         """What is written and shown; `scorewise schema drift` prints its schema."""
         return drift_document(self)
-
-    def to_frame(self) -> Any:
-        """One row per window and statistic, as a polars frame."""
-        import polars as pl
-
-        rows = [
-            {"window": w["name"], "rows": w["rows"], **change}
-            for w in self.to_dict()["windows"]
-            for change in w["changes"]
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scorewise.errors import plain
-from scorewise.evaluation.models import Evaluation, Settings, measure_frame
+from scorewise.evaluation.models import Evaluation, Settings
 from scorewise.registry import CLASS_MEASURES, Lazy, Measure, Measured
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Confusion
 
 if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
     from scorewise.evaluation.document import EvaluationDocument
 
 
@@ -71,9 +72,11 @@ class ClassEvaluation(Shown, Measured):
 
         return class_document(self)
 
-    def to_frame(self) -> Any:
-        """One row per measure, as a polars frame."""
-        return measure_frame(self._document.models[0].measures)
+    def pictures(self) -> Pictures:
+        """ROC, precision-recall and reliability of each class, confusion, and risk over coverage."""
+        from scorewise.evaluation.pictures import pictures_of_classes
+
+        return pictures_of_classes(self)
 
 
 class Each(Lazy[Evaluation]):

@@ -23,7 +23,8 @@ from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.groups import check_columns
-from scorewise.evaluation.models import Comparison, Evaluation, Settings
+from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
+from scorewise.inference.choices import Interval
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.joint import Rule
 
@@ -44,6 +45,8 @@ def evaluate(
     cluster: Any = None,
     min_rows: int = 20,
     threshold: float = 0.5,
+    interval: Interval | None = None,
+    replicates: int = 2000,
     level: float = 0.95,
     seed: int = 0,
     kind: Kind | None = None,
@@ -70,6 +73,10 @@ def evaluate(
     `cluster` names a column, or is one, that says which rows belong together, such as those of a patient:
     intervals then allow for what rows of one cluster share (two classes).
 
+    `interval` names the interval that a referee asks for (two classes): "delong" and "logit" for AUROC,
+    "wilson" and "exact" (Clopper-Pearson) for shares of decisions, "bootstrap" (stratified, percentiles of
+    `replicates` resamples) for all measures of the first screen but ECE. Others keep theirs, and `method` says so.
+
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`
     says which columns have the scores of which class, such as "p_*". What is not named is guessed where
@@ -88,7 +95,8 @@ def evaluate(
     >>> evaluate(["a", "b", "b"], p, classes=["a", "b", "c"]).confusion.weight.tolist()
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
     """
-    settings = Settings(threshold, level, seed, clip)
+    settings = Settings(threshold, level, seed, clip, interval, replicates)
+    refuse_interval(interval, by=by, cluster=cluster, classes=classes, predicted=predicted)
     check(min_rows=min_rows)
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
@@ -136,6 +144,7 @@ def evaluate(
         made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
         return made if len(made) > 1 else next(iter(made.values()))
     _refuse_binary(positive, threshold)
+    refuse_interval(interval, classes=rows)
     if isinstance(rows, ClassRows):
         t = ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
     else:

@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import check
+from scorewise.checks import at_least, check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import only_column, positive_column
-from scorewise.columns.rows import warn
-from scorewise.errors import BadInput
+from scorewise.columns.rows import one_of, warn
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
+from scorewise.inference.choices import Interval, by_name
 from scorewise.inference.effects import clustered, difference, together
 from scorewise.inference.paired import (
     Difference,
@@ -36,6 +37,7 @@ from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
 
 if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
     from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
 
 
@@ -47,9 +49,13 @@ class Settings:
     level: float = 0.95
     seed: int = 0
     clip: float | None = None
+    interval: Interval | None = None
+    replicates: int = 2000
 
     def __post_init__(self) -> None:
         check(threshold=self.threshold, level=self.level, seed=self.seed, clip=self.clip)
+        one_of("interval", self.interval, (None, *get_args(Interval)))
+        at_least(100, 2000, replicates=self.replicates)
 
 
 class Evaluation(Shown, Measured):
@@ -78,7 +84,13 @@ class Evaluation(Shown, Measured):
             from scorewise.evaluation.repair import isotonic_gain
 
             return isotonic_gain(self, "brier", self.settings.seed)
-        return self.by_cluster(super()._make(name), name)
+        e, s = super()._make(name), self.settings
+        if s.interval is None:
+            return self.by_cluster(e, name)
+        return by_name(
+            e, MEASURES[name], self.tally, self.confusion, s.interval,
+            replicates=s.replicates, seed=s.seed, clip=s.clip,
+        )  # fmt: skip
 
     @property
     def clustered_rows(self) -> Rows | None:
@@ -140,18 +152,11 @@ class Evaluation(Shown, Measured):
 
         return evaluation_document({self.tally.origin.score: self}, self.settings, every=False)
 
-    def to_frame(self) -> Any:
-        """One row per measure, as a polars frame."""
-        return measure_frame(self.document().models[0].measures)
+    def pictures(self) -> Pictures:
+        """ROC, precision-recall, reliability, confusion, density and, where there are some, groups."""
+        from scorewise.evaluation.pictures import pictures_of_models
 
-
-def measure_frame(measures: Any) -> Any:
-    """Measures as a polars frame, the estimates first."""
-    import polars as pl
-
-    frame = pl.DataFrame(to_dict(measures), infer_schema_length=None)
-    first = ["name", "value", "low", "high", "baseline", "skill"]
-    return frame.select(*first, pl.exclude(first))
+        return pictures_of_models({self.tally.origin.score: self}, self)
 
 
 def tally(
@@ -247,6 +252,12 @@ class Comparison(Shown, Lazy[Evaluation]):
         found = _differences(self._rows, self, FIRST)
         return evaluation_document(self, self.settings, found, every=False)
 
+    def pictures(self) -> Pictures:
+        """Those of an evaluation with a curve for each model, and the differences between them."""
+        from scorewise.evaluation.pictures import pictures_of_models
+
+        return pictures_of_models(self, self)
+
 
 def compare(
     y: Any,
@@ -262,8 +273,12 @@ def compare(
     kind: Kind | None = None,
     missing: Missing = "refuse",
     clip: float | None = None,
+    interval: Interval | None = None,
+    replicates: int = 2000,
 ) -> Comparison:
     """Every measure of several models' scores on the same rows, and their paired differences.
+
+    `interval` and `replicates` are those of `evaluate`.
 
     >>> y = [1, 1, 0, 1, 0, 0]
     >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
@@ -272,6 +287,8 @@ def compare(
     >>> c.difference("brier")
     -0.067 [-0.581, 0.372]
     """
+    settings = Settings(threshold, level, seed, clip, interval, replicates)
+    refuse_interval(interval, cluster=cluster)
     if not isinstance(scores, Mapping):
         raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")
     rows = take(
@@ -284,7 +301,17 @@ def compare(
         kind=kind,
         missing=missing,
     )
-    return Comparison(rows, Settings(threshold, level, seed, clip))
+    return Comparison(rows, settings)
+
+
+def refuse_interval(interval: Interval | None, **others: Any) -> None:
+    """Refuse a choice of interval beside what has intervals of its own."""
+    for name, given in others.items():
+        if interval is not None and given is not None:
+            raise BadInput(
+                Option("interval", interval), " and ", Option(name),
+                ", which has intervals of its own, do not go together; leave out one",
+            )  # fmt: skip
 
 
 _CLOSED = {"auroc": area_difference, "smauc": smooth_difference}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import InspectDocument, inspect_document
 from scorewise.inspection.gaps import Gap, gaps
 from scorewise.inspection.suspects import EVEN, Set, Suspect, most, named_rows, suspects, suspicion
+from scorewise.show.frame import Backend, framed
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 
 @dataclass(frozen=True)
@@ -104,14 +108,40 @@ class Inspection(Shown):
         """The suspicion of each row of the input, NaN where it was left out."""
         return self._only.suspicion
 
+    def pictures(self) -> Pictures:
+        """The scores of both classes with the suspicious rows and, of several models, how they agree."""
+        from scorewise.displays import OpinionsDisplay, SuspectsDisplay
+        from scorewise.displays.overview import Overview, Pictures
+
+        made = {
+            name: SuspectsDisplay(
+                m.tally,
+                [(s.score, s.label == str(m.tally.origin.positive)) for s in m.suspicious],
+                name if len(self.models) > 1 else None,
+            )
+            for name, m in self.models.items()
+        }
+        shown: Any = (
+            next(iter(made.values()))
+            if len(made) == 1
+            else Overview({name: one.plot for name, one in made.items()})
+        )
+        kinds = {"suspects": shown.plot}
+        if self.agreement is not None:
+            kinds["agreement"] = OpinionsDisplay(self.agreement).plot
+        return Pictures(kinds, ("suspects",))
+
     def document(self) -> InspectDocument:
         """What is written and shown; `scorewise schema inspect` prints its schema."""
         return inspect_document(self)
 
-    def to_frame(self) -> Any:
-        """One line per suspicious row and model, as a polars frame."""
-        import polars as pl
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each suspicious row and model.
 
+        `part` names another list of the document, such as "gaps"; `backend` is "polars" or "pandas".
+        """
+        if part is not None:
+            return super().to_frame(part, backend=backend)
         lines = [
             {
                 "model": name,
@@ -122,7 +152,7 @@ class Inspection(Shown):
             for name, model in self.models.items()
             for rank, row in enumerate(model.suspicious, 1)
         ]
-        return pl.DataFrame(lines, infer_schema_length=None)
+        return framed(lines, backend)
 
 
 def inspect(

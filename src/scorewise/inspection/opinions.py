@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import Rule, why_not_unit
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 TRUTH = "\0truth"  # no name of a rater
 
@@ -49,6 +52,13 @@ class Raters(Shown):
     def document(self) -> RatersDocument:
         """What is written and shown; `scorewise schema raters` prints its schema."""
         return raters_document(self)
+
+    def pictures(self) -> Pictures:
+        """The curve of each rater, and on how many rows they agree."""
+        from scorewise.displays import OpinionsDisplay
+        from scorewise.displays.overview import Pictures
+
+        return Pictures({"agreement": OpinionsDisplay(self.agreement).plot}, ("agreement",))
 
 
 def raters(

@@ -43,10 +43,11 @@ from scorewise.judging.kappas import (
 )
 from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, Panel, read_panel
-from scorewise.show.document import Count, EstimateField, Level, estimated, says
+from scorewise.show.document import Count, EstimateField, Level, says
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
     from scorewise.judging.document import JudgeDocument
 
 
@@ -223,38 +224,27 @@ class Judgement(Shown):
         errors = {n: error_of_one(c, p.agreement) for n, c in tables.items()}
         return {n: needed_for_error(width, error, level) for n, error in errors.items()}
 
-    def to_frame(self) -> Any:
-        """One row for each judge and measure, and for humans with one another, as a polars frame."""
-        import polars as pl
-
-        found: list[tuple[str, str, int, Estimate]] = []
-        for judge in self.judges.values():
-            measures = {"accuracy": judge.accuracy, "kappa": judge.kappa}
-            if (c := judge.ceiling) is not None:
-                measures |= {"kappa_with_humans": c.single, "gap_to_humans": c.gap}
-            if judge.swap is not None:
-                measures["consistent"] = judge.swap.consistent
-            if (g := judge.grades) is not None:
-                measures |= {"mean_difference": g.difference, "within_one_step": g.near}
-                measures["spearman"] = g.ranks
-            measures |= {f"share_of_{p.category}": p.tuned for p in judge.prevalence}
-            found += [(judge.name, name, judge.items, e) for name, e in measures.items()]
-        if self.ceiling is not None:
-            items = self.panel.items(self.panel.labelled)
-            found.append(("humans", "kappa_in_pairs", items, self.ceiling.kappa))
-        rows = [
-            {"judge": judge, "measure": name, "items": items, **estimated(e)}
-            for judge, name, items, e in found
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the kappa of each judge, and that of humans with one another, over the bands."""
-        from scorewise.displays import CoefficientsDisplay
+    def pictures(self) -> Pictures:
+        """The kappa of each judge and of humans with one another; gaps to humans; differences of judges."""
+        from scorewise.displays import CoefficientsDisplay, ForestDisplay
+        from scorewise.displays.overview import Pictures
 
         kappas = {name: j.kappa for name, j in self.judges.items()}
         humans = {} if self.ceiling is None else {"humans, in pairs": self.ceiling.kappa}
-        return CoefficientsDisplay({**kappas, **humans}).plot(ax=ax)
+        gaps = {n: j.ceiling.gap for n, j in self.judges.items() if j.ceiling is not None}
+        pairs = {f"{d.first} - {d.second}": d for d in self.differences}
+        forests = {
+            "gaps": (gaps, "kappa of the judge less that of a human"),
+            "differences": ({n: d.accuracy for n, d in pairs.items()}, "difference in accuracy"),
+            "kappa_differences": ({n: d.kappa for n, d in pairs.items()}, "difference in kappa"),
+        }
+        kinds: dict[str, Any] = {"kappas": CoefficientsDisplay({**kappas, **humans}).plot}
+        kinds |= {
+            kind: ForestDisplay(found, what=what, lines={"no difference": (0.0, -1)}).plot
+            for kind, (found, what) in forests.items()
+            if found
+        }
+        return Pictures(kinds, ("kappas",))
 
     def document(self) -> JudgeDocument:
         """What is written and shown; `scorewise schema judge` prints its schema."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -26,9 +26,11 @@ from scorewise.models.document import (
 )
 from scorewise.models.validation import as_frame, check_number, check_numeric
 from scorewise.registry import Lazy
-from scorewise.show.document import estimated
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Tally
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 RADII = (1, 2, 3, 4, 5)
 
@@ -222,20 +224,12 @@ class InAndOut(Lazy[FarAndNear], Shown):
     def _document(self) -> InAndOutDocument:
         return in_and_out_document(self, self._sets)
 
-    def to_frame(self) -> Any:
-        """One row for each model and measure, and for each radius, as a polars frame."""
-        import polars as pl
+    def pictures(self) -> Pictures:
+        """The confidence in and out of distribution, and at radii of the data."""
+        from scorewise.displays import ConfidenceDisplay
+        from scorewise.displays.overview import Pictures
 
-        found: list[tuple[str, str, float | None, Estimate]] = []
-        for name, one in self.items():
-            found += [(name, measure, None, e) for measure, e in one.items()]
-        for name, one in self.items():
-            found += [(name, "confidence", radius, e) for radius, e in one.at.items()]
-        lines = [
-            {"model": name, "measure": measure, "radius": radius, **estimated(e)}
-            for name, measure, radius, e in found
-        ]
-        return pl.DataFrame(lines, infer_schema_length=None)
+        return Pictures({"confidence": ConfidenceDisplay(self).plot}, ("confidence",))
 
     __repr__ = Shown.__repr__
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
@@ -42,6 +43,9 @@ from scorewise.show.page import count as count_of
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.writing import write
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
 RAREST = 1e-12  # share of the weight that a class needs
@@ -361,13 +365,15 @@ class Recalibrator(Shown):
             made.classes_ = doc.map.classes
         return made
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the map, and reliability before and after; see `displays.RecalibrationDisplay`."""
+    def pictures(self) -> Pictures:
+        """The map, and reliability before and after; see `displays.RecalibrationDisplay`."""
         from scorewise.displays import RecalibrationDisplay
+        from scorewise.displays.overview import Pictures
 
         if self._fitted()._loaded is not None:
             raise BadInput("a stored map has no rows to draw; fit it again to plot it")
-        return RecalibrationDisplay.from_recalibrator(self, ax=ax)
+        draw = partial(RecalibrationDisplay.from_recalibrator, self)
+        return Pictures({"recalibration": draw}, ("recalibration",))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "map_")

@@ -46,8 +46,8 @@ def page_parts(page: Page) -> list[str]:
         parts += _tables(section.table) if section.table else []
         parts += ["\n".join(lines)] if lines else []
     tables = [section.table for section in page.sections if section.table]
-    notes = [*map(escape, page.footnotes), *(note for table in tables for note in _notes(table))]
-    return [*parts, f"<sub>{' '.join([*notes, f'scorewise {escape(__version__)}'])}</sub>"]
+    notes = [*page.footnotes, *(note for table in tables for note in table.remarks("Bold"))]
+    return [*parts, f"<sub>{escape(' '.join([*notes, f'scorewise {__version__}']))}</sub>"]
 
 
 def _sentence(text: Sentence) -> str:
@@ -72,7 +72,7 @@ def _matrix(m: Matrix) -> str:
 
 def _tables(table: Table) -> list[str]:
     """A table for each group, under its title."""
-    at = [i for i, c in enumerate(table.columns) if not _gathered(c)]
+    at = [i for i, c in enumerate(table.columns) if not c.gathered]
     columns = [table.columns[i] for i in at]
     head = [_sentence(c.title) for c in columns]
     sides = ["---" if c.left else "--:" for c in columns]
@@ -84,11 +84,6 @@ def _tables(table: Table) -> list[str]:
         ]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in (head, sides, *body)))
     return parts
-
-
-def _gathered(c: Column) -> bool:
-    """Whether a column is left to the notes: an optional one of texts, which are long and few."""
-    return c.optional and c.format == "text"
 
 
 def _cell(cell: Any, column: Column) -> str:
@@ -103,20 +98,6 @@ def _cell(cell: Any, column: Column) -> str:
 
 def _limits(e: Any) -> str:
     return f"*{escape(e.why)}*" if e.why else limits(e)
-
-
-def _notes(table: Table) -> list[str]:
-    """What a reader must know of a table, and what the columns hold that it does not show."""
-    notes = [f"Bold: {table.starred}"] if table.starred else []
-    notes += [escape(c.meaning) for c in table.columns if c.meaning]
-    for i, c in enumerate(table.columns):
-        if _gathered(c):
-            titles: dict[str, list[str]] = {}
-            for row in (row for _, rows in table.groups() for row in rows if i < len(row)):
-                titles.setdefault(row[i], []).append(row[0])
-            told = [f"{escape(x)} ({escape(', '.join(of))})" for x, of in titles.items() if x]
-            notes += [f"{escape(c.title)}: {'; '.join(told)}."] if told else []
-    return [*notes, *map(escape, table.notes)]
 
 
 # Words that are not ours, made harmless.

@@ -71,6 +71,11 @@ class Column:
         """Whether its cells are set left."""
         return self.format in LEFT
 
+    @property
+    def gathered(self) -> bool:
+        """Whether a page that is kept leaves it to the notes: an optional one of texts, long and few."""
+        return self.optional and self.format == "text"
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -105,6 +110,19 @@ class Table:
         cells = (cell for row in self.rows if not isinstance(row, Heading) for cell in row)
         marked = any(isinstance(cell, Compared) and cell.best for cell in cells)
         return "better than every other model (paired interval excludes 0)." if marked else ""
+
+    def remarks(self, mark: str) -> list[str]:
+        """What a reader must know of it, and what gathered columns hold; `mark` is that of a winner."""
+        notes = [f"{mark}: {self.starred}"] if self.starred else []
+        notes += [c.meaning for c in self.columns if c.meaning]
+        for i, c in enumerate(self.columns):
+            titles: dict[str, list[str]] = {}
+            for row in (row for _, rows in self.groups() for row in rows if i < len(row)):
+                if c.gathered and row[i]:
+                    titles.setdefault(row[i], []).append(row[0])
+            told = [f"{x} ({', '.join(of)})" for x, of in titles.items()]
+            notes += [f"{c.title}: {'; '.join(told)}."] if told else []
+        return [*notes, *self.notes]
 
     def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:
         """The rows under each heading, with its title; those before the first have none."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    from scorewise.show.frame import Backend
 
 # from a page to its text, by the name of the form, which is an option of the command line too;
 # imported when asked for
 RENDERERS = {
     "text": "scorewise.show.terminal:text",
     "md": "scorewise.show.markdown:markdown",
+    "latex": "scorewise.show.latex:latex",
 }
 
 
@@ -57,8 +61,35 @@ class Shown:
         """The page as Markdown, for a pull request or a notebook."""
         return self.render("md")
 
+    def to_latex(self) -> str:
+        """The page as LaTeX: the verdict as text, and tables with the rules of booktabs."""
+        return self.render("latex")
+
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each estimate, with what it is of: model, group, class, judge, window.
+
+        Of a document with several lists of estimates, `part` names another than the first, such as
+        "differences", "groups" or "classes". `backend` is "polars" or "pandas".
+        """
+        from scorewise.show.frame import document_frame
+
+        return document_frame(self.document(), part, backend)
+
+    def pictures(self) -> Any:
+        """The pictures there are of it, by name, and those that are drawn where none is named."""
+        raise BadInput(f"there are no pictures of this {type(self).__name__}")
+
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw it with matplotlib (`pip install 'scorewise[plot]'`): what people expect, or one `kind`.
+
+        The options are those of the display that is drawn. `pictures().kinds` has all kinds by name.
+        """
+        import scorewise  # by its public name: no view depends on another
+
+        return scorewise.displays.overview.draw(self.pictures(), kind, ax, options)
+
     def render(self, form: str) -> str:
-        """The page in one of its forms: "text" or "md"."""
+        """The page in one of its forms: "text", "md" or "latex"."""
         return render(self.brief(), form)
 
     def __repr__(self) -> str:
@@ -77,3 +108,7 @@ class Everything(Shown):
     def document(self) -> Any:
         """The whole document."""
         return self.of.document()
+
+    def pictures(self) -> Any:
+        """Those of the result."""
+        return self.of.pictures()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_step
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
 from scorewise.measures import smauc
+from scorewise.show.frame import Backend, framed
 from scorewise.show.page import written
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
@@ -29,6 +30,9 @@ from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
 from scorewise.weighted_roc.document import SmRocDocument, smroc_document
 from scorewise.weighted_roc.files import read_source, segments_frame
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 
 def recalibrated(t: Tally) -> Tally:
@@ -201,14 +205,27 @@ class SmRoc(Shown):
     def _recalibrated(self) -> SmRoc:
         return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
 
-    def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Any:
-        """Draw it with matplotlib (`pip install 'scorewise[plot]'`); see `displays.SmRocDisplay`.
+    def pictures(self) -> Pictures:
+        """The curve (`displays.SmRocDisplay`), its hull, the midpoint, and what others would give.
 
         Several curves on one plot: pass `ax=`, `name=` and `segments=False`.
         """
-        from scorewise.displays import SmRocDisplay
+        from scorewise.displays import (
+            HullDisplay,
+            MidpointDisplay,
+            SensitivityDisplay,
+            SmRocDisplay,
+        )
+        from scorewise.displays.overview import Pictures
 
-        return SmRocDisplay(self, name=name).plot(ax=ax, **options)
+        at = {"midpoint": self.midpoint}
+        kinds: dict[str, Any] = {
+            "smroc": partial(SmRocDisplay._plotted, self),
+            "hull": partial(HullDisplay.from_tally, self.tally, of="smroc", **at),
+            "midpoint": partial(MidpointDisplay.from_tally, self.tally, **at),
+            "sensitivity": partial(SensitivityDisplay.from_tally, self.tally, **at),
+        }
+        return Pictures(kinds, ("smroc",))
 
     def document(self) -> SmRocDocument:
         """What is written and shown; `scorewise schema smroc` prints its schema."""
@@ -223,9 +240,9 @@ class SmRoc(Shown):
         """The curve alone, as several are given."""
         return SmRocs({self.tally.origin.score: self}, self.cut)
 
-    def to_frame(self) -> Any:
-        """One line for each row, as a polars frame: see `SmRocs.to_frame`."""
-        return self.by_name().to_frame()
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each row: see `SmRocs.to_frame`."""
+        return self.by_name().to_frame(part, backend=backend)
 
     @property
     def known_rows(self) -> Rows:
@@ -324,23 +341,31 @@ class SmRocs(Shown, dict[str, SmRoc]):
         """The curves by name, as they are."""
         return self
 
-    def to_frame(self) -> Any:
-        """One line for each row, as a polars frame.
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each row.
 
         Its number (and file, where there are several), its class, and of each score whether it is
-        appropriate, its climb and its run.
+        appropriate, its climb and its run. With part="curves" the areas, one line for each; `backend` is
+        "polars" or "pandas".
         """
-        return segments_frame(self, next(iter(self.values())).known_rows)
+        if part is not None:
+            return super().to_frame(part, backend=backend)
+        frame = segments_frame(self, next(iter(self.values())).known_rows)
+        return frame if backend == "polars" else framed(frame.rows(named=True), backend)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw all curves on one plot with matplotlib."""
+    def pictures(self) -> Pictures:
+        """All curves on one plot."""
         from scorewise.displays import SmRocDisplay
+        from scorewise.displays.overview import Pictures
 
-        options = {"segments": False} | options
-        for name, curve in self.items():
-            display = SmRocDisplay(curve, name=name).plot(ax=ax, **options)
-            ax = display.ax_
-        return display
+        def curves(*, ax: Any, **options: Any) -> Any:
+            options = {"segments": False} | options
+            for name, curve in self.items():
+                display = SmRocDisplay(curve, name=name).plot(ax=ax, **options)
+                ax = display.ax_
+            return display
+
+        return Pictures({"smroc": curves}, ("smroc",))
 
 
 def curves_of(

@@ -1,9 +1,8 @@
-"""Curves from files and frames, and files of curves: a picture, and what each row adds."""
+"""Curves from files and frames, and a file of what each row adds to them."""
 
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -79,14 +78,4 @@ def segments_file(curves: Any, ending: str) -> bytes:
         frame.write_csv(buffer)
     else:
         frame.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def picture(curves: Any, ending: str) -> bytes:
-    """The curves as a picture."""
-    figure, buffer = curves.by_name().plot().figure_, io.BytesIO()
-    with warnings.catch_warnings():
-        # a name in a script that the font lacks is drawn as boxes
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        figure.savefig(buffer, format=ending[1:], bbox_inches="tight", dpi=150)
     return buffer.getvalue()
