@@ -66,7 +66,7 @@ def test_p_values_and_what_is_left_out():
     assert whole.cohen_kappa.p > alone.cohen_kappa.p
     assert whole.prevalence_index.value == alone.prevalence_index.value
     assert math.isnan(whole.prevalence_index.low)
-    assert whole.bands["cohen_kappa"].word == alone.bands["cohen_kappa"].word
+    assert whole.bands["cohen_kappa"].name == alone.bands["cohen_kappa"].name
     assert "raters" not in {c.about for c in whole.document().verdict}
 
 

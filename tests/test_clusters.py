@@ -177,3 +177,19 @@ def test_small_groups_with_shared_clusters():
     p_values = [m.p for g in e.groups.record.groups for m in g.measures if m.name == "auroc"]
     assert np.mean(np.array([x for x in p_values if x is not None]) < 0.05) < 0.2
     assert not any(c.finding == "worse group" for c in e.brief().verdict)
+
+
+def test_the_p_value_of_ece_knows_clusters():
+    """Calibrated forecasts of which all rows of a cluster share the outcome: 5 % are seldom exceeded."""
+    rng, small, alone = np.random.default_rng(10), 0, 0
+    for _ in range(60):
+        p = rng.uniform(0.2, 0.8, 60)
+        y = np.repeat(rng.random(60) < p, 8)
+        cluster = np.repeat(np.arange(60), 8)
+        near = np.repeat(p, 8)
+        small += sw.evaluate(y, near, cluster=cluster, positive=True).ece.p <= 0.05
+        alone += sw.evaluate(y, near, positive=True).ece.p <= 0.05
+    assert small <= 8
+    assert alone > 30
+    y, p, cluster = patients(rng, 100, 5, 0.3)
+    assert sw.evaluate(y, p**3, cluster=cluster).ece.p < 0.01

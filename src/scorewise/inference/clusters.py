@@ -7,6 +7,7 @@ quantile of one degree of freedom less than there are clusters (Liang and Zeger 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
+from scorewise.inference.resampling import share_beyond
 from scorewise.inference.scales import student, z
 from scorewise.tallies import Tally
 
@@ -102,6 +104,28 @@ def widened_mean(
     mean, error, many = cluster_mean(x, weight, cluster)
     own = float(((weight * (x - mean)) ** 2).sum()) / float(weight.sum()) ** 2
     return widened(e, error**2, own, many, bounds)
+
+
+def flipped(
+    sums: Floats, statistic: Callable[[Floats], Floats], seed: int, replicates: int = 999
+) -> tuple[float, float]:
+    """The p-value of residuals with mean 0, and what the statistic would be then on average.
+
+    `sums` are sums of residuals, a row for each cluster, and the statistic takes replicates of their total.
+    Under the null each cluster might as well have come with the other sign (wild bootstrap of Rademacher
+    signs; Cameron, Gelbach and Miller 2008).
+
+    >>> p, expected = flipped(np.ones((8, 1)), lambda total: abs(total).max(1), seed=0)
+    >>> p < 0.03, round(expected, 1)
+    (True, 2.2)
+    """
+    rng, drawn = np.random.default_rng(seed), []
+    block = max(1, 10**7 // max(len(sums), 1))
+    for first in range(0, replicates, block):
+        size = (min(block, replicates - first), len(sums))
+        drawn.append(statistic((2.0 * rng.integers(0, 2, size) - 1) @ sums))
+    null, seen = np.concatenate(drawn), float(statistic(sums.sum(0)[None])[0])
+    return share_beyond(null, seen * (1 - 1e-9) - 1e-15), float(null.mean())
 
 
 def cluster_gap(gap: Floats, weight: Floats, cluster: Ints, level: float) -> Estimate:

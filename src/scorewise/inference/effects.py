@@ -21,7 +21,7 @@ from scipy.special import ndtr
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import deal_clusters, widened
+from scorewise.inference.clusters import deal_clusters, flipped, widened
 from scorewise.inference.logistic import logistic
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import z
@@ -150,17 +150,24 @@ def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]], *bins_of: A
     """
 
     def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        p, weight = unit(rows.scores[t.origin.score].astype(np.float64), t.kind), rows.mass()
-        bins = binned(t, *bins_of)
-        # the bin of each row, by where bins begin
-        at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
-        mass = np.bincount(at, weight, len(bins))
-        gap = np.bincount(at, weight * (rows.y - p), len(bins)) / np.where(mass > 0, mass, 1.0)
-        residual, along = slope(gap, mass.astype(np.float64), float(mass.sum()))
-        found: Floats = residual[at] * (rows.y - p) + np.broadcast_to(along, len(mass))[at]
+        at, residual, many = _residuals(rows, t, *bins_of)
+        weight = rows.mass()
+        mass = np.bincount(at, weight, many)
+        gap = np.bincount(at, weight * residual, many) / np.where(mass > 0, mass, 1.0)
+        slopes, along = slope(gap, mass.astype(np.float64), float(mass.sum()))
+        found: Floats = slopes[at] * residual + np.broadcast_to(along, len(mass))[at]
         return found
 
     return made
+
+
+def _residuals(rows: Rows, t: Tally, *bins_of: Any) -> tuple[NDArray[np.int64], Floats, int]:
+    """The bin of each row, fifteen of equal width unless said, its residual, and the number of bins."""
+    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    bins = binned(t, *bins_of)
+    # by where bins begin
+    at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
+    return at, rows.y - p, len(bins)
 
 
 def _mean_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
@@ -421,6 +428,14 @@ def clustered(
         variance = float((total * total).sum()) * many / (many - 1)
         own = float((rows.mass(2) * x * x).sum())
     wide = widened(e, variance, own, many, m.bounds)
+    if m.name == "ece":
+        at, residual, bins = _residuals(rows, t)
+        sums = np.bincount(by * bins + at, rows.mass() * residual, many * bins)
+        total = float(rows.mass().sum())
+        p, expected = flipped(
+            sums.reshape(many, bins), lambda x: np.abs(x).sum(1) / total, settings["seed"]
+        )
+        return replace(wide, p=p, expected=expected)
     near = abs(e.value - m.target) * z(level) / max((wide.high - wide.low) / 2, 1e-300)
     return replace(
         wide, p=float(2 * ndtr(-near)) if e.p is not None and m.better == "near" else None
