@@ -541,10 +541,27 @@ def confidence() -> Any:
     return sw.displays.ConfidenceDisplay.from_result(r)
 
 
+def comparison() -> Any:
+    """Two models on the same tumours, in one figure."""
+    y, few = tumours()
+    return sw.compare(y, {"two features": few, "size": tumours((2, 3))[1]}).plot()
+
+
+def forest() -> Any:
+    """The AUROC of tumours by how smooth they are."""
+    from sklearn.datasets import load_breast_cancer
+
+    smooth = np.digitize(load_breast_cancer().data[:, 4], [0.08, 0.09, 0.1, 0.11, 0.13])
+    words = np.array(["below 0.08", "to 0.09", "to 0.10", "to 0.11", "to 0.13", "above 0.13"])[smooth]
+    return sw.evaluate(*tumours((2, 3)), by={"smoothness": words}).plot("groups")
+
+
 # each gives a display, which has a `figure_`, or a figure
 FIGURES: dict[str, Callable[[], Any]] = {
     "agreement.png": lambda: sw.agree(readers()).plot(),
     "answers.png": answers,
+    "comparison.png": comparison,
+    "forest.png": forest,
     "pairs.png": lambda: sw.displays.PairsDisplay.from_ratings(readers()),
     "posterior.png": posterior,
     "smroc.png": lambda: sw.smroc(*tumours()).plot(roc=True, band="simultaneous"),
