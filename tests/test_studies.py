@@ -71,7 +71,9 @@ SMALL = {
         "class_sets": lambda m: three_classes,
     },
     "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
+    "verdicts": {"SETTINGS": lambda m: {name: m.SETTINGS[name] for name in QUICK}},
 }
+QUICK = ("evaluate, n 300", "agree, four raters, n 100", "smroc of chance, n 200")
 ON_DATA = ("answers", "judges")
 FOLDERS = ("kdg", "smroc")  # with tests of their own
 
