@@ -430,7 +430,7 @@ def clustered(
     wide = widened(e, variance, own, many, m.bounds)
     if m.name == "ece":
         at, residual, bins = _residuals(rows, t)
-        sums: Floats = np.bincount(by * bins + at, rows.mass() * residual, many * bins)
+        sums = np.bincount(by * bins + at, rows.mass() * residual, many * bins).astype(np.float64)
         all_of = float(rows.mass().sum())
         p, expected = flipped(
             sums.reshape(many, bins), lambda x: np.abs(x).sum(1) / all_of, settings["seed"]
