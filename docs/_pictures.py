@@ -552,7 +552,9 @@ def forest() -> Any:
     from sklearn.datasets import load_breast_cancer
 
     smooth = np.digitize(load_breast_cancer().data[:, 4], [0.08, 0.09, 0.1, 0.11, 0.13])
-    words = np.array(["below 0.08", "to 0.09", "to 0.10", "to 0.11", "to 0.13", "above 0.13"])[smooth]
+    words = np.array(["below 0.08", "to 0.09", "to 0.10", "to 0.11", "to 0.13", "above 0.13"])[
+        smooth
+    ]
     return sw.evaluate(*tumours((2, 3)), by={"smoothness": words}).plot("groups")
 
 
