@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
 import scorewise as sw
@@ -86,12 +87,17 @@ def test_bootstrap_is_that_of_scipy(name):
     assert e.method == "stratified bootstrap, percentile, 4,000 resamples"
 
 
-def test_bootstrap_of_slope_and_intercept_is_near_the_sandwich():
-    e, plain = (sw.evaluate(Y, P, interval=i) for i in ("bootstrap", None))
-    for name in ("calibration_slope", "calibration_intercept", "log_loss"):
-        assert e[name].low < e[name].value < e[name].high
-        width = [x[name].high - x[name].low for x in (e, plain)]
-        assert 0.4 < width[0] / width[1] < 1.6
+def test_bootstrap_of_the_slope_is_that_of_refitting():
+    rng, slopes = np.random.default_rng(1), []
+    sides = P[~Y], P[Y]
+    x = [np.log(p / (1 - p)) for p in sides]
+    for _ in range(300):
+        drawn = np.concatenate([rng.choice(side, len(side)) for side in x])
+        fit = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(drawn[:, None], LABELS)
+        slopes.append(fit.coef_[0, 0])
+    want = np.quantile(slopes, [0.025, 0.975])
+    e = sw.evaluate(Y, P, interval="bootstrap").calibration_slope
+    assert np.abs(np.array([e.low, e.high]) - want).max() < 0.4 * np.std(slopes)
 
 
 def test_bootstrap_takes_weights_and_is_the_same_for_a_seed():
@@ -108,7 +114,10 @@ def test_what_the_choice_does_not_apply_to_says_so():
     e, plain = (sw.evaluate(Y, P, interval=i) for i in ("delong", None))
     assert (e.brier.low, e.brier.high) == (plain.brier.low, plain.brier.high)
     assert e.brier.method == f"{plain.brier.method} (no delong)"
-    assert sw.evaluate(Y, P, interval="bootstrap").ece.method.endswith("(no bootstrap)")
+    e = sw.evaluate(Y, P, interval="bootstrap")
+    for name in ("ece", "calibration_intercept"):
+        assert e[name].method.endswith("(no bootstrap)")
+        assert e[name].high == plain[name].high
 
 
 def test_bad_choices_are_one_sentence(tmp_path, capsys):

@@ -67,8 +67,7 @@ def results(inputs):
 
 NAMES = (
     "Evaluation", "groups", "Comparison", "ClassEvaluation", "Agreement", "Judgement", "Drift",
-    "Inspection",
-    "Inspection of two", "Raters", "Answers", "SmRoc", "SmRocs", "Recalibrator",
+    "Inspection", "Inspection of two", "Raters", "Answers", "SmRoc", "SmRocs", "Recalibrator",
 )  # fmt: skip
 
 
@@ -127,11 +126,9 @@ def test_latex_escapes_every_special_character():
     made = escape(hostile)
     for char in "&%$#_{}":
         assert f"\\{char}" in made
-    known = (
-        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textasciigrave"
-        r"|textdagger)\{\}|\\symbol\{34\}|\$\\(pm|le|ge|infty)\$|\\[&%$#_{}]"
-    )
-    left = re.sub(known, "", made)
+    left = made
+    for command in sorted(SPECIAL.values(), key=len, reverse=True):
+        left = left.replace(command, "")
     assert not set(left) & set(SPECIAL)
     assert escape("--x ''") == "-{}-x '{}'"
 

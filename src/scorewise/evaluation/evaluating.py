@@ -75,8 +75,7 @@ def evaluate(
 
     `interval` names the interval that a referee asks for (two classes): "delong" and "logit" for AUROC,
     "wilson" and "exact" (Clopper-Pearson) for shares of decisions, "bootstrap" (stratified, percentiles of
-    `replicates` resamples) for all measures of the first screen but ECE. Others keep theirs, and `method`
-    says so.
+    `replicates` resamples) for most measures. Others keep theirs, and `method` says so.
 
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -100,7 +101,8 @@ def _bootstrapped(
 
     Counts are drawn from the multinomial, which is what drawing rows with replacement comes to; of weights
     each row is multiplied by an exponential number of mean 1 (Rubin 1981). None where the measure is not
-    among those that are resampled; ECE is not, because resampled gaps are larger than those seen.
+    among those that are resampled: ECE is not, because resampled gaps are larger than those seen, nor the
+    intercept, which is about the very prevalence that such resamples keep.
     """
     few = pool(t.pooled, CELLS) if len(t.score) > CELLS else t.pooled
     sides = (few.neg, few.neg2), (few.pos, few.pos2)
@@ -162,12 +164,12 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
             return np.asarray((neg @ cost[0] + pos @ cost[1]) / total)
 
         return loss
-    if name in ("calibration_slope", "calibration_intercept"):
+    if name == "calibration_slope":
         inside = p if clip is None else np.clip(p, clip, 1 - clip)
         x = few.score.astype(np.float64) if few.kind == "logit" else logit(inside)
         if not np.isfinite(x).all():
             return None
-        return lambda neg, pos: _newton(x, neg, pos, name == "calibration_slope")
+        return partial(_slope, x)
     return None
 
 
@@ -183,23 +185,17 @@ def _average_precision(neg: Floats, pos: Floats) -> Floats:
     return np.asarray((pos[:, ::-1] * precision).sum(1) / tp[:, -1])
 
 
-def _newton(x: Floats, neg: Floats, pos: Floats, sloped: bool) -> Floats:
-    """The slope of labels on log-odds beside an intercept, or the intercept beside a slope of 1."""
+def _slope(x: Floats, neg: Floats, pos: Floats) -> Floats:
+    """The slope of labels on log-odds beside an intercept, by Newton's method."""
     w, a, b = neg + pos, np.zeros((len(neg), 1)), np.ones((len(neg), 1))
     for _ in range(STEPS):
         q = expit(a + b * x)
         off, bend = pos - w * q, w * q * (1 - q)
         g0, h0 = off.sum(1, keepdims=True), bend.sum(1, keepdims=True)
-        if not sloped:
-            step = g0 / h0
-            a = a + np.clip(step, -4, 4)
-            if np.abs(np.nan_to_num(step)).max() < 1e-10:
-                break
-            continue
         g1, h1, h2 = ((y * x**k).sum(1, keepdims=True) for y, k in ((off, 1), (bend, 1), (bend, 2)))
         det = h0 * h2 - h1 * h1
         first, second = (h2 * g0 - h1 * g1) / det, (h0 * g1 - h1 * g0) / det
         a, b = a + np.clip(first, -4, 4), b + np.clip(second, -2, 2)
         if max(np.abs(np.nan_to_num(s)).max() for s in (first, second)) < 1e-10:
             break
-    return np.asarray((b if sloped else a)[:, 0])
+    return np.asarray(b[:, 0])

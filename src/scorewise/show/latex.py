@@ -63,8 +63,10 @@ def latex(doc: Any) -> str:
 def _section(section: Section) -> list[str]:
     """Its title, verdict and facts as paragraphs, and its tables."""
     title, parts = section.title, []
-    if section.verdict:
-        parts.append("\n".join(_sentence(claim) for claim in section.verdict))
+    # the command to run next is no part of a paper
+    claims = [c for c in section.verdict if not (isinstance(c, str) and c.startswith("Next: "))]
+    if claims:
+        parts.append("\n".join(map(_sentence, claims)))
     if section.facts:
         facts = [f"{escape(key)}: " * bool(key) + _sentence(fact) for key, fact in section.facts]
         parts += facts
@@ -93,7 +95,7 @@ def _table(table: Table, title: str) -> str:
             body.append(rf"\multicolumn{{{len(shown)}}}{{l}}{{\emph{{{escape(row.title)}}}}}\\")
         else:
             cells = [_cell(row[i], table.columns[i]) if i < len(row) else "" for i in shown]
-            body.append(" & ".join(cells) + r"\\")
+            body.append(" & ".join(cell.strip() for cell in cells) + r"\\")
     caption = ". ".join(filter(None, [escape(title), " ".join(map(escape, table.remarks("Bold")))]))
     head = " & ".join(escape(c.title) for c in columns) + r"\\"
     return _float(caption, "".join(_side(table, i) for i in shown), head, body)
