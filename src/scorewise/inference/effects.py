@@ -330,8 +330,17 @@ def together(
         first, second = (x[both] - x[both].mean() if both.any() else x[both] for x in found)
     else:
         first, second = (summed(rows.mass(2) ** 0.5 * x, by) for x in moved if x is not None)
-    spread = math.sqrt(float((first * first).sum())) * math.sqrt(float((second * second).sum()))
-    return float(np.clip((first * second).sum() / spread, -1.0, 1.0)) if spread > 0 else 0.0
+    return alike(first, second)
+
+
+def alike(first: Floats, second: Floats) -> float:
+    """The correlation of effects, whose mean is 0; 0 where one of them does not vary.
+
+    >>> alike(np.array([1.0, -1.0]), np.array([2.0, -2.0])), alike(np.zeros(2), np.ones(2))
+    (1.0, 0.0)
+    """
+    spread = math.sqrt(float(first @ first)) * math.sqrt(float(second @ second))
+    return float(np.clip(first @ second / spread, -1.0, 1.0)) if spread > 0 else 0.0
 
 
 def summed(x: Floats, by: Any) -> Floats:
