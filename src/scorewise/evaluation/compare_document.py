@@ -60,6 +60,7 @@ from scorewise.show.verdict import VERDICT, Claim, verdict
 if TYPE_CHECKING:
     from scorewise.evaluation.comparing import ModelComparison
 
+WIDEST = 10  # letters of the name of a model above its column
 FEW = 3  # pairs of which the first screen has the difference of every measure
 FIRST_MODEL = "Name of the first model."
 SECOND_MODEL = "Name of the second model."
@@ -98,6 +99,7 @@ class PairRecord:
     value: Annotated[float, says("The value of the first minus that of the second.")]
     low: Annotated[float, says("Lower end of its interval.")]
     high: Annotated[float, says("Upper end of its interval.")]
+    p_adjusted: Annotated[Share | None, says("P-value, adjusted for the number of pairs (Holm).")]
     rows_missing: Annotated[
         Number,
         says(
@@ -251,7 +253,10 @@ def ranking_of(c: ModelComparison, differences: Sequence[DifferenceRecord]) -> l
         finding: Any = "better" if (low > 0 or high < 0) and sure else "not told apart"
         finding = "alike" if low == high == 0 else finding
         needed = rows_needed(gap, rows) - rows if finding == "not told apart" else None
-        fields = {"value": gap.value, "low": low, "high": high, "rows_missing": needed}
+        fields = {
+            "value": gap.value, "low": low, "high": high, "p_adjusted": d.p_adjusted,
+            "rows_missing": needed,
+        }  # fmt: skip
         found.append(record_of(PairRecord, first=first, second=second, finding=finding, **fields))
     worth = {n: -better * c[n][m.name].value for n in c}
     return sorted(found, key=lambda p: (worth[p.first], worth[p.second]))
@@ -316,7 +321,7 @@ def compare_page(doc: CompareDocument) -> Page:
         Section(facts=_facts(doc)),
         *verdict(doc.verdict),
         Section(table=_table(doc, one, whole)),
-        *undefined((m.why, m.title) for x in doc.models[:1] for m in x.measures),
+        *undefined((m.why, m.title) for m in doc.models[0].measures if _is_nowhere(doc, m.name)),
         *([] if one else _differences(doc, whole or len(pairs) <= FEW)),
         *(_mcnemar(doc) if whole or not one else []),
         *_by_group(doc),
@@ -324,6 +329,11 @@ def compare_page(doc: CompareDocument) -> Page:
     ]
     correction = "p-values of several pairs are adjusted by Holm's method within a measure."
     return Page(doc.command, sections, [f"Seed {doc.settings.seed}.", correction])
+
+
+def _is_nowhere(doc: CompareDocument, measure: str) -> bool:
+    """Whether no model has a value of the measure."""
+    return all(m.why for x in doc.models for m in x.measures if m.name == measure)
 
 
 def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
@@ -339,7 +349,12 @@ def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
             ]
         facts.append(("Left out", [*parts[1:], ", which did not join"]))
     if not doc.paired:
-        facts.append(("Unpaired", "the models were judged on different rows"))
+        sizes: list[str] = []
+        for model in doc.models:
+            c = model.confusion
+            total = sum(map(sum, c)) if isinstance(c, list) else c.tp + c.fp + c.fn + c.tn
+            sizes += [", ", Name(model.name), f" on {count(total)}"]
+        facts.append(("Unpaired", ["judged on different rows: ", *sizes[1:]]))
     return facts
 
 
@@ -348,7 +363,8 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
     by_name = [{m.name: m for m in x.measures} for x in doc.models]
     rows: list[tuple[object, ...] | Heading] = []
     gaps = {d.measure: d for d in doc.differences} if one else {}
-    measures = [m for m in doc.models[0].measures if not m.why]
+    lines = zip(*(x.measures for x in doc.models), strict=True)
+    measures = [m for line in lines for m in [next((m for m in line if not m.why), None)] if m]
     for title, group in by_question(measures):
         rows.append(Heading(title))
         for m in group:
@@ -356,11 +372,11 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
                 value(x[m.name]) if m.name in x and not x[m.name].why else None for x in by_name
             ]
             rows.append((m.title, *cells, *(_gap(gaps.get(m.name)) if one else ())))
-    how = "paired" if doc.paired else "unpaired"
-    level = percent(doc.settings.level)
-    apart = f"Difference: {how}, the first less the second, with its {level} interval."
+    how, d = "paired" if doc.paired else "unpaired", doc.differences[0]
+    pair = f"{quoted(d.first)} - {quoted(d.second)}"
+    apart = f"Difference: {pair}, {how}, with its {percent(doc.settings.level)} interval."
     star = " *: the interval excludes 0." if any(map(clear, gaps.values())) else ""
-    columns = [Column("Measure", "title"), *(Column(Name(x.name)) for x in doc.models)]
+    columns = [Column("Measure", "title"), *(Column(Name(n)) for n in _titles(doc))]
     if one:
         columns += [
             Column("Difference", meaning=apart + star),
@@ -370,24 +386,34 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
     return Table(columns, rows, [] if whole else [MORE])
 
 
+def _titles(doc: CompareDocument) -> list[str]:
+    """The names of the models, cut in their middle where they are long and stay apart."""
+    names = [x.name for x in doc.models]
+    cut = [n if len(n) <= WIDEST else f"{n[:5]}…{n[-4:]}" for n in names]
+    return cut if len({*cut}) == len(names) else names
+
+
 def _gap(d: DifferenceRecord | None) -> tuple[object, ...]:
     return ("", "", "") if d is None else (gap_cell(d), d, d.p)
 
 
 def _differences(doc: CompareDocument, every: bool) -> list[Section]:
     """The differences pair by pair: of every measure that is shown, or of the one that ranks."""
-    rows = [
-        (d.title, f"{quoted(d.first)} - {quoted(d.second)}", gap_cell(d), d, d.p, d.p_adjusted)
-        for d in doc.differences
-        if not d.why and (every or d.measure == doc.settings.measure)
-    ]
+    rows: list[tuple[object, ...] | Heading] = []
+    for name in dict.fromkeys(d.measure for d in doc.differences):
+        of = [d for d in doc.differences if d.measure == name and not d.why]
+        if of and (every or name == doc.settings.measure):
+            rows.append(Heading(of[0].title))
+            rows += [
+                (f"{quoted(d.first)} - {quoted(d.second)}", *_gap(d), d.p_adjusted) for d in of
+            ]
     columns: dict[str, Format] = {
-        "Difference of": "title", "Models": "text", "Value": "value", "Interval": "interval", "p": "p",
-        "Holm": "p",
+        "Models": "text", "Difference": "number", "Interval": "interval", "p": "p", "Holm": "p",
     }  # fmt: skip
-    title = "Differences, on the same rows" if doc.paired else "Differences, on different rows"
-    star = ["*: the interval excludes 0."] if any(map(clear, doc.differences)) else []
-    return section(title, columns, rows, star)
+    how = "the same rows" if doc.paired else "different rows"
+    lines = ["*: the interval excludes 0."] if any(map(clear, doc.differences)) else []
+    table = Table([Column(*c) for c in columns.items()], rows)
+    return [Section(f"Differences, on {how}", table=table, lines=lines)] if rows else []
 
 
 def _mcnemar(doc: CompareDocument) -> list[Section]:

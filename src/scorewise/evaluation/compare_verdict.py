@@ -98,12 +98,14 @@ def _apart(c: ModelComparison, p: PairRecord) -> Claim:
     if p.finding == "alike":
         how = "rank the rows alike" if m.group == "order" and not c.several else "are alike"
         return claim("models", p.finding, f"{both} {how}: {m.title} {values}.", figures)
-    more = missing_rows(p.rows_missing)
+    more = missing_rows(p.rows_missing, "" if c.paired else " of each")
+    if not p.low <= 0 <= p.high:  # and yet the p-value, adjusted, is too large
+        more = f" ({chance(p.p_adjusted or 1.0)} once adjusted for {counted(len(c.pairs), 'pair')}){more}"
     text = f"{both} are not told apart: {m.title} {values}, difference {shown(_gap(p))}{more}."
     return claim("models", p.finding, text, figures)
 
 
-def missing_rows(rows: float | None) -> str:
+def missing_rows(rows: float | None, of: str = "") -> str:
     """How many more rows would show a difference, as a clause; nothing where that is not known.
 
     >>> missing_rows(4086.0), missing_rows(2.0e6)
@@ -112,10 +114,10 @@ def missing_rows(rows: float | None) -> str:
     if rows is None or not rows > 0:
         return ""
     if rows > MOST_ROWS:
-        return "; more than 1 million more rows would be needed"
+        return f"; more than 1 million more rows{of} would be needed"
     digits = 1 - math.floor(math.log10(rows))
     about = max(round(rows, digits), 1)
-    return f"; about {about:,.0f} more row{'s' * (about > 1)} would be needed"
+    return f"; about {about:,.0f} more row{'s' * (about > 1)}{of} would be needed"
 
 
 def _gap(p: Any) -> Estimate:
@@ -144,21 +146,18 @@ def _probabilities(c: ModelComparison, differences: Sequence[DifferenceRecord]) 
         low, high = sorted((sign * d.low, sign * d.high))
         gap = Estimate(sign * d.value, low, high)
         values = " against ".join(value(c[x][loss]) for x in (first, second))
-        numbers = f"{values}, difference {shown(gap)}"
+        numbers, title = f"{values}, difference {shown(gap)}", d.title.replace("Log", "log")
         figures = [figure(loss, c[x][loss], x) for x in (first, second)]
         figures.append(figure(loss, gap, f"{first} - {second}"))
         if high < 0:
-            text, finding = f"{quoted(first)} has the lower {d.title}: {numbers}.", "lower loss"
+            text, finding = f"{quoted(first)} has the lower {title}: {numbers}.", "lower loss"
         else:
-            text, finding = f"No clear difference in {d.title}: {numbers}.", "not told apart"
+            text, finding = f"No clear difference in {title}: {numbers}.", "not told apart"
         yield claim("probabilities", finding, text, figures)
 
 
 def _decisions(c: ModelComparison, decided: Sequence[McNemarRecord]) -> Iterator[Claim]:
     """Which of two models errs less often, by McNemar's test."""
-    meant = c.several or c.settings.threshold != type(c.settings).threshold
-    if not meant and any(e.tally.kind == "score" for e in c.values()):
-        return  # 0.5 means nothing for scores of other kinds
     for d in decided:
         (most, first), (least, second) = sorted(
             [(d.only_first, d.first), (d.only_second, d.second)], reverse=True, key=lambda x: x[0]

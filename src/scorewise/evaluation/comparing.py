@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -29,7 +30,7 @@ from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, paired_difference
-from scorewise.inference.class_effects import class_together, picked
+from scorewise.inference.class_effects import class_together, groups_left_out, picked
 from scorewise.inference.effects import chosen, difference
 from scorewise.inference.models import (
     ChiSquare,
@@ -111,9 +112,9 @@ class ModelComparison(Comparison):
         if first is None or len(models.rows) < 2:
             raise BadInput("compare takes two or more models; for one, use evaluate")
         self.several = isinstance(first, ClassRows)
-        super().__init__(first, settings, nameless, min_rows)
-        self._made = dict.fromkeys(models.rows)
+        super().__init__(first, settings, nameless, min_rows, models.rows)
         self.notes = tuple(dict.fromkeys(models.notes))
+        self._without: dict[str, list[ClassTally]] = {}
         self.groups: Mapping[str, ModelComparison] = {}
         self.measure = question.measure or ("accuracy" if self.several else "auroc")
         self._check()
@@ -167,12 +168,20 @@ class ModelComparison(Comparison):
             return unpaired_areas(models[0].tally, models[1].tally, level)
 
         def correlation() -> float:
-            return class_together(m, rows, settings) if self.paired else 0.0
+            made = [partial(self._left_out, name) for name in (first, second)]
+            return class_together(m, rows, made, settings) if self.paired else 0.0
 
         made = difference(models[0][m.name], models[1][m.name], level, correlation)
         if not self.paired:
             made = replace(made, method=made.method.replace("paired", "unpaired"))
         return Difference(made, math.nan if made.p is None else made.p)
+
+    def _left_out(self, name: str) -> list[ClassTally]:
+        """The tallies of a model without groups of rows, which several measures look at."""
+        if name not in self._without:
+            rows: Any = self.models.rows[name]
+            self._without[name] = groups_left_out(rows, self.settings.seed)
+        return self._without[name]
 
     @property
     def joint(self) -> ChiSquare | None:
@@ -197,6 +206,10 @@ class ModelComparison(Comparison):
             return "the models were judged on different rows"
         if rows.weight is not None:
             return "rows have weights"
+        if not self.several and self.settings.threshold == Settings.threshold:
+            for name, kind in rows.kinds.items():
+                if kind == "score":
+                    return f"scores of '{name}' are no probabilities, and no threshold is chosen"
         return "rows come in clusters" if getattr(rows, "cluster", None) is not None else ""
 
     def mcnemar(self, first: str, second: str, kind: McNemarKind | None = None) -> McNemar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -175,11 +175,16 @@ class Comparison(Shown, Lazy[Evaluation]):
     """
 
     def __init__(
-        self, rows: Rows, settings: Settings, nameless: bool = False, min_rows: int = 20
+        self,
+        rows: Rows,
+        settings: Settings,
+        nameless: bool = False,
+        min_rows: int = 20,
+        models: Iterable[str] | None = None,
     ) -> None:
         self.settings, self.notes, self.min_rows = settings, rows.notes, min_rows
         self._rows, self._nameless = rows, nameless  # labels in memory may have no name
-        super().__init__(rows.scores)
+        super().__init__(rows.scores if models is None else models)
 
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)

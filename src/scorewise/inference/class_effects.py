@@ -16,31 +16,48 @@ from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.columns.classes import ClassRows
 from scorewise.columns.labels import Labels
-from scorewise.inference.effects import GROUPS, MOST, alike, effects
+from scorewise.inference.effects import GROUPS, alike, effects
 from scorewise.registry import MEASURES, Measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses import softmax
 
 # measures of the confidence against whether the decision was right, as of two classes
 TOP = ("ece", "max_ce", "ce_l2_debiased", "smece", "ece_sweep")
+# means over classes of measures of each class against the rest
+MACRO = {
+    "macro_auroc": "auroc", "macro_average_precision": "average_precision", "classwise_ece": "ece",
+}  # fmt: skip
+SLOW = ("canonical_ce", "calibration_gain", "skce")
+SOME = 1000  # rows of which groups are left out
 FEW = 50  # classes of which the areas are looked at one by one
 
 
-def class_together(m: Measure, rows: Sequence[ClassRows], settings: Mapping[str, Any]) -> float:
-    """The correlation of what a measure of several classes finds for two models on the same rows."""
+def class_together(
+    m: Measure,
+    rows: Sequence[ClassRows],
+    left_out: Sequence[Callable[[], Sequence[ClassTally]]],
+    settings: Mapping[str, Any],
+) -> float:
+    """The correlation of what a measure of several classes finds for two models on the same rows.
+
+    `left_out` give the tallies of each model without each group in turn; see `groups_left_out`. Of
+    measures that take long, 0, which makes the interval of the difference too wide rather than too narrow.
+    """
     moved = [_effects(m, r, settings) for r in rows]
     if moved[0] is not None and moved[1] is not None:
         heavy = np.sqrt(_mass(rows[0], 2))
         return alike(heavy * moved[0], heavy * moved[1])
-    some = np.arange(0, len(rows[0]), -(-len(rows[0]) // MOST))
-    group = np.random.default_rng(settings["seed"]).permutation(len(some)) % GROUPS
-    found = [np.array([m.under(settings, t).value for t in _without(r, some, group)]) for r in rows]
+    if m.name in SLOW:
+        return 0.0
+    found = [np.array([m.under(settings, t).value for t in made()]) for made in left_out]
     both = ~np.isnan(found[0] + found[1])
     return alike(*(x[both] - x[both].mean() for x in found)) if both.any() else 0.0
 
 
-def _without(rows: ClassRows, some: Any, group: Any) -> list[ClassTally]:
-    """The tallies of rows without each group in turn."""
+def groups_left_out(rows: ClassRows, seed: int) -> list[ClassTally]:
+    """The tallies of a sample of rows without each of forty groups in turn."""
+    some = np.arange(0, len(rows), -(-len(rows) // SOME))
+    group = np.random.default_rng(seed).permutation(len(some)) % GROUPS
     return [
         ClassTally.of_rows(picked(rows, some[group != g])) for g in range(min(GROUPS, len(some)))
     ]
@@ -70,8 +87,8 @@ def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats
     if m.name in TOP:
         right = _binary(rows, p.argmax(1) == rows.y, p.max(1))
         return effects(MEASURES[m.name], right, Tally.of_rows(right, "score"), settings)
-    if m.name in ("macro_auroc", "macro_average_precision") and len(rows.classes) <= FEW:
-        of = MEASURES[m.name.removeprefix("macro_")]
+    if m.name in MACRO and len(rows.classes) <= FEW:
+        of = MEASURES[MACRO[m.name]]
         total = np.zeros(len(rows))
         for k in np.unique(rows.y).tolist():
             one = _binary(rows, rows.y == k, p[:, k])
