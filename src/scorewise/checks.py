@@ -60,6 +60,9 @@ RULES = {
     ),
     "folds": Rule("be an integer from 2 up, such as 5", lambda x: is_integer(x, 2)),
     "level": Rule("lie between 0 and 1, such as 0.95", _is_level),
+    "margin": Rule(
+        "be a positive number, such as 0.02", lambda x: is_number(x) and 0 < x < math.inf, True
+    ),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
     "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
     "seed": Rule("be an integer from 0 up, such as 0", lambda x: is_integer(x, 0)),

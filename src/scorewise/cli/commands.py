@@ -127,7 +127,7 @@ class Command:
                 for name, path in paths.items()
                 if path is not None
             }
-        if "score" in values:
+        if "score" in values and "model" not in values:
             output.tell_parts(doc)
         output.tell_notes(result)
         output.tell_positive(doc)
@@ -223,6 +223,26 @@ COMMANDS = {
             "interval": "Interval for AUROC (delong, logit), for shares (wilson, exact), or for most "
             "measures (bootstrap); else what suits each.",
             "replicates": "Resamples of the rows, for --interval bootstrap.",
+        },
+        brief=True,
+    ),
+    "compare": Command(
+        verb="scorewise.evaluation:compare",
+        summary="Say which model is better, and whether the rows suffice to tell.",
+        help="""Say which of several models is better, in what, and whether the rows suffice to tell.
+
+        Models are columns, files joined on a key, or groups of a long file.
+
+        Example: scorewise compare scores.csv --label outcome --score risk --score sharp
+
+        Files: scorewise compare tree.csv bayes.csv --key id --label outcome --score p
+
+        Long: scorewise compare long.csv --model model --key id --label outcome --score p
+        """,
+        without=("scores",),
+        texts={
+            "y": "One table of all models, or a file for each model: parquet, csv (.gz), jsonl or arrow.",
+            "weight": "Column with a weight for each row, the same for all models.",
         },
         brief=True,
     ),

@@ -122,7 +122,7 @@ def take_classes(
         "own confidence": None if confidence is None else {"confidence": confidence},
         "cluster": cluster,
     }  # fmt: skip
-    return _class_rows(read(None, asked, missing=missing), known, kind, classes is not None)
+    return rows_of_classes(read(None, asked, missing=missing), known, kind, classes is not None)
 
 
 def class_rows(
@@ -170,10 +170,10 @@ def class_rows(
     found = read(opened, asked, missing=missing)
     in_order = not isinstance(classes, str) or "=" in classes or "," in classes
     known = named_classes(list(columns))
-    return replace(_class_rows(found, known, kind, in_order), columns=columns)
+    return replace(rows_of_classes(found, known, kind, in_order), columns=columns)
 
 
-def _class_rows(
+def rows_of_classes(
     found: Columns, known: tuple[str, ...] | None, kind: ClassKind | None, in_order: bool
 ) -> ClassRows:
     """The rows of columns of scores, whose classes are known, maybe in order, or guessed."""

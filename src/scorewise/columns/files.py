@@ -106,7 +106,7 @@ def read_shards(
         if len(tables) == 1:
             raise BadInput(f"{first.name} has no rows")
         raise BadInput(f"none of the {len(tables)} files has any rows")
-    return {c: _join(c, [(name, part[c]) for name, part in full]) for c in columns}, place
+    return {c: join(c, [(name, part[c]) for name, part in full]) for c in columns}, place
 
 
 def _parts(
@@ -180,7 +180,7 @@ def _open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
     return open_table(text, name, sniff(start_of(text)))
 
 
-def _join(column: str, parts: list[tuple[str, Any]]) -> Any:
+def join(column: str, parts: list[tuple[str, Any]]) -> Any:
     """Shards of a column below one another: integers with floats as floats, with text as text."""
     import polars as pl
 

@@ -60,6 +60,9 @@ ROLES = {
     "time": Role(form="times"),
     "group": Role(several=True, shared=True),
     "cluster": Role(shared=True),
+    # models one below the other: whose score a row has, and what names the rows that all of them have
+    "model": Role(),
+    "key": Role(several=True, shared=True),
     # several classes
     "decision": Role(several=True),
     "own confidence": Role(form="numbers", several=True),

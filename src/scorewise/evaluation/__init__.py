@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from scorewise.evaluation.classes import ClassEvaluation
+from scorewise.evaluation.comparing import ModelComparison, compare
 from scorewise.evaluation.evaluating import class_tally, evaluate
-from scorewise.evaluation.models import Comparison, Evaluation, compare, tally
+from scorewise.evaluation.models import Comparison, Evaluation, tally
 
 __all__ = [
     "ClassEvaluation",
     "Comparison",
     "Evaluation",
+    "ModelComparison",
     "class_tally",
     "compare",
     "evaluate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from scorewise.columns.binary import nearly_inside
+from scorewise.estimate import Estimate
 from scorewise.evaluation.groups import Groups, GroupsRecord
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
@@ -113,8 +114,8 @@ class ModelRecord:
     measures: Annotated[list[MeasureRow], says("The measures, group by group.")]
 
     @classmethod
-    def of(cls, name: str, e: Evaluation, every: bool = True) -> ModelRecord:
-        """The record of scores of two classes, with every measure or those of the first screen."""
+    def of(cls, name: str, e: Evaluation, only: Collection[str] | None = None) -> ModelRecord:
+        """The record of scores of two classes, with every measure or only some."""
         c = e.confusion
         cut = e.tally.cut(e.settings.threshold)
         return cls(
@@ -125,27 +126,31 @@ class ModelRecord:
             **_ranked(e.tally),
             cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
             confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
-            measures=[MeasureRow.of(MEASURES[key], e[key]) for key in e if every or key in FIRST],
+            measures=_measured(e, MEASURES, only),
         )
 
     @classmethod
-    def of_classes(cls, e: ClassEvaluation, every: bool = True) -> ModelRecord:
+    def of_classes(
+        cls, name: str, e: ClassEvaluation, only: Collection[str] | None = None
+    ) -> ModelRecord:
         """The record of scores, or decisions, of several classes."""
         t = e.tally
         return cls(
-            name="scores",
+            name=name,
             kind=t.kind if t.each else None,
             confidence=t.ranked.origin.score,
             confidence_kind=t.ranked.kind,
             **_ranked(t.ranked),
             cut=None,
             confusion=t.confusion.weight.tolist(),
-            measures=[
-                MeasureRow.of(CLASS_MEASURES[key], e[key])
-                for key in e
-                if every or key in FIRST_OF_CLASSES
-            ],
+            measures=_measured(e, CLASS_MEASURES, only),
         )
+
+
+def _measured(
+    e: Mapping[str, Estimate], register: Mapping[str, Measure], only: Collection[str] | None
+) -> list[MeasureRow]:
+    return [MeasureRow.of(register[x], e[x]) for x in e if only is None or x in only]
 
 
 def _ranked(t: Tally) -> dict[str, Any]:
@@ -246,8 +251,9 @@ def evaluation_document(
     """The document of evaluations of two classes on the same rows."""
     from scorewise.evaluation.verdict import verdict_of
 
-    models = [ModelRecord.of(name, e, every) for name, e in evaluations.items()]
-    remarks = [hint for name, e in evaluations.items() for hint in _hints(name, e, every)]
+    only = None if every else FIRST
+    models = [ModelRecord.of(name, e, only) for name, e in evaluations.items()]
+    remarks = [hint for name, e in evaluations.items() for hint in model_hints(name, e, every)]
     return EvaluationDocument(
         verdict=verdict_of(evaluations, differences),
         settings=record_of(SettingsRecord, s),
@@ -270,15 +276,13 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
     """The document of one model of several classes."""
     from scorewise.evaluation.verdict import class_verdict
 
-    t, model = e.tally, ModelRecord.of_classes(e, every)
-    unknown = dict.fromkeys(
-        ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
-    )
+    t, only = e.tally, None if every else FIRST_OF_CLASSES
+    model = ModelRecord.of_classes("scores", e, only)
     classes = [ClassRecord.of(e, name) for name in t.classes]
     return EvaluationDocument(
         verdict=class_verdict(e),
         settings=record_of(SettingsRecord, e.settings, threshold=None),
-        data=record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown),
+        data=class_data(t),
         clusters=None,
         models=[model],
         classes=classes,
@@ -288,7 +292,15 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
     )
 
 
-def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
+def class_data(t: ClassTally) -> DataRecord:
+    """The record of rows of several classes; what only two classes have is null."""
+    unknown = dict.fromkeys(
+        ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
+    )
+    return record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown)
+
+
+def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     """What a reader should be told in words."""
     c, t = e.confusion, e.tally
     if why := t.why_not_ranked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -14,8 +14,7 @@ import numpy as np
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import at_least, check
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.classes import only_column, positive_column
+from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
@@ -196,11 +195,16 @@ class Comparison(Shown, Lazy[Evaluation]):
     """
 
     def __init__(
-        self, rows: Rows, settings: Settings, nameless: bool = False, min_rows: int = 20
+        self,
+        rows: Rows,
+        settings: Settings,
+        nameless: bool = False,
+        min_rows: int = 20,
+        models: Iterable[str] | None = None,
     ) -> None:
         self.settings, self.notes, self.min_rows = settings, rows.notes, min_rows
         self._rows, self._nameless = rows, nameless  # labels in memory may have no name
-        super().__init__(rows.scores)
+        super().__init__(rows.scores if models is None else models)
 
     def _make(self, name: str) -> Evaluation:
         t = Tally.of_rows(self._rows, name, self._rows.sources)
@@ -218,9 +222,18 @@ class Comparison(Shown, Lazy[Evaluation]):
         return f"no model is named {name}; there are {', '.join(self)}"
 
     @property
+    def _register(self) -> Mapping[str, Measure]:
+        return MEASURES
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The models that are compared: each with each later one."""
+        return list(combinations(self, 2))
+
+    @property
     def differences(self) -> list[dict[str, Any]]:
         """Each model minus each later one, paired, with p-values adjusted by Holm within a measure."""
-        found: list[dict[str, Any]] = to_dict(self._differences)
+        found: list[dict[str, Any]] = to_dict(self.compared())
         return found
 
     def difference(
@@ -229,79 +242,54 @@ class Comparison(Shown, Lazy[Evaluation]):
         """A measure of one model minus that of another, the first two unless named, paired."""
         names = [*self]
         a, b = first or names[0], second or next(n for n in names if n != (first or names[0]))
-        if measure not in MEASURES:
-            raise BadInput(unknown(measure, MEASURES, "measure"))
-        models = [self[a], self[b]]
-        d = _difference(MEASURES[measure], self._rows, models, vars(self.settings))
+        if measure not in self._register:
+            raise BadInput(unknown(measure, self._register, "measure"))
+        d = self._pair(self._register[measure], a, b)
         return replace(d.estimate, p=None if math.isnan(d.p) else d.p)
 
-    @cached_property
-    def _differences(self) -> list[DifferenceRecord]:
-        return _differences(self._rows, self, None)
+    def _pair(self, m: Measure, first: str, second: str) -> Difference:
+        """One model minus another on the same rows; in closed form, or by the intervals of both."""
+        return paired_difference(m, self._rows, [self[first], self[second]], vars(self.settings))
+
+    def compared(self, only: Collection[str] | None = None) -> list[DifferenceRecord]:
+        """The differences of all measures, or of some; p-values are adjusted by Holm within each.
+
+        smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
+        """
+        from scorewise.evaluation.document import DifferenceRecord
+
+        lines: list[DifferenceRecord] = []
+        for name in next(iter(self.values())):
+            m = self._register[name]
+            if m.better == "neither" or (only is not None and name not in only):
+                continue
+            if name == "smauc" and any(why_not_unit(e.tally) for e in self.values()):
+                continue
+            found = [self._pair(m, *pair) for pair in self.pairs]
+            adjusted = holm([d.p for d in found])
+            lines += [
+                DifferenceRecord.of(m, names, d, q)
+                for names, d, q in zip(self.pairs, found, adjusted, strict=True)
+            ]
+        return lines
 
     def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""
         from scorewise.evaluation.document import evaluation_document
 
-        return evaluation_document(self, self.settings, self._differences)
+        return evaluation_document(self, self.settings, self.compared())
 
     def brief(self) -> EvaluationDocument:
         """The document of the first screen."""
         from scorewise.evaluation.document import FIRST, evaluation_document
 
-        found = _differences(self._rows, self, FIRST)
-        return evaluation_document(self, self.settings, found, every=False)
+        return evaluation_document(self, self.settings, self.compared(FIRST), every=False)
 
     def pictures(self) -> Pictures:
         """Those of an evaluation with a curve for each model, and the differences between them."""
         from scorewise.evaluation.pictures import pictures_of_models
 
         return pictures_of_models(self, self)
-
-
-def compare(
-    y: Any,
-    scores: Mapping[str, Any],
-    *,
-    weight: Any = None,
-    count: Any = None,
-    cluster: Any = None,
-    positive: Any = None,
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-    interval: Interval | None = None,
-    replicates: int = 2000,
-) -> Comparison:
-    """Every measure of several models' scores on the same rows, and their paired differences.
-
-    `interval` and `replicates` are those of `evaluate`.
-
-    >>> y = [1, 1, 0, 1, 0, 0]
-    >>> c = compare(y, {"tree": [0.9, 0.7, 0.6, 0.5, 0.2, 0.0], "bayes": [0.6, 0.4, 0.7, 0.8, 0.1, 0.3]})
-    >>> c["tree"].auroc
-    0.889 [0.401, 0.988]
-    >>> c.difference("brier")
-    -0.067 [-0.581, 0.372]
-    """
-    settings = Settings(threshold, level, seed, clip, interval, replicates)
-    refuse_interval(interval, cluster=cluster)
-    if not isinstance(scores, Mapping):
-        raise BadInput("compare takes scores by name, such as {'tree': p, 'bayes': q}")
-    rows = take(
-        only_column(y),
-        {name: positive_column(y, p, positive, kind) for name, p in scores.items()},
-        weight=weight,
-        count=count,
-        cluster=cluster,
-        positive=positive,
-        kind=kind,
-        missing=missing,
-    )
-    return Comparison(rows, settings)
 
 
 def refuse_interval(interval: Interval | None, **others: Any) -> None:
@@ -317,7 +305,7 @@ def refuse_interval(interval: Interval | None, **others: Any) -> None:
 _CLOSED = {"auroc": area_difference, "smauc": smooth_difference}
 
 
-def _difference(
+def paired_difference(
     m: Measure, rows: Rows, models: Sequence[Evaluation], settings: Mapping[str, Any]
 ) -> Difference:
     """One model minus another on the same rows; in closed form, or by the intervals of both."""
@@ -329,32 +317,3 @@ def _difference(
         first, second, level, lambda: together(m, rows, tallies, settings, rows.cluster)
     )
     return Difference(made, math.nan if made.p is None else made.p)
-
-
-def _differences(
-    rows: Rows, made: Mapping[str, Evaluation], only: Sequence[str] | None
-) -> list[DifferenceRecord]:
-    """Each model minus each later one, paired; p-values are adjusted by Holm within each measure.
-
-    smAUC is left out where the scores of a model are not on [0, 1]; its own row says so.
-    """
-    from scorewise.evaluation.document import DifferenceRecord
-
-    pairs = list(combinations(made, 2))
-    any_of = next(iter(made.values()))
-    on_unit = not any(why_not_unit(e.tally) for e in made.values())
-    lines: list[DifferenceRecord] = []
-    for name in any_of:
-        m = MEASURES[name]
-        if (only is not None and name not in only) or (name == "smauc" and not on_unit):
-            continue
-        if m.better == "neither":
-            continue
-        settings = vars(any_of.settings)
-        found = [_difference(m, rows, [made[a], made[b]], settings) for a, b in pairs]
-        adjusted = holm([difference.p for difference in found])
-        lines += [
-            DifferenceRecord.of(m, names, difference, q)
-            for names, difference, q in zip(pairs, found, adjusted, strict=True)
-        ]
-    return lines

@@ -41,7 +41,7 @@ from scorewise.show.page import (
 from scorewise.show.verdict import verdict
 
 if TYPE_CHECKING:
-    from scorewise.show.data import DataRecord
+    from scorewise.show.data import ClusterRecord, DataRecord
     from scorewise.show.document import MeasureRow
 
 TITLES = {
@@ -76,7 +76,7 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
     """The page of one model, of several side by side, or of a model of several classes."""
     every = _is_whole(doc)
     sections = [
-        *([] if every else [Section(facts=_data(doc))]),
+        *([] if every else [Section(facts=data_line(doc.data, len(doc.classes), doc.clusters))]),
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
         *(_differences(doc) if every or len(doc.models) > 2 else []),
@@ -99,12 +99,13 @@ def _is_more(measures: Sequence[MeasureRow]) -> bool:
     return any(m.name not in FIRST + FIRST_OF_CLASSES for m in measures)
 
 
-def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
-    """The rows in a line: how many, of which files and classes."""
-    d = doc.data
+def data_line(
+    d: DataRecord, classes: int, clusters: ClusterRecord | None
+) -> list[tuple[str, Sentence]]:
+    """The rows in a line: how many, of which files and classes (none: two)."""
     of = [" of ", *names(d.sources)] if d.sources else []
-    if doc.classes:
-        line: list[str] = [count(d.rows), *of, f", {len(doc.classes)} classes"]
+    if classes:
+        line: list[str] = [count(d.rows), *of, f", {classes} classes"]
     else:
         up, down = d.positives or 0, d.negatives or 0
         part = f" ({percent(up / (up + down))})" if up + down else ""
@@ -118,8 +119,8 @@ def _data(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
             sides[1],
         ]
         line += ["; ", sides[0], f" is positive ({d.rule})"] if d.rule else []
-    if doc.clusters is not None:
-        line.append(f"; in {doc.clusters}")
+    if clusters is not None:
+        line.append(f"; in {clusters}")
     line += [f"; {counted(d.dropped, 'row')} dropped as missing"] if d.dropped else []
     line += ["; weights ", Name(d.weight)] if d.weight is not None else []
     return [("Rows", line)]
@@ -236,7 +237,7 @@ def _measure_table(
         *_method(measures),
     ]
     rows: list[tuple[object, ...] | Heading] = []
-    for title, group in _grouped(measures):
+    for title, group in by_question(measures):
         cells = ((m.title, m, m, m, m, m.method) for m in group)
         rows += [Heading(title), *(row[: len(columns)] for row in cells)]
     return Table(columns, rows, notes)
@@ -253,16 +254,16 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     brief = len(models) == 2 and not _is_whole(doc)
     pair = {d.measure: d for d in doc.differences} if brief else {}
     rows: list[tuple[object, ...] | Heading] = []
-    for title, group in _grouped(list(every.values())):
+    for title, group in by_question(list(every.values())):
         rows.append(Heading(title))
         for m in group:
             winner = None if pair else _winner(doc, m)
             *cells, baseline, method = _compared([of.get(m.name) for of in by_name], winner)
-            gap = [_gap(pair.get(m.name))] if pair else []
+            gap = [gap_cell(pair.get(m.name))] if pair else []
             rows.append((m.title, *cells, *gap, baseline, method))
     brackets = f"Brackets: {percent(doc.settings.level)} interval."
     apart = "Diff.: the first less the second"
-    apart += "; *: the paired interval excludes 0." if any(map(_clear, pair.values())) else "."
+    apart += "; *: the paired interval excludes 0." if any(map(clear, pair.values())) else "."
     columns = [
         Column("Measure", "title"),
         *(
@@ -282,14 +283,15 @@ def _method(measures: Sequence[MeasureRow]) -> list[Column]:
     return [Column("Method", "text", optional=True)] * _is_more(measures)
 
 
-def _gap(d: DifferenceRecord | None) -> str:
+def gap_cell(d: DifferenceRecord | None) -> str:
     """A difference in a cell, with a star where its interval excludes 0."""
     if d is None or d.value is None:
         return ""
-    return value(d) + ("*" if _clear(d) else " ")
+    return value(d) + ("*" if clear(d) else " ")
 
 
-def _clear(d: DifferenceRecord) -> bool:
+def clear(d: DifferenceRecord) -> bool:
+    """Whether the interval of a difference excludes 0."""
     return d.low is not None and d.high is not None and not d.low <= 0 <= d.high
 
 
@@ -319,7 +321,7 @@ def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[obj
     return [*cells, "" if common is None else common, "; ".join(methods)]
 
 
-def _grouped(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
+def by_question(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
     """Each group's title and its measures, in the order in which they come."""
     groups: dict[str, list[MeasureRow]] = {}
     for m in measures:

@@ -41,6 +41,7 @@ DOCUMENTS = {
     "answers": "scorewise.answering.document:AnswersDocument",
     "calibrate": "scorewise.recalibrating.document:CalibrateDocument",
     "calibrate-classes": "scorewise.recalibrating.document:CalibrateClassesDocument",
+    "compare": "scorewise.evaluation.compare_document:CompareDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "evaluate": "scorewise.evaluation.document:EvaluationDocument",
     "in-and-out": "scorewise.models.document:InAndOutDocument",

@@ -1,0 +1,335 @@
+"""Models to compare: columns of one table, files joined on a key, or groups of a long file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scorewise.arrays import Ints
+from scorewise.columns.binary import Kind, Rows, binary_rows, rows_of
+from scorewise.columns.classes import ClassRows, is_source, named_classes, rows_of_classes
+from scorewise.columns.files import Opened, join, open_files, open_source, open_tables
+from scorewise.columns.labels import coded, text
+from scorewise.columns.numbers import Place
+from scorewise.columns.paths import expand, names_of
+from scorewise.columns.roles import Spec, check_columns, class_columns
+from scorewise.columns.rows import Columns, Missing, read
+from scorewise.columns.vectors import Coded, vector
+from scorewise.errors import BadInput, Option
+
+
+@dataclass(frozen=True)
+class Models:
+    """The rows of each model: the same for all where they are paired, else its own.
+
+    `joined` has for each model how many rows it has and how many of them every model has, where rows were
+    found by a key; `columns` says that each model is a column of one table.
+    """
+
+    rows: Mapping[str, Rows] | Mapping[str, ClassRows]
+    paired: bool = True
+    joined: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    columns: bool = False
+
+
+def models_of(
+    source: Any,
+    *,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    classes: Spec | None = None,
+    model: str | None = None,
+    key: str | Sequence[str] | None = None,
+    unpaired: bool = False,
+    by: Any = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+    **further: str | None,
+) -> Models:
+    """Models from files or frames; `further` names the columns of weight, count and cluster.
+
+    Several files, or a mapping from names to files or frames, have a model each; with `model`, a column
+    says whose score a row has; else each column of scores is a model.
+
+    >>> long = {"id": [1, 2, 2, 1], "m": ["a", "a", "b", "b"], "y": [0, 1, 1, 0], "p": [0.2, 0.9, 0.8, 0.1]}
+    >>> rows = models_of(long, model="m", key="id", label="y", score="p").rows["a"]
+    >>> rows.scores
+    {'a': array([0.2, 0.9]), 'b': array([0.1, 0.8])}
+    """
+    several = isinstance(score, Sequence) and not isinstance(score, str) and len(score) > 1
+    apart = _apart(source) if model is None and not several else {}
+    if several and (model is not None or key is not None):
+        what = "model" if model is not None else "key"
+        raise BadInput(
+            Option(what), " goes with one column of scores, and there are several; name one ",
+            Option("score"), ", or leave out ", Option(what),
+        )  # fmt: skip
+    if model is None and not apart:
+        given = {"key": key, "unpaired": unpaired or None}
+        if extra := next((name for name, value in given.items() if value is not None), ""):
+            raise BadInput(
+                Option(extra), " belongs to several files, or to a long file with ", Option("model"),
+                "; leave it out where each model has a column",
+            )  # fmt: skip
+        return _of_columns(source, score, classes, by, label=label, positive=positive, kind=kind,
+                           missing=missing, encoding=encoding, **further)  # fmt: skip
+    opened = _opened(apart, encoding) if apart else open_source(source, encoding)
+    columns = None if classes is None else class_columns(opened.names, classes)
+    if columns is not None and score is not None:
+        raise BadInput(Option("score"), " and ", Option("classes"), " do not go together; name one")
+    asked = {
+        "label": label, "score": score if columns is None else columns, **further, "group": by,
+        "model": model, "key": key,
+    }  # fmt: skip
+    found = read(opened, asked, missing=missing)
+    codes, names = _models(found, [*apart])
+    rows: Rows | ClassRows
+    if columns is None:
+        rows = rows_of(found, positive=positive, kind=kind)
+    else:
+        known, listed = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
+        whole: Any = kind
+        rows = replace(rows_of_classes(found, known, whole, listed), columns=columns)
+    at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
+    notes = (*rows.notes, *notes)
+    if at is None:
+        own = {name: np.flatnonzero(codes == k) for k, name in enumerate(names)}
+        return Models(_taken(rows, own), False, {}, notes)
+    for role in ("label", "weight", "count", "cluster"):
+        _agree(found, role, at, names)
+    made = _taken(rows, dict(zip(names, at, strict=True)))
+    if isinstance(rows, Rows):
+        first: Any = made[names[0]]
+        both = {n: (r.scores[n], r.kinds[n]) for n, r in made.items() if isinstance(r, Rows)}
+        wide = replace(
+            first,
+            scores={n: s for n, (s, _) in both.items()},
+            kinds={n: k for n, (_, k) in both.items()},
+        )
+        return Models(dict.fromkeys(names, wide), True, joined, notes)
+    return Models(made, True, joined, notes)
+
+
+def _of_columns(source: Any, score: Any, classes: Any, by: Any, **options: Any) -> Models:
+    """Each column of scores is a model."""
+    if classes is not None:
+        raise BadInput(
+            Option("classes"), " has the scores of one model; compare several files, one for each model, "
+            "or a long file with ", Option("model"),
+        )  # fmt: skip
+    rows = binary_rows(source, score=score, groups=by, **options)
+    return Models(dict.fromkeys(rows.scores, rows), True, {}, rows.notes, columns=True)
+
+
+def _apart(source: Any) -> dict[str, Any]:
+    """The sources of models by name, where each has its own; none where there is a single table."""
+    if isinstance(source, Mapping):
+        own = [
+            is_source(value) and not isinstance(value, list | tuple) for value in source.values()
+        ]
+        return {str(k): v for k, v in source.items()} if own and all(own) else {}
+    if not isinstance(source, str | PathLike | list | tuple):
+        return {}
+    paths = expand(source if isinstance(source, list | tuple) else [source])
+    if len(paths) < 2:
+        return {}
+    stems = [_stem(Path(path).name) for path in paths]
+    if len({*stems}) < len(stems):
+        stems = [_stem(name) for name in names_of(paths)]
+    if twice := next((s for s in stems if stems.count(s) > 1), None):
+        raise BadInput(f"two files are named '{twice}'; rename one, or name the models in Python")
+    return dict(zip(stems, paths, strict=True))
+
+
+def _stem(name: str) -> str:
+    """The name of a file without its endings.
+
+    >>> _stem("runs/tree.csv.gz"), _stem("tree.v2.parquet")
+    ('runs/tree', 'tree.v2')
+    """
+    return str(Path(name.removesuffix(".gz")).with_suffix(""))
+
+
+def _opened(apart: Mapping[str, Any], encoding: str | None) -> Opened:
+    """The tables of all models, one below the other."""
+    if all(isinstance(s, str | PathLike) for s in apart.values()):
+        tables = [t for s in apart.values() for t in open_files([s], encoding)]
+        if len(tables) == len(apart):
+            return open_tables(tables)
+    each = {name: open_source(s, encoding) for name, s in apart.items()}
+
+    def get(wanted: list[str], texts: Any) -> tuple[dict[str, Any], Place]:
+        parts = []
+        for name, opened in each.items():
+            check_columns(opened.names, wanted)
+            raw = opened.read(wanted, texts)[0]
+            parts.append((name, {c: _series(raw[c], c) for c in wanted}))
+        heights = tuple((name, len(part[wanted[0]])) for name, part in parts)
+        stacked = {c: join(c, [(name, part[c]) for name, part in parts]) for c in wanted}
+        return stacked, Place(files=heights)
+
+    return Opened(next(iter(each.values())).names, get)
+
+
+def _series(column: Any, name: str) -> Any:
+    """A column of any library as one of polars."""
+    import polars as pl
+
+    if isinstance(column, pl.Series):
+        return column
+    values = vector(column, name)
+    if isinstance(values, Coded):
+        return pl.Series(
+            name, [values.values[c] if c >= 0 else None for c in values.codes.tolist()]
+        )
+    made = pl.Series(name, values.values)
+    return made if values.null is None else made.set(pl.Series(values.null), None)
+
+
+def _models(found: Columns, apart: Sequence[str]) -> tuple[Ints, list[str]]:
+    """The number of the model of each row, and the names of the models."""
+    if apart:
+        ends = np.cumsum([height for _, height in found.place.files])
+        at = found.place.kept
+        many = len(found.one("label"))
+        return np.searchsorted(ends, np.arange(many) if at is None else at, "right"), list(apart)
+    codes, names = coded(found.one("model"))
+    first = np.unique(codes, return_index=True)
+    order = np.argsort(first[1])  # in the order in which they come
+    rank = np.zeros(len(names), np.int64)
+    rank[first[0][order]] = np.arange(len(order))
+    names = [names[k] for k in first[0][order].tolist()]
+    if len(names) < 2:
+        raise BadInput(
+            f"column '{found.name('model')}' names one model only, '{names[0] if names else ''}'; "
+            "compare takes two or more"
+        )
+    return rank[codes], names
+
+
+def _matched(
+    found: Columns, codes: Ints, names: Sequence[str], unpaired: bool, apart: bool
+) -> tuple[list[Ints] | None, dict[str, tuple[int, int]], tuple[str, ...]]:
+    """The rows of each model in a common order, or none where they stay unpaired; and what did not join."""
+    sizes = np.bincount(codes, minlength=len(names)).tolist()
+    if unpaired:
+        return None, {}, ()
+    if not found["key"]:
+        at = [np.flatnonzero(codes == k) for k in range(len(names))]
+        label = coded(found.one("label"))[0]
+        if any(len(x) != len(at[0]) or (label[x] != label[at[0]]).any() for x in at[1:]):
+            raise BadInput(
+                "the models have no common order of rows: their labels differ; pass ", Option("key"),
+                " with the column that names the rows, or ", Option("unpaired"),
+                " where they are different rows",
+            )  # fmt: skip
+        return at, {}, ("rows of the models are matched by their order, as their labels agree",)
+    key, words = _keys(found)
+    what = " and ".join(f"'{name}'" for name in found["key"])
+    place = np.bincount(codes * len(words) + key, minlength=len(names) * len(words))
+    if (place > 1).any():
+        worst, at_key = divmod(int((place > 1).argmax()), len(words))
+        many = int((place[worst * len(words) : (worst + 1) * len(words)] > 1).sum())
+        raise BadInput(
+            f"{what} names {many:,} row{'s' * (many > 1)} of '{names[worst]}' more than once, first "
+            f"{words[at_key]}; name further columns that tell rows apart, with ", Option("key"),
+        )  # fmt: skip
+    at_row = np.full((len(names), len(words)), -1)
+    at_row[codes, key] = np.arange(len(codes))
+    whole: Any = (at_row >= 0).all(0)
+    if not whole.any():
+        if not apart and not ((at_row >= 0).sum(0) > 1).any():
+            note = f"no value of {what} occurs in two models, so that they are compared unpaired"
+            return None, {}, (note,)
+        one, other = (words[int((at_row[k] >= 0).argmax())] for k in (0, 1))
+        raise BadInput(
+            f"no value of {what} occurs in every model: '{names[0]}' has {one}, '{names[1]}' has ",
+            f"{other}; name the column that all share with ", Option("key"), ", or pass ",
+            Option("unpaired"),
+        )  # fmt: skip
+    order = np.argsort(at_row[0][whole])
+    at = [at_row[k][whole][order] for k in range(len(names))]
+    joined = {name: (n, len(order)) for name, n in zip(names, sizes, strict=True)}
+    lost = [f"{n - len(order):,} of {n:,} rows of '{name}'" for name, n in zip(names, sizes, strict=True)
+            if n > len(order)]  # fmt: skip
+    note = f"{', '.join(lost)} did not join on {what} and are left out"
+    return at, joined, (note,) if lost else ()
+
+
+class _Words(Sequence[str]):
+    """The words of keys by their number, put together when one is shown."""
+
+    def __init__(self, columns: Sequence[tuple[Ints, list[str]]], first: Ints) -> None:
+        self.columns, self.first = columns, first
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, at: Any) -> Any:
+        row = int(self.first[at])
+        return " / ".join(f"'{words[codes[row]]}'" for codes, words in self.columns)
+
+
+def _keys(found: Columns) -> tuple[Ints, _Words]:
+    """The number of the key of each row, of one column or several, and their words."""
+    columns = [coded(column) for column in found["key"].values()]
+    cell = np.zeros(len(columns[0][0]), np.int64)
+    for codes, words in columns:
+        cell = np.unique(cell, return_inverse=True)[1] * len(words) + codes
+    _, first, key = np.unique(cell, return_index=True, return_inverse=True)
+    return key, _Words(columns, first)
+
+
+def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) -> None:
+    """Refuse labels, weights or clusters that differ between models on the same row."""
+    column = found.one(role)
+    if column is None:
+        return
+    codes, words = coded(column)
+    for k in range(1, len(names)):
+        apart = codes[at[0]] != codes[at[k]]
+        if apart.any():
+            row = int(apart.argmax())
+            one, other = (words[codes[at[j][row]]] for j in (0, k))
+            keyed = [f"'{c[1][c[0][at[0][row]]]}'" for c in map(coded, found["key"].values())]
+            where = f" ({' / '.join(keyed)})" if keyed else ""
+            many = int(apart.sum())
+            raise BadInput(
+                f"{found.name(role)} differs between '{names[0]}' and '{names[k]}' in {many:,} "
+                f"row{'s' * (many > 1)}, first at {found.place.row(int(at[0][row]))}{where}: "
+                f"'{text(one)}' and '{text(other)}'; correct it in one of them"
+            )
+
+
+def _taken(rows: Rows | ClassRows, at: Mapping[str, Ints]) -> dict[str, Any]:
+    """The rows of each model, its scores named as the model is."""
+    return {name: _some(rows, index, name) for name, index in at.items()}
+
+
+def _some(rows: Rows | ClassRows, at: Ints, name: str) -> Rows | ClassRows:
+    kept = at if rows.place.kept is None else rows.place.kept[at]
+    common: dict[str, Any] = {
+        "y": rows.y[at],
+        "weight": None if rows.weight is None else rows.weight[at],
+        "count": None if rows.count is None else rows.count[at],
+        "place": replace(rows.place, kept=kept),
+    }
+    if isinstance(rows, ClassRows):
+        return replace(rows, scores=rows.scores[at], **common)
+    score = next(iter(rows.scores.values()))[at]
+    kind: Kind = next(iter(rows.kinds.values()))
+    if kind == "score" and len(score) and score.min() >= 0 and score.max() <= 1:
+        kind = "probability"  # of this model, whatever the others are
+    cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
+    groups = {n: (codes[at], words) for n, (codes, words) in rows.groups.items()}
+    return replace(
+        rows, scores={name: score}, kinds={name: kind}, cluster=cluster, groups=groups, **common
+    )

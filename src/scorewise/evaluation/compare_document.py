@@ -1,0 +1,458 @@
+"""What `compare` writes and shows: the ranking, models side by side, differences and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from scorewise.estimate import Estimate
+from scorewise.evaluation.compare_verdict import compare_verdict
+from scorewise.evaluation.document import (
+    FIRST,
+    FIRST_OF_CLASSES,
+    DifferenceRecord,
+    ModelRecord,
+    SettingsRecord,
+    class_data,
+    model_hints,
+)
+from scorewise.evaluation.page import MORE, by_question, clear, data_line, gap_cell
+from scorewise.inference.models import McNemarKind, rows_needed
+from scorewise.inference.paired import holm
+from scorewise.show.data import ClusterRecord, DataRecord
+from scorewise.show.document import (
+    COMMAND,
+    Count,
+    Document,
+    Estimated,
+    Hints,
+    Number,
+    Share,
+    Word,
+    cautions,
+    record_of,
+    says,
+)
+from scorewise.show.page import (
+    Column,
+    Format,
+    Heading,
+    Name,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    count,
+    hints,
+    percent,
+    quoted,
+    section,
+    undefined,
+    value,
+)
+from scorewise.show.verdict import VERDICT, Claim, verdict
+
+if TYPE_CHECKING:
+    from scorewise.evaluation.comparing import ModelComparison
+
+WIDEST = 10  # letters of the name of a model above its column
+FEW = 3  # pairs of which the first screen has the difference of every measure
+FIRST_MODEL = "Name of the first model."
+SECOND_MODEL = "Name of the second model."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareSettings(SettingsRecord):
+    """The settings that the numbers depend on."""
+
+    measure: Annotated[Word, says("The measure that models are ranked by.")]
+    margin: Annotated[
+        Number, says("How much worse than the baseline a model may be; null where not asked.")
+    ]
+    baseline: Annotated[str | None, says("The model that all others are compared with, if named.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinedRecord:
+    """How many rows of a model were found in all models."""
+
+    model: Annotated[str, says("Name of the model.")]
+    rows: Annotated[Count, says("Rows that it has.")]
+    joined: Annotated[Count, says("Rows whose key every model has.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRecord:
+    """Two models by the measure of the comparison, the one with the better value first."""
+
+    first: Annotated[str, says("Name of the model with the better value.")]
+    second: Annotated[str, says("Name of the other model.")]
+    finding: Annotated[
+        Literal["better", "not told apart", "alike"],
+        says("Better only where the interval excludes 0 and the adjusted p-value says so."),
+    ]
+    value: Annotated[float, says("The value of the first minus that of the second.")]
+    low: Annotated[float, says("Lower end of its interval.")]
+    high: Annotated[float, says("Upper end of its interval.")]
+    p_adjusted: Annotated[Share | None, says("P-value, adjusted for the number of pairs (Holm).")]
+    rows_missing: Annotated[
+        Number,
+        says(
+            "Rough number of further rows that would show this difference with a power of 80 %; null where "
+            "it is shown, or is 0."
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointRecord:
+    """DeLong's test of whether the AUROCs of several models differ at all."""
+
+    statistic: Annotated[Number, says("Chi-square of the differences.")]
+    df: Annotated[Count, says("Degrees of freedom: the rank of their covariance.")]
+    p: Annotated[Share | None, says("P-value of no difference.")]
+    why: Annotated[str, says("Why there is no test; empty when there is one.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class McNemarRecord:
+    """McNemar's test of the decisions of two models."""
+
+    first: Annotated[str, says(FIRST_MODEL)]
+    second: Annotated[str, says(SECOND_MODEL)]
+    only_first: Annotated[Count, says("Rows that only the first decides rightly.")]
+    only_second: Annotated[Count, says("Rows that only the second decides rightly.")]
+    kind: Annotated[McNemarKind, says("Mid-p, exact, or chi-square with continuity correction.")]
+    statistic: Annotated[Number, says("The corrected chi-square; null of the other kinds.")]
+    p: Annotated[Share, says("P-value of equally many errors.")]
+    p_adjusted: Annotated[Share, says("p, adjusted for the number of pairs (Holm).")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonInferiorityRecord(Estimated):
+    """By how much a model is better than the baseline, held against the margin."""
+
+    measure: Annotated[Word, says("Name of the measure.")]
+    title: Annotated[Word, says("Name of the measure, as shown.")]
+    model: Annotated[str, says("Name of the model.")]
+    baseline_model: Annotated[str, says("Name of the model that it is compared with.")]
+    margin: Annotated[float, Meta(gt=0), says("How much worse it may be.")]
+    finding: Annotated[
+        Literal["non-inferior", "inferior", "cannot be told"],
+        says("Non-inferior where the interval lies above -margin, inferior where it lies below."),
+    ]
+    superior: Annotated[bool, says("Whether the interval lies above 0.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareGroup:
+    """The models compared on the rows of one group."""
+
+    name: Annotated[str, says("Name of the group.")]
+    rows: Annotated[Count, says("Rows of the group.")]
+    positives: Annotated[Count, says("Rows of the positive class in it.")]
+    differences: Annotated[
+        list[DifferenceRecord],
+        says("As for all rows; p-values are adjusted for groups and pairs of a measure (Holm)."),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareDocument(Document):
+    """Models compared with each other."""
+
+    command: Annotated[Literal["compare"], says(COMMAND)] = "compare"
+    verdict: Annotated[list[Claim], says(VERDICT)]
+    settings: CompareSettings
+    data: DataRecord
+    clusters: Annotated[
+        ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
+    ]
+    classes: Annotated[Count, says("Number of classes.")]
+    paired: Annotated[bool, says("Whether all models were judged on the same rows.")]
+    joined: Annotated[
+        list[JoinedRecord], says("Rows of each model that joined; empty where there was no key.")
+    ]
+    models: Annotated[
+        list[ModelRecord], Meta(min_length=2), says("The models, in the order in which they came.")
+    ]
+    ranking: Annotated[
+        list[PairRecord], says("Pairs of models by the measure of the comparison, best first.")
+    ]
+    differences: Annotated[list[DifferenceRecord], says("Each measure, pair by pair.")]
+    joint: Annotated[JointRecord | None, says("Test of three or more AUROCs; null of fewer.")]
+    mcnemar: Annotated[
+        list[McNemarRecord], says("Tests of decisions; empty where rows have weights or clusters.")
+    ]
+    noninferiority: Annotated[
+        list[NonInferiorityRecord], says("Models held against a margin; empty where none is named.")
+    ]
+    groups: Annotated[list[CompareGroup], says("Group by group; empty where none were asked for.")]
+    min_rows: Annotated[Count, says("Groups of fewer rows are left out.")]
+    hints: Hints
+
+    def page(self) -> Page:
+        """The verdict, ten measures side by side with their differences, and tests."""
+        return compare_page(self)
+
+
+def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
+    """The document of a comparison, with every measure or those of the first screen."""
+    shown = {c.measure, *(FIRST_OF_CLASSES if c.several else FIRST)}
+    only = None if every else shown
+    differences = c.compared(only)
+    record: Any = ModelRecord.of_classes if c.several else ModelRecord.of
+    models = [record(name, e, only) for name, e in c.items()]
+    ranking = ranking_of(c, differences)
+    decided, held, groups = _decided(c), _held(c), _groups(c, shown)
+    any_of: Any = next(iter(c.values()))
+    test, s, q = c.joint, c.settings, c.question
+    remarks = [] if c.several else [h for n, e in c.items() for h in model_hints(n, e, False)]
+    asked = {"measure": c.measure, "margin": q.margin, "baseline": q.baseline}
+    if c.several:
+        asked["threshold"] = None
+    return CompareDocument(
+        verdict=compare_verdict(c, ranking, differences, decided, held, groups),
+        settings=record_of(CompareSettings, s, **asked),
+        data=class_data(any_of.tally) if c.several else DataRecord.of(any_of.tally),
+        clusters=None if c.several else ClusterRecord.of(any_of.clusters),
+        classes=len(any_of.classes) if c.several else 2,
+        paired=c.paired,
+        joined=[JoinedRecord(model=n, rows=r, joined=j) for n, (r, j) in c.models.joined.items()],
+        models=models,
+        ranking=ranking,
+        differences=differences,
+        joint=None if test is None else record_of(JointRecord, test),
+        mcnemar=decided,
+        noninferiority=held,
+        groups=groups,
+        min_rows=c.min_rows,
+        hints=[*remarks, *cautions([models, differences])],
+    )
+
+
+def ranking_of(c: ModelComparison, differences: Sequence[DifferenceRecord]) -> list[PairRecord]:
+    """The pairs by the measure of the comparison, best model first, and what is known of them."""
+    m, found = c._register[c.measure], []
+    better = 1 if m.better == "high" else -1
+    rows = next(iter(c.values())).tally.origin.rows if not c.several else len(c._rows)
+    for d in differences:
+        if d.measure != m.name or d.value is None or d.low is None or d.high is None:
+            continue
+        turned = better * d.value < 0
+        first, second = (d.second, d.first) if turned else (d.first, d.second)
+        sign = -1 if turned else 1
+        low, high = sorted((sign * d.low, sign * d.high))
+        gap = Estimate(sign * d.value, low, high, d.level)
+        sure = d.p_adjusted is not None and d.p_adjusted <= 1 - d.level
+        finding: Any = "better" if (low > 0 or high < 0) and sure else "not told apart"
+        finding = "alike" if low == high == 0 else finding
+        needed = rows_needed(gap, rows) - rows if finding == "not told apart" else None
+        fields = {
+            "value": gap.value, "low": low, "high": high, "p_adjusted": d.p_adjusted,
+            "rows_missing": needed,
+        }  # fmt: skip
+        found.append(record_of(PairRecord, first=first, second=second, finding=finding, **fields))
+    worth = {n: -better * c[n][m.name].value for n in c}
+    return sorted(found, key=lambda p: (worth[p.first], worth[p.second]))
+
+
+def _decided(c: ModelComparison) -> list[McNemarRecord]:
+    if c.why_not_mcnemar():
+        return []
+    tests = [c.mcnemar(*pair) for pair in c.pairs]
+    kind, adjusted = c.question.mcnemar, holm([t.p for t in tests])
+    return [
+        record_of(McNemarRecord, t, first=a, second=b, kind=kind, p_adjusted=q)
+        for (a, b), t, q in zip(c.pairs, tests, adjusted, strict=True)
+    ]
+
+
+def _held(c: ModelComparison) -> list[NonInferiorityRecord]:
+    m = c._register[c.measure]
+    return [
+        record_of(
+            NonInferiorityRecord, n.gap, n, measure=m.name, title=m.title, baseline_model=n.baseline,
+            finding=n.finding, superior=n.superior,
+        )
+        for n in c.noninferiority
+    ]  # fmt: skip
+
+
+def _groups(c: ModelComparison, shown: set[str]) -> list[CompareGroup]:
+    """The differences in each group, p-values adjusted over groups and pairs of a measure."""
+    if not c.groups:
+        return []
+    made = {name: g.compared(shown) for name, g in c.groups.items()}
+    lines = [(name, d) for name, ds in made.items() for d in ds]
+    adjusted: dict[tuple[str, str, str, str], float] = {}
+    for measure in shown:
+        of = [(name, d) for name, d in lines if d.measure == measure]
+        p = holm([float("nan") if d.p is None else d.p for _, d in of])
+        adjusted |= {(n, measure, d.first, d.second): q for (n, d), q in zip(of, p, strict=True)}
+    found = []
+    for name, ds in made.items():
+        keys = [(name, d.measure, d.first, d.second) for d in ds]
+        differences = [
+            record_of(DifferenceRecord, d, p_adjusted=adjusted[key])
+            for d, key in zip(ds, keys, strict=True)
+        ]
+        t: Any = next(iter(c.groups[name].values())).tally
+        found.append(
+            CompareGroup(
+                name=name, rows=t.origin.rows, positives=t.origin.positives, differences=differences
+            )
+        )
+    return found
+
+
+def compare_page(doc: CompareDocument) -> Page:
+    """The page of a comparison."""
+    every = {m.name for x in doc.models for m in x.measures} - {*FIRST, *FIRST_OF_CLASSES}
+    whole = len(every) > 1
+    pairs = {(d.first, d.second) for d in doc.differences}
+    one = len(pairs) == 1 and len(doc.models) == 2
+    sections = [
+        Section(facts=_facts(doc)),
+        *verdict(doc.verdict),
+        Section(table=_table(doc, one, whole)),
+        *undefined((m.why, m.title) for m in doc.models[0].measures if _is_nowhere(doc, m.name)),
+        *([] if one else _differences(doc, whole or len(pairs) <= FEW)),
+        *(_mcnemar(doc) if whole or not one else []),
+        *_by_group(doc),
+        *hints(doc.hints),
+    ]
+    correction = "p-values of several pairs are adjusted by Holm's method within a measure."
+    return Page(doc.command, sections, [f"Seed {doc.settings.seed}.", correction])
+
+
+def _is_nowhere(doc: CompareDocument, measure: str) -> bool:
+    """Whether no model has a value of the measure."""
+    return all(m.why for x in doc.models for m in x.measures if m.name == measure)
+
+
+def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
+    facts = data_line(doc.data, doc.classes if doc.classes > 2 else 0, doc.clusters)
+    lost = [j for j in doc.joined if j.rows > j.joined]
+    if lost:
+        parts: list[str] = []
+        for j in lost:
+            parts += [
+                ", ",
+                f"{count(j.rows - j.joined)} of {count(j.rows)} rows of ",
+                Name(j.model),
+            ]
+        facts.append(("Left out", [*parts[1:], ", which did not join"]))
+    if not doc.paired:
+        sizes: list[str] = []
+        for model in doc.models:
+            c = model.confusion
+            total = sum(map(sum, c)) if isinstance(c, list) else c.tp + c.fp + c.fn + c.tn
+            sizes += [", ", Name(model.name), f" on {count(total)}"]
+        facts.append(("Unpaired", ["judged on different rows: ", *sizes[1:]]))
+    return facts
+
+
+def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
+    """The values of the models side by side; of two also the difference, its interval and p."""
+    by_name = [{m.name: m for m in x.measures} for x in doc.models]
+    rows: list[tuple[object, ...] | Heading] = []
+    gaps = {d.measure: d for d in doc.differences} if one else {}
+    lines = zip(*(x.measures for x in doc.models), strict=True)
+    measures = [m for line in lines for m in [next((m for m in line if not m.why), None)] if m]
+    for title, group in by_question(measures):
+        rows.append(Heading(title))
+        for m in group:
+            cells = [
+                value(x[m.name]) if m.name in x and not x[m.name].why else None for x in by_name
+            ]
+            rows.append((m.title, *cells, *(_gap(gaps.get(m.name)) if one else ())))
+    how, d = "paired" if doc.paired else "unpaired", doc.differences[0]
+    pair = f"{quoted(d.first)} - {quoted(d.second)}"
+    apart = f"Difference: {pair}, {how}, with its {percent(doc.settings.level)} interval."
+    star = " *: the interval excludes 0." if any(map(clear, gaps.values())) else ""
+    columns = [Column("Measure", "title"), *(Column(Name(n)) for n in _titles(doc))]
+    if one:
+        columns += [
+            Column("Difference", meaning=apart + star),
+            Column("Interval", "interval"),
+            Column("p", "p"),
+        ]
+    return Table(columns, rows, [] if whole else [MORE])
+
+
+def _titles(doc: CompareDocument) -> list[str]:
+    """The names of the models, cut in their middle where they are long and stay apart."""
+    names = [x.name for x in doc.models]
+    cut = [n if len(n) <= WIDEST else f"{n[:5]}…{n[-4:]}" for n in names]
+    return cut if len({*cut}) == len(names) else names
+
+
+def _gap(d: DifferenceRecord | None) -> tuple[object, ...]:
+    return ("", "", "") if d is None else (gap_cell(d), d, d.p)
+
+
+def _differences(doc: CompareDocument, every: bool) -> list[Section]:
+    """The differences pair by pair: of every measure that is shown, or of the one that ranks."""
+    rows: list[tuple[object, ...] | Heading] = []
+    for name in dict.fromkeys(d.measure for d in doc.differences):
+        of = [d for d in doc.differences if d.measure == name and not d.why]
+        if of and (every or name == doc.settings.measure):
+            rows.append(Heading(of[0].title))
+            rows += [
+                (f"{quoted(d.first)} - {quoted(d.second)}", *_gap(d), d.p_adjusted) for d in of
+            ]
+    columns: dict[str, Format] = {
+        "Models": "text", "Difference": "number", "Interval": "interval", "p": "p", "Holm": "p",
+    }  # fmt: skip
+    how = "the same rows" if doc.paired else "different rows"
+    lines = ["*: the interval excludes 0."] if any(map(clear, doc.differences)) else []
+    table = Table([Column(*c) for c in columns.items()], rows)
+    return [Section(f"Differences, on {how}", table=table, lines=lines)] if rows else []
+
+
+def _mcnemar(doc: CompareDocument) -> list[Section]:
+    rows = [
+        (f"{quoted(t.first)}, {quoted(t.second)}", t.only_first, t.only_second, t.p, t.p_adjusted)
+        for t in doc.mcnemar
+    ]
+    columns: dict[str, Format] = {
+        "Models": "text", "Only first right": "count", "Only second right": "count", "p": "p", "Holm": "p",
+    }  # fmt: skip
+    kind = doc.mcnemar[0].kind if doc.mcnemar else ""
+    at = "" if doc.settings.threshold is None else f" at {doc.settings.threshold:g}"
+    return section(f"Decisions{at} (McNemar, {kind})", columns, rows)
+
+
+def _by_group(doc: CompareDocument) -> list[Section]:
+    """The differences of the first pair in each group."""
+    if not doc.groups:
+        return []
+    pair = doc.differences[0].first, doc.differences[0].second
+    used = ["auroc", "average_precision", "brier", "ece", "sensitivity", "specificity"]
+    rows = []
+    for g in doc.groups:
+        own = {d.measure: d for d in g.differences if (d.first, d.second) == pair}
+        cells = [_group_cell(own.get(n), doc.settings.level) for n in used]
+        rows.append((g.name, g.rows, *cells))
+    columns = [Column("Group", "name"), Column("Rows", "count")]
+    star = "*: p, adjusted for the groups by Holm, says so."
+    columns += [Column(_SHORT[n], meaning=star if n == used[0] else "") for n in used]
+    lines = [f"Groups of fewer than {count(doc.min_rows)} rows are left out."]
+    return section(f"Groups: {quoted(pair[0])} - {quoted(pair[1])}", columns, rows, lines)
+
+
+_SHORT = {
+    "auroc": "AUROC", "average_precision": "AP", "brier": "Brier", "ece": "ECE",
+    "sensitivity": "Sens.", "specificity": "Spec.",
+}  # fmt: skip
+
+
+def _group_cell(d: DifferenceRecord | None, level: float) -> str:
+    if d is None or d.value is None:
+        return ""
+    sure = d.p_adjusted is not None and d.p_adjusted <= 1 - level
+    return f"{d.value:.3f}{'*' if sure else ' '}"

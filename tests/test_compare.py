@@ -1,0 +1,446 @@
+"""Models compared: tests of the field against others' numbers, joins, ties in words, and bad input."""
+
+import json
+import math
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import scorewise as sw
+from schemas import check_described
+from scorewise.cli import run
+from scorewise.cli.demo_data import screening_csv
+from scorewise.inference.models import joint_areas, mcnemar, rows_needed
+from scorewise.inference.paired import holm
+from scorewise.show.document import schema
+
+SHARED = Path(__file__).parents[2] / "shared"
+LONG = ["--label", "y", "--score", "p"]
+
+
+@pytest.fixture(scope="module")
+def screening(tmp_path_factory):
+    """The demonstration as columns, as a file for each model, and as a long file."""
+    folder = tmp_path_factory.mktemp("compare")
+    (folder / "wide.csv").write_text(screening_csv(400))
+    wide = pl.read_csv(folder / "wide.csv").rename({"outcome": "y"})
+    wide.write_csv(folder / "wide.csv")
+    parts = [wide.select("id", "site", "y", p=m, model=pl.lit(m)) for m in ("risk", "sharp")]
+    parts[0].drop("model").write_csv(folder / "risk.csv")
+    shuffled = parts[1].sample(fraction=1, shuffle=True, seed=1)
+    shuffled.drop("model").write_csv(folder / "sharp.csv")
+    shuffled[40:].drop("model").write_parquet(folder / "fewer.parquet")
+    pl.concat([parts[0], shuffled]).write_csv(folder / "long.csv")
+    return folder
+
+
+def scores(n, seed=0, models=3, noise=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    x = rng.normal(size=n) + 1.5 * y
+    return y, {f"m{k}": expit(x + noise * rng.normal(size=n) - 1) for k in range(models)}
+
+
+def expit(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def loops(y, models):
+    """Covariance of AUROCs by the definition of DeLong et al., pair by pair."""
+    up, down = np.flatnonzero(y), np.flatnonzero(~y)
+    by = [
+        np.array([[(s[i] > s[j]) + (s[i] == s[j]) / 2 for j in down] for i in up]) for s in models
+    ]
+    ten = np.cov([x.mean(1) for x in by]) / len(up)
+    one = np.cov([x.mean(0) for x in by]) / len(down)
+    return np.array([x.mean() for x in by]), ten + one
+
+
+def test_the_joint_test_is_that_of_loops():
+    y, models = scores(90)
+    models["m2"] = np.round(models["m2"], 1)  # ties
+    areas, covariance = loops(y, list(models.values()))
+    contrast = np.array([[1, -1, 0], [0, 1, -1]])  # another basis of the same contrasts
+    d = contrast @ areas
+    expected = d @ np.linalg.inv(contrast @ covariance @ contrast.T) @ d
+    found = sw.compare(y, models, positive=True).joint
+    assert found.statistic == pytest.approx(expected, rel=1e-9)
+    assert found.df == 2
+    assert found.p == pytest.approx(stats.chi2.sf(expected, 2), rel=1e-9)
+
+
+def test_the_joint_test_of_two_is_the_square_of_the_paired_one():
+    y, models = scores(200, models=2)
+    c = sw.compare(y, models, positive=True)
+    areas, covariance = loops(y, list(models.values()))
+    z = (areas[0] - areas[1]) / math.sqrt(
+        covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    )
+    found = joint_areas(c.models.rows, {n: e.tally for n, e in c.items()}, True)
+    assert found.statistic == pytest.approx(z * z, rel=1e-9)
+
+
+def test_models_that_repeat_each_other_cost_a_degree_of_freedom():
+    y, models = scores(200, models=2)
+    c = sw.compare(y, {**models, "again": models["m0"]}, positive=True)
+    assert c.joint.df == 1
+    same = sw.compare(y, dict.fromkeys("abc", models["m0"]), positive=True)
+    assert same.joint.p == 1.0
+    assert "rank the rows alike" in same.brief().verdict[0].sentence
+
+
+def test_published_values_of_asah():
+    if not (SHARED / "vectors" / "reference.json").exists():
+        pytest.skip("the data are not beside the checkout")
+    known = json.loads((SHARED / "vectors" / "reference.json").read_text())
+    known = next(v for k, v in known.items() if k.startswith("asah"))
+    frame = pl.read_parquet(SHARED / "data" / "predictions" / "asah.parquet")
+    c = sw.compare(frame, label="y", score=["wfns", "s100b", "ndka"])
+    for name, auc in known["auc"].items():
+        assert c[name].auroc.value == pytest.approx(auc, rel=1e-12)
+    d = c.difference("auroc", "wfns", "s100b")
+    # they take the normal quantile, here it is Student's
+    error = (d.high - d.low) / 2
+    theirs = (known["paired wfns-s100b"]["ci"][1] - known["paired wfns-s100b"]["ci"][0]) / 2
+    assert error == pytest.approx(theirs, rel=0.03)
+    assert d.p == pytest.approx(known["paired wfns-s100b"]["p"], abs=0.004)
+    long = pl.concat(
+        [frame.select("y", p=pl.col(m).cast(float), m=pl.lit(m)) for m in ("wfns", "s100b")]
+    )
+    apart = sw.compare(long, label="y", score="p", model="m", unpaired=True).difference("auroc")
+    assert apart.method == "DeLong, unpaired"
+    assert apart.p == pytest.approx(known["unpaired wfns-s100b"]["p"], abs=0.001)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mcnemar_is_that_of_statsmodels(seed):
+    from statsmodels.stats.contingency_tables import mcnemar as theirs
+
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((2, 60)) < [[0.8], [0.65]]
+    table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
+    assert mcnemar(a, b, "exact").p == pytest.approx(theirs(table, exact=True).pvalue)
+    corrected = theirs(table, exact=False, correction=True)
+    assert mcnemar(a, b, "corrected").p == pytest.approx(corrected.pvalue)
+    assert mcnemar(a, b, "corrected").statistic == pytest.approx(corrected.statistic)
+    twice = mcnemar(a, b, "exact", np.full(60, 2))
+    assert (twice.only_first, twice.only_second) == (2 * table[0, 1], 2 * table[1, 0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "p"), [("mid-p", 0.0391), ("exact", 0.0703), ("corrected", 0.0771)]
+)
+def test_mcnemar_of_a_published_table(kind, p):
+    """Fagerland, Lydersen and Laake 2013: children before and after transplantation, 1, 1, 7 and 12."""
+    before = np.repeat([True, True, False, False], [1, 1, 7, 12])
+    after = np.repeat([True, False, True, False], [1, 1, 7, 12])
+    assert mcnemar(before, after, kind).p == pytest.approx(p, abs=5e-5)
+
+
+def test_rows_needed_are_those_of_statsmodels():
+    from statsmodels.stats.power import NormalIndPower
+
+    d, n, sd = 0.02, 300, 0.4
+    reach = stats.norm.ppf(0.975) * sd / math.sqrt(n)
+    found = rows_needed(sw.Estimate(d, d - reach, d + reach), n)
+    expected = NormalIndPower(ddof=0).solve_power(d / sd, alpha=0.05, power=0.8, ratio=0)
+    assert found == pytest.approx(expected, rel=1e-3)
+    assert rows_needed(sw.Estimate(0.0, -0.1, 0.1), n) == math.inf
+
+
+def test_a_margin_is_held_against_the_lower_end():
+    y, models = scores(2000, models=2, noise=0.3)
+    d = sw.compare(y, models, positive=True).difference("auroc", "m1", "m0")
+    worst = max(-d.low, d.high, 1e-6)
+    near = sw.compare(y, models, positive=True, margin=worst * 1.01).noninferiority[0]
+    assert (near.model, near.baseline, near.finding) == ("m1", "m0", "non-inferior")
+    tight = sw.compare(y, models, positive=True, margin=1e-6).noninferiority[0]
+    assert tight.finding in ("cannot be told", "non-inferior") if d.high > 0 else "inferior"
+    rng = np.random.default_rng(0)
+    noise = {"good": models["m0"], "noise": rng.random(2000)}
+    bad = sw.compare(y, noise, positive=True, margin=0.02)
+    assert bad.noninferiority[0].finding == "inferior"
+    good = sw.compare(y, noise, positive=True, margin=0.02, baseline="noise", measure="brier")
+    assert good.noninferiority[0].superior
+    told = [x.sentence for x in good.brief().verdict if x.finding == "non-inferior"]
+    assert "two-sided 95% interval" in told[0]
+    assert "shown to be better" in told[0]
+
+
+def test_columns_files_and_a_long_file_say_the_same(screening):
+    wide = sw.compare(
+        str(screening / "wide.csv"), label="y", score=["risk", "sharp"], positive="ill"
+    )
+    options = {"label": "y", "score": "p", "positive": "ill"}
+    files = [str(screening / f) for f in ("risk.csv", "sharp.csv")]
+    long = str(screening / "long.csv")
+    frames = {m: pl.read_csv(screening / f"{m}.csv") for m in ("risk", "sharp")}
+    named = dict(zip(("risk", "sharp"), files, strict=True))
+    for c in (
+        sw.compare(files, key="id", **options),
+        sw.compare(named, key="id", **options),
+        sw.compare(frames, key="id", **options),
+        sw.compare({m: f.to_pandas() for m, f in frames.items()}, key=["site", "id"], **options),
+        sw.compare(long, model="model", key="id", **options),
+        sw.compare(pl.read_csv(long), model="model", key="id", **options),
+    ):
+        assert list(c) == ["risk", "sharp"]
+        assert c.models.joined == {"risk": (400, 400), "sharp": (400, 400)}
+        for name in ("auroc", "brier", "sensitivity", "calibration_slope"):
+            d, same = c.difference(name), wide.difference(name)
+            assert (d.value, d.low, d.high) == pytest.approx((same.value, same.low, same.high))
+        assert c.mcnemar("risk", "sharp") == wide.mcnemar("risk", "sharp")
+
+
+def test_rows_that_do_not_join_are_told(screening, capsys):
+    with pytest.warns(match="40 of 400 rows of 'risk' did not join on 'id'"):
+        c = sw.compare(
+            [str(screening / f) for f in ("risk.csv", "fewer.parquet")], key="id", label="y"
+        )
+    assert c.document().joined[0].joined == 360
+    assert "Left out" in repr(c)
+    assert "40 of 400 rows of 'risk', which did not join" in " ".join(repr(c).split())
+
+
+def test_models_on_different_rows(screening):
+    options = {"label": "y", "score": "p", "positive": "ill"}
+    long = pl.read_csv(screening / "long.csv")
+    apart = long.filter((pl.col("id") % 2 == 0) == (pl.col("model") == "risk"))
+    with pytest.warns(match="no value of 'id' occurs in two models"):
+        c = sw.compare(apart, model="model", key="id", **options)
+    assert not c.paired
+    d = c.difference("brier")
+    error = [(c[m].brief().models[0].measures) for m in c]
+    assert error
+    assert d.method == "MOVER, unpaired"
+    by_file = sw.compare(apart, model="model", unpaired=True, **options)
+    assert by_file.difference("auroc") == c.difference("auroc")
+    assert not c.document().mcnemar
+    with pytest.raises(sw.BadInput, match="different rows"):
+        c.mcnemar("risk", "sharp")
+    assert "Unpaired" in repr(c)
+
+
+def test_without_a_key_rows_are_matched_where_labels_agree():
+    y, models = scores(80, models=2)
+    long = pl.concat([pl.DataFrame({"y": y, "p": p, "model": m}) for m, p in models.items()])
+    with pytest.warns(match="matched by their order"):
+        c = sw.compare(long, label="y", score="p", model="model")
+    assert c.difference("auroc") == sw.compare(y, models).difference("auroc")
+
+
+def test_one_screen_and_a_valid_document(screening, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = [
+        "compare",
+        str(screening / "wide.csv"),
+        "--label",
+        "y",
+        "--score",
+        "risk",
+        "--score",
+        "sharp",
+    ]
+    assert run([*words, "--positive", "ill"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert run([*words, "--positive", "ill", "--json", "-"]) == 0
+    doc = json.loads(capsys.readouterr().out)
+    check_described(schema("compare"))
+    jsonschema.validate(doc, schema("compare"))
+    assert {d["measure"] for d in doc["differences"]} >= {"auroc", "f1", "ece", "h_measure"}
+    stars = [
+        d for d in doc["differences"] if d["low"] is not None and not d["low"] <= 0 <= d["high"]
+    ]
+    assert stars
+
+
+def test_ties_in_words():
+    y, models = scores(300, models=2, noise=0.5)
+    rng = np.random.default_rng(1)
+    c = sw.compare(y, {**models, "noise": rng.random(300)}, positive=True)
+    claims = [x for x in c.brief().verdict if x.about == "models"]
+    better = next(x for x in claims if x.finding == "better")
+    assert "ranks better than" in better.sentence
+    assert "'noise'" in better.sentence
+    tie = next(x for x in claims if x.finding == "not told apart")
+    assert "more rows would be needed" in tie.sentence
+    pair = next(p for p in c.document().ranking if p.finding == "not told apart")
+    gap = sw.Estimate(pair.value, pair.low, pair.high)
+    assert pair.rows_missing == pytest.approx(rows_needed(gap, 300) - 300)
+    adjusted = [d for d in c.differences if d["measure"] == "auroc"]
+    assert [d["p_adjusted"] for d in adjusted] == pytest.approx(holm([d["p"] for d in adjusted]))
+
+
+def test_with_a_baseline_only_pairs_with_it_are_tested():
+    y, models = scores(200, models=4)
+    c = sw.compare(y, models, positive=True, baseline="m2")
+    assert c.pairs == [("m0", "m2"), ("m1", "m2"), ("m3", "m2")]
+    assert {d["second"] for d in c.differences} == {"m2"}
+
+
+def three_classes(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, n, p=(0.5, 0.3, 0.2))
+    z = rng.normal(size=(n, 3)) + 1.3 * np.eye(3)[y]
+    made = {}
+    for name, noise in (("a", 0.3), ("b", 0.8)):
+        e = np.exp(1.2 * (z + noise * rng.normal(size=z.shape)))
+        made[name] = e / e.sum(1, keepdims=True)
+    return y, made
+
+
+def test_several_classes():
+    y, models = three_classes()
+    c = sw.compare(y, models)
+    right = {m: p.argmax(1) == y for m, p in models.items()}
+    d = c.difference("accuracy")
+    assert d.value == pytest.approx(right["a"].mean() - right["b"].mean())
+    gap = right["a"].astype(float) - right["b"]
+    assert (d.high - d.low) / 2 == pytest.approx(1.96 * gap.std() / math.sqrt(len(y)), rel=0.03)
+    assert c.mcnemar("a", "b") == mcnemar(right["a"], right["b"])
+    jsonschema.validate(json.loads(c.to_json()), schema("compare"))
+    assert {r.name for r in c.brief().models[0].measures} >= {"accuracy", "macro_auroc", "ece"}
+
+
+@pytest.mark.parametrize(
+    "measure", ["macro_auroc", "log_loss", "brier", "balanced_accuracy", "macro_f1", "ece", "kappa"]
+)
+def test_differences_of_classes_vary_as_a_paired_bootstrap(measure):
+    y, models = three_classes(400, 1)
+    d = sw.compare(y, models).difference(measure)
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(60):
+        at = rng.integers(0, len(y), len(y))
+        found = [sw.ClassTally.of(y[at], p[at], classes=[0, 1, 2]) for p in models.values()]
+        values = [sw.registry.CLASS_MEASURES[measure](t).value for t in found]
+        drawn.append(values[0] - values[1])
+    width = (d.high - d.low) / 2
+    assert width == pytest.approx(1.96 * np.std(drawn), rel=0.4)
+
+
+def test_several_classes_from_a_long_file_and_with_gaps(tmp_path):
+    y, models = three_classes(90)
+    parts = [
+        pl.DataFrame(
+            {"id": np.arange(90), "y": y, "model": m, **{f"p_{k}": p[:, k] for k in range(3)}}
+        )
+        for m, p in models.items()
+    ]
+    pl.concat(parts).write_csv(tmp_path / "long.csv")
+    c = sw.compare(str(tmp_path / "long.csv"), model="model", key="id", label="y", classes="p_*")
+    assert c.difference("brier").value == pytest.approx(
+        sw.compare(y, models).difference("brier").value
+    )
+    gaps = {
+        m: np.where(np.arange(90)[:, None] == k, np.nan, p)
+        for k, (m, p) in enumerate(models.items())
+    }
+    left = sw.compare(y, gaps, missing="drop")
+    assert [len(r) for r in left.models.rows.values()] == [88, 88]
+    assert left["a"].accuracy.value == pytest.approx((models["a"].argmax(1) == y)[2:].mean())
+
+
+def test_groups_have_one_correction(screening):
+    c = sw.compare(
+        str(screening / "wide.csv"), label="y", score=["risk", "sharp"], positive="ill", by="site"
+    )
+    groups = c.document().groups
+    assert {g.name for g in groups} == {*c.groups}
+    frame = pl.read_csv(screening / "wide.csv").filter(pl.col("site") == groups[0].name)
+    alone = sw.compare(frame["y"], {m: frame[m] for m in ("risk", "sharp")}, positive="ill")
+    for measure in ("auroc", "brier", "sensitivity"):
+        of = [next(d for d in g.differences if d.measure == measure) for g in groups]
+        assert of[0].value == pytest.approx(alone.difference(measure).value)
+        adjusted = holm([d.p for d in of])
+        assert [d.p_adjusted for d in of] == pytest.approx(adjusted)
+    assert "Groups: 'risk' - 'sharp'" in repr(c)
+
+
+def test_clusters_widen_differences():
+    y, models = scores(300, models=2)
+    twice = {m: np.repeat(p, 3) for m, p in models.items()}
+    who = np.repeat(np.arange(300), 3)
+    wide = sw.compare(np.repeat(y, 3), twice, cluster=who, positive=True)
+    alone = sw.compare(y, models, positive=True)
+    for name in ("auroc", "brier"):
+        d, one = wide.difference(name), alone.difference(name)
+        assert (d.high - d.low) == pytest.approx(one.high - one.low, rel=0.1)
+    with pytest.raises(sw.BadInput, match="clusters"):
+        wide.mcnemar("m0", "m1")
+
+
+@pytest.fixture
+def bad(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ids, y = list(range(8)), [0, 1] * 4
+    good = pl.DataFrame({"id": ids, "y": y, "p": [k / 10 for k in ids], "q": [k / 9 for k in ids]})
+    good.write_csv("a.csv")
+    good.write_csv("b.csv")
+    good.write_parquet("a.parquet")
+    good.with_columns(id=pl.col("id") + 100).write_csv("other.csv")
+    good.with_columns(y=1 - pl.col("y")).write_csv("turned.csv")
+    pl.concat([good, good[:3]]).write_csv("twice.csv")
+    good.with_columns(id=pl.when(pl.col("id") > 5).then(None).otherwise("id")).write_csv("gaps.csv")
+    parts = [good.with_columns(model=pl.lit(m)) for m in ("a", "b")]
+    pl.concat([parts[0], parts[1][::-1]]).write_csv("long.csv")
+    parts[0].write_csv("alone.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["a.csv", "other.csv", "--key", "id"], "no value of 'id' occurs in every model: 'a' has '0'"),
+        (["a.csv", "gaps.csv", "--key", "id"], "id is missing in 2 rows, first at row 7 of gaps.csv"),
+        (["a.csv", "twice.csv", "--key", "id"], "names 3 rows of 'twice' more than once, first '0'"),
+        (["a.csv", "turned.csv", "--key", "id"], "y differs between 'a' and 'turned' in 8 rows"),
+        (["a.csv", "b.csv", "--key", "patient"], "there is no column 'patient'"),
+        (["a.csv", "a.csv", "--key", "id"], "a.csv is given twice"),
+        (["a.csv", "a.parquet", "--key", "id"], "two files are named 'a'"),
+        (["a.csv"], "compare takes two or more models"),
+        (["alone.csv", "--model", "model"], "column 'model' names one model only, 'a'"),
+        (["long.csv", "--model", "model"], "no common order of rows"),
+        (["a.csv", "--score", "q", "--baseline", "z"], "--baseline z is no model; the models are p, q"),
+        (["a.csv", "--score", "q", "--margin", "-0.1"], "--margin must be a positive number"),
+        (["a.csv", "--score", "q", "--measure", "f7"], "no measure is named f7"),
+        (["a.csv", "--score", "q", "--measure", "calibration_slope"], "neither better high nor low"),
+        (["long.csv", "--score", "q", "--model", "model"], "--model goes with one column of scores"),
+        (["a.csv", "--score", "q", "--key", "id"], "--key goes with one column of scores"),
+        (["a.csv", "--key", "id"], "--key belongs to several files"),
+        (["a.csv", "--unpaired"], "--unpaired belongs to several files"),
+        (["a.csv", "--score", "p"], "column 'p' is given twice as score"),
+        (["a.csv", "--score", "q", "--by", "y", "--cluster", "id"], "do not go together"),
+        (["a.csv", "--score", "q", "--by", "id"], "no group"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(bad, words, sentence, capsys):
+    files = [w for w in words if w.endswith(("csv", "parquet"))]
+    rest = words[len(files) :]
+    assert run(["compare", *files, *LONG, *rest]) == 2
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda y, p: sw.compare(y, {"a": p}), "two or more models"),
+        (lambda y, p: sw.compare(y, p), "scores by name"),
+        (lambda y, p: sw.compare(y), "scores are missing"),
+        (lambda y, p: sw.compare(y, {"a": p, "b": p}, label="y"), "belongs to files and frames"),
+        (
+            lambda y, p: sw.compare(y, {"a": p, "b": p}, mcnemar="yates"),
+            'mcnemar="yates" is not known',
+        ),
+        (lambda y, p: sw.compare(y, {"a": p, "b": p[:-1]}), "they have to match row by row"),
+    ],
+)
+def test_bad_arguments(call, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        call([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
