@@ -247,8 +247,10 @@ def by_cluster(e: Estimate, name: str, s: Sample, settings: Any) -> Estimate:
         x = values(s, right.astype(np.float64))
         return widened_mean(e, x, _weights(s), s.cluster, bounds)
     t = s.tally(settings.tau)
-    scores, known = {t.origin.score: s.confidence}, {"kind": t.kind, "positive": True}
-    rows = take(right, scores, weight=s.weight, cluster=s.cluster, **known)
+    rows = take(
+        right, {t.origin.score: s.confidence}, weight=s.weight, cluster=s.cluster, positive=True,
+        kind=t.kind,
+    )  # fmt: skip
     options = {"level": settings.level, "seed": settings.seed, "clip": None, "bins": settings.bins}
     return clustered(e, ALL[name], rows, t, options, s.cluster)
 

@@ -430,10 +430,10 @@ def clustered(
     wide = widened(e, variance, own, many, m.bounds)
     if m.name == "ece":
         at, residual, bins = _residuals(rows, t)
-        sums = np.bincount(by * bins + at, rows.mass() * residual, many * bins)
-        total = float(rows.mass().sum())
+        sums: Any = np.bincount(by * bins + at, rows.mass() * residual, many * bins)
+        weight = float(rows.mass().sum())
         p, expected = flipped(
-            sums.reshape(many, bins), lambda x: np.abs(x).sum(1) / total, settings["seed"]
+            sums.reshape(many, bins), lambda x: np.abs(x).sum(1) / weight, settings["seed"]
         )
         return replace(wide, p=p, expected=expected)
     near = abs(e.value - m.target) * z(level) / max((wide.high - wide.low) / 2, 1e-300)
