@@ -310,7 +310,7 @@ def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
             if m.name == name and m.differs(level, len(WORDS)) and None not in (m.low, m.high)
         ]
         apart.sort(key=lambda x: (not _is_worse(x[1]), -abs(x[1].difference or 0.0)))
-        strict = 1 - (1 - level) / (len(judged) * len(WORDS))
+        strict = 1 - (1 - level) / (max(len(judged), 1) * len(WORDS))
         sure = ((g, m) for g, m in apart[:TRIED] if groups.confirmed(g.name, name, strict))
         if pick := next(sure, None):
             g, m = pick
