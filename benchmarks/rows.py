@@ -88,6 +88,21 @@ def evaluate_thousand(best_of: BestOf) -> Measured:
     return best_of(lambda: every(sw.evaluate(y, s)), 10), None
 
 
+def compare(best_of: BestOf) -> Measured:
+    """Two models, the ten measures of the first screen with intervals and paired differences."""
+    from sklearn.metrics import roc_auc_score
+
+    y, s = data(5_000_000)
+    q = np.clip(s + 0.1 * np.random.default_rng(1).normal(size=len(s)), 0.001, 0.999)
+    return beside(
+        lambda: sw.compare(y, {"a": s, "b": q}).brief(),
+        lambda: [roc_auc_score(y, x) for x in (s, q)],
+        best_of,
+        1,
+        1,
+    )
+
+
 def delong(best_of: BestOf) -> Measured:
     from confidenceinterval import roc_auc_score
 
@@ -256,6 +271,7 @@ ROWS = [
     Budget("evaluate, 1 million", "sklearn roc_auc_score", 1, evaluate(1_000_000, 5, 3)),
     Budget("evaluate, 100,000", "sklearn roc_auc_score", 5, evaluate(100_000, 10, 10)),
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
+    Budget("compare two models, 5 million", "two sklearn roc_auc_score", 1, compare),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
     Budget("smECE, 1 million", "relplot", 0.1, smece),
