@@ -119,6 +119,21 @@ def evaluate_thousand(best_of: BestOf) -> Measured:
     return best_of(lambda: every(sw.evaluate(y, s)), 10), None
 
 
+def compare(best_of: BestOf) -> Measured:
+    """Two models, the ten measures of the first screen with intervals and paired differences."""
+    from sklearn.metrics import roc_auc_score
+
+    y, s = data(5_000_000)
+    q = np.clip(s + 0.1 * np.random.default_rng(1).normal(size=len(s)), 0.001, 0.999)
+    return beside(
+        lambda: sw.compare(y, {"a": s, "b": q}).brief(),
+        lambda: [roc_auc_score(y, x) for x in (s, q)],
+        best_of,
+        1,
+        1,
+    )
+
+
 def delong(best_of: BestOf) -> Measured:
     from confidenceinterval import roc_auc_score
 
@@ -289,6 +304,7 @@ ROWS = [
     Budget("evaluate, 1,000 groups of 1 million", "evaluate", 3, thousand_groups),
     Budget("evaluate, 12 groups of 6,172", "fairlearn, 100 bootstraps", 0.05, twelve_groups),
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
+    Budget("compare two models, 5 million", "two sklearn roc_auc_score", 1, compare),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
     Budget("smECE, 1 million", "relplot", 0.1, smece),

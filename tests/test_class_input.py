@@ -161,5 +161,5 @@ def test_a_column_may_be_called_as_another_is():
     p, w = [0.1, 0.8, 0.3, 0.6], [1.0, 2.0, 1.0, 1.0]
     y = [0, 1, 1, 0]
     for name in ("weight", "label", "count"):
-        found = sw.compare(y, {name: p}, weight=w)[name]
+        found = sw.compare(y, {name: p, "other": p[::-1]}, weight=w)[name]
         assert found.auroc.value == sw.evaluate(y, p, weight=w).auroc.value

@@ -212,7 +212,8 @@ def test_a_reason_that_measures_share_is_told_once():
     for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
         assert " ".join(shown.split()).count("are no probabilities; declare their kind") == 1
         assert "Brier score" in shown.partition("Without a value")[2]
-    apart = str(sw.compare(y, {"a": s, "b": [3 * x for x in s]}))
+    two = {"y": y, "a": s, "b": [3 * x for x in s]}
+    apart = str(sw.evaluate(two, label="y", score=["a", "b"]))
     assert "'a': scores from -2" in apart
     assert "'b': scores from -6" in apart
 
@@ -332,9 +333,9 @@ def test_compare_is_each_evaluation_and_their_difference():
         measured = (c[name][d["measure"]].value for name in "ab")
         assert d["value"] == pytest.approx(next(measured) - next(measured))
         assert d["level"] == 0.9
-    jsonschema.validate(c.to_dict(), document_schema())
+    jsonschema.validate(c.to_dict(), document_schema("compare"))
     assert "'a' - 'b'" in str(c.all())
-    assert "Diff." in str(c)
+    assert "Difference" in str(c)
     with pytest.raises(sw.BadInput, match="by name"):
         sw.compare(y, scores["a"])
 

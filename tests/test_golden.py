@@ -25,6 +25,7 @@ COMMANDS = {
     "evaluate": ["evaluate", "screening.csv", *COLUMNS, "--score", "sharp"],
     "evaluate-weighted": ["evaluate", "screening.csv", *COLUMNS, "--weight", "age"],
     "evaluate-classes": ["evaluate", "flowers.csv", "--label", "kind", "--classes", "p_*"],
+    "compare": ["compare", "screening.csv", *COLUMNS, "--score", "sharp", "--margin", "0.02"],
     "smroc": ["smroc", "screening.csv", *COLUMNS],
     "inspect": ["inspect", "screening.csv", *COLUMNS, "--id", "id", "--top", "5"],
     "raters": [

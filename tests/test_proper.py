@@ -263,7 +263,8 @@ def test_tables_star_only_what_is_compared_in_pairs():
     y, p = bold(2000)
     x = np.log(p / (1 - p))
     models = {name: 1 / (1 + np.exp(-k * x)) for name, k in (("bold", 1), ("right", 0.5))}
-    found = sw.compare(y, {**models, "noise": 1 / (1 + np.exp(-np.roll(x, 1)))})
+    models["noise"] = 1 / (1 + np.exp(-np.roll(x, 1)))
+    found = sw.evaluate({"y": y, **models}, label="y", score=[*models])
     lines = terminal.text(found.document(), 200).splitlines()
     apart = {
         (d.title, frozenset((d.first, d.second)))

@@ -127,7 +127,7 @@ def test_the_rows_that_each_column_costs_are_told(capsys):
 )
 def test_percentages_and_decimal_commas_are_numbers(written, note, capsys):
     with pytest.warns(match="p: " + note.partition(":")[0]):
-        t = sw.compare(Y, {"p": written})["p"].tally
+        t = sw.compare(Y, {"p": written, "q": P})["p"].tally
     first = 1.0 if written[0] == "1" else 0.91
     assert t.score.tolist() == [0.2, 0.405, 0.7, first]
     path = _csv({"y": Y, "p": written})
@@ -249,8 +249,8 @@ def test_several_files_are_told_to_be_parts(capsys):
     files = [_csv({"y": Y, "p": P}, name) for name in ("last.csv", "this.csv")]
     first = told(capsys, "evaluate", *files).splitlines()[0]
     assert first == (
-        "note: 2 files are read as parts of one data set (last.csv, this.csv); to compare models, give "
-        "each a column of scores (--score twice; compare in Python), and samples with drift"
+        "note: 2 files are read as parts of one data set (last.csv, this.csv); models are compared "
+        "with scorewise compare (--key names the rows), and samples with drift"
     )
     wide = [_csv({"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}, n) for n in files]
     assert "parts of one data set" in told(capsys, "evaluate", *wide, "--classes", "p_*")

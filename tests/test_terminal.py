@@ -183,7 +183,8 @@ def test_a_clearly_better_model_has_its_star():
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
     good = 1 / (1 + np.exp(-3 * (2 * y - 1) - rng.normal(size=400)))
-    found = sw.compare(y, {"noise": rng.random(400), "good": good})
+    scores = {"noise": rng.random(400), "good": good}
+    found = sw.evaluate({"y": y, **scores}, label="y", score=[*scores])
     rows = [line for line in found.all().render("text").splitlines() if line.startswith(" AUROC ")]
     (row,) = (line for line in rows if "*" in line)
     assert re.search(rf"{found['good'].auroc.value:.3f} *\* \[", row)

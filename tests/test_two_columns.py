@@ -126,7 +126,7 @@ def test_a_threshold_applies():
 
 
 def test_compare_and_tally_take_them_too():
-    same(sw.compare(Y, {"m": TWO})["m"])
+    same(sw.compare(Y, {"m": TWO, "n": TWO})["m"])
     same(sw.evaluate(sw.Tally.of(Y, TWO)))
 
 

@@ -96,7 +96,8 @@ def test_models_are_better_only_where_the_paired_interval_says_so():
     rng = np.random.default_rng(2)
     y, p = calibrated(rng, 1500)
     noisy = 1 / (1 + np.exp(-(np.log(p / (1 - p)) + rng.normal(0, 1.5, len(p)))))
-    c = sw.compare(y, {"good": p, "noisy": noisy, "same": np.round(p, 6)})
+    scores = {"good": p, "noisy": noisy, "same": np.round(p, 6)}
+    c = sw.evaluate({"y": y, **scores}, label="y", score=[*scores])
     claims = [x for x in c.brief().verdict if x.about == "models"]
     told = {x.figures[-1].of: x for x in claims}
     better = told["good - noisy"] if "good - noisy" in told else told["same - noisy"]

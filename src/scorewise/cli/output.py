@@ -129,8 +129,8 @@ def tell_parts(doc: Any) -> None:
     if len(sources) > 1:
         names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")
         tell(
-            f"note: {len(sources):,} files are read as parts of one data set ({names}); to compare models, "
-            f"give each a column of scores (--score twice; compare in Python), and samples with drift"
+            f"note: {len(sources):,} files are read as parts of one data set ({names}); models are "
+            f"compared with scorewise compare (--key names the rows), and samples with drift"
         )
 
 

@@ -72,7 +72,9 @@ class ForestDisplay(canvas.Display):
         by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
         by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
         if not all(e.groups for e in by_name.values()):
-            raise BadInput("there are no groups to draw; name a column of groups with ", Option("by"))
+            raise BadInput(
+                "there are no groups to draw; name a column of groups with ", Option("by")
+            )
         records = [e.groups.record for e in by_name.values()]
         known = [m.name for m in records[0].groups[0].measures]
         if measure not in known:

@@ -18,6 +18,7 @@ from scorewise.evaluation.document import (
     SettingsRecord,
     class_data,
     model_hints,
+    unlike_tests,
 )
 from scorewise.evaluation.page import MORE, by_question, clear, data_line, gap_cell
 from scorewise.inference.models import McNemarKind, rows_needed
@@ -230,7 +231,7 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
         noninferiority=held,
         groups=groups,
         min_rows=c.min_rows,
-        hints=[*remarks, *cautions([models, differences])],
+        hints=[*remarks, *unlike_tests(models), *cautions([models, differences])],
     )
 
 

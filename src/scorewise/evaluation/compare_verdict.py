@@ -232,7 +232,8 @@ def _next(c: ModelComparison, ranking: Sequence[PairRecord]) -> Iterator[Claim]:
     """Whether the better model can be believed is for evaluate to say."""
     best = ranking[0].first if ranking else next(iter(c))
     origin = c[best].tally.origin if c.models.columns else None
-    if origin is not None and origin.label and all(Path(s).exists() for s in origin.sources):
+    if origin is not None and origin.label and origin.sources:
+        there = all(Path(s).exists() for s in origin.sources)
         options = [("label", origin.label), ("score", best)]
         options += [("positive", str(origin.positive))] if origin.rule == "given" else []
-        yield command("evaluate", origin.sources, options)
+        yield command("evaluate", origin.sources if there else ["FILE"], options)

@@ -260,6 +260,11 @@ class ModelComparison(Comparison):
                 some = replace(chosen(rows, codes == k), groups={})
                 own = Models(dict.fromkeys(self.models.rows, some), True)
                 made[" / ".join(word)] = ModelComparison(own, self.settings, self.question)
+        if not made:
+            raise BadInput(
+                f"no group by {by} has {self.min_rows} rows; name another column with ", Option("by"),
+                ", or pass a smaller ", Option("min_rows"),
+            )  # fmt: skip
         return made
 
     def document(self) -> CompareDocument:  # type: ignore[override]

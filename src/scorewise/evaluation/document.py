@@ -266,7 +266,7 @@ def evaluation_document(
         hints=[
             *remarks,
             *next(iter(evaluations.values())).hints,
-            *_unlike_tests(models),
+            *unlike_tests(models),
             *cautions([models, list(differences)]),
         ],
     )
@@ -342,7 +342,7 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             )
 
 
-def _unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
+def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
     """Tests (they have no interval) whose p-values were not made in the same way for all models."""
     for rows in zip(*(model.measures for model in models), strict=True):
         tested = [m.low is None and m.p is not None for m in rows]
