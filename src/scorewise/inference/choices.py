@@ -63,8 +63,8 @@ def by_name(
     elif interval in ("wilson", "exact") and m.name in SHARES:
         hit, miss = SHARES[m.name]
         of = wilson if interval == "wilson" else exact
-        sums = (float(x[list(at)].sum()) for x in (c.table, c.squares) for at in (hit, miss))
-        share = of(*sums, e.level)
+        sums = [float(x[list(at)].sum()) for x in (c.table, c.squares) for at in (hit, miss)]
+        share = of(sums[0], sums[1], sums[2], sums[3], e.level)
         found, method = (
             (share.low, share.high),
             "Wilson" if interval == "wilson" else "Clopper-Pearson",
