@@ -116,7 +116,7 @@ def test_the_picture_shows_curve_band_parts_and_scores(axis):
     np.testing.assert_array_equal(d.line_.get_ydata(), d.curve.y)
     assert d.ax_.get_xscale() == axis
     assert d.line_.get_label() == "a: isotonic fit"
-    assert d.band_.get_label() == "95 % band, consistency, pointwise"
+    assert d.band_.get_label() == "95 % band if calibrated"
     assert d.text_.get_text().split()[1] == f"{decompose(d.tally).mcb:.4f}"
     assert sum(bar.get_height() for bar in d.histogram_) == len(y)
     d.figure_.canvas.draw()

@@ -63,10 +63,8 @@ def by_name(
     elif interval in ("wilson", "exact") and m.name in SHARES:
         hit, miss = SHARES[m.name]
         of = wilson if interval == "wilson" else exact
-        a, b, a2, b2 = (
-            float(x[list(at)].sum()) for x in (c.table, c.squares) for at in (hit, miss)
-        )
-        share = of(a, b, a2, b2, e.level)
+        sums = [float(x[list(at)].sum()) for x in (c.table, c.squares) for at in (hit, miss)]
+        share = of(sums[0], sums[1], sums[2], sums[3], e.level)
         found, method = (
             (share.low, share.high),
             "Wilson" if interval == "wilson" else "Clopper-Pearson",
