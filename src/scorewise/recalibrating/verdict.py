@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ def verdict_of(doc: Calibrated) -> list[Claim]:
 
 def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
     """Which map was chosen, why, and what it saves on rows not seen."""
-    tried = sorted(rows.values(), key=lambda row: row.log_loss.value)
+    tried = sorted(rows.values(), key=lambda row: _known(row.log_loss.value, math.inf))
     tried = [row for row in tried if row.method != "identity"]
     if doc.chosen == "identity":
         figures = [figure("gain", row.gain, row.method) for row in tried[:1]]
@@ -37,10 +38,15 @@ def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
     if doc.reason != "asked for":
         text = f"{doc.chosen} is {doc.reason}; it saves {shown(gain)}."
         return claim("repair", "helps", text, figures)
-    finding = "helps" if gain.low > 0 else "not shown"
+    finding = "helps" if _known(gain.low) > 0 else "not shown"
     that = "" if finding == "helps" else ", which does not show that it helps"
     text = f"{doc.chosen} was asked for: on rows not seen it saves {shown(gain)} of log loss{that}."
     return claim("repair", finding, text, figures)
+
+
+def _known(x: float | None, other: float = math.nan) -> float:
+    """A finite number; documents have null in place of others."""
+    return x if x is not None and math.isfinite(x) else other
 
 
 def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
@@ -49,9 +55,9 @@ def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
     if before is None or after is None or before.value is None or before.why:
         return
     words, finding = "", ""
-    if before.high < 1:
+    if _known(before.high) < 1:
         words, finding = "too sure of themselves", "too sure"
-    elif before.low > 1:
+    elif _known(before.low) > 1:
         words, finding = "not sure enough", "not sure enough"
     if finding:
         then = (
