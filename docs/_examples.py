@@ -1,7 +1,7 @@
 """The examples of a page: run them, and put what they print where the page says they print it.
 
-In a ```python block every `>>>` is run, and what follows it is its output; a block without `>>>` is run
-as a whole. In a ```console block every `$` is run by the shell, in the same folder. A comment
+In a ```pycon block every `>>>` is run, and what follows it is its output; a ```python block is run as a
+whole. In a ```console block every `$` is run by the shell, in the same folder. A comment
 `<!-- setup: COMMAND -->` is run first and shown to nobody.
 """
 
@@ -21,7 +21,7 @@ import scorewise
 from scorewise.registry import MEASURES
 
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>python|console)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
+    r"^(?P<indent> *)```(?P<language>python|pycon|console)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
 )
 SETUP = re.compile(r"^<!-- setup: (.*?) -->$", re.M)
 FAILED = "Traceback (most recent call last):"
@@ -51,7 +51,7 @@ def refreshed(page: str) -> str:
 def _block(fence: re.Match[str], space: dict[str, Any], shell: Shell) -> str:
     indent, language, body = fence["indent"], fence["language"], fence["body"]
     lines = [line.removeprefix(indent) for line in body.splitlines()]
-    ran = _python(lines, space) if language == "python" else _console(lines, shell)
+    ran = _console(lines, shell) if language == "console" else _python(lines, space)
     inside = "".join(f"{indent}{line}".rstrip() + "\n" for line in ran)
     return f"{indent}```{language}\n{inside}{indent}```"
 

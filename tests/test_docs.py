@@ -44,13 +44,13 @@ def test_every_page_has_an_example_that_runs(path: Path) -> None:
 
 
 def test_a_wrong_output_is_noticed() -> None:
-    page = "```python\n>>> 1 + 1\n3\n\n>>> print('a\\n\\nb')\n```\n"
+    page = "```pycon\n>>> 1 + 1\n3\n\n>>> print('a\\n\\nb')\n```\n"
     assert _examples.refreshed(page) == page.replace("3", "2").replace("')\n", "')\na\n\nb\n")
 
 
 def test_an_error_that_is_not_announced_is_not_written_into_the_page() -> None:
     with pytest.raises(ZeroDivisionError):
-        _examples.refreshed("```python\n>>> 1 / 0\n```\n")
+        _examples.refreshed("```pycon\n>>> 1 / 0\n```\n")
 
 
 def test_commands_keep_their_exit_code() -> None:
