@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import Estimate
@@ -233,7 +232,6 @@ def _next(c: ModelComparison, ranking: Sequence[PairRecord]) -> Iterator[Claim]:
     best = ranking[0].first if ranking else next(iter(c))
     origin = c[best].tally.origin if c.models.columns else None
     if origin is not None and origin.label and origin.sources:
-        there = all(Path(s).exists() for s in origin.sources)
         options = [("label", origin.label), ("score", best)]
         options += [("positive", str(origin.positive))] if origin.rule == "given" else []
-        yield command("evaluate", origin.sources if there else ["FILE"], options)
+        yield command("evaluate", origin.sources, options)
