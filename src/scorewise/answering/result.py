@@ -133,7 +133,9 @@ class Answers(Part, Shown):
 
         def reliability(*, ax: Any, **options: Any) -> Any:
             own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
-            return curves(ReliabilityDisplay, ax=ax, **own | options)
+            drawn = curves(ReliabilityDisplay, ax=ax, **own | options)
+            drawn.ax_.set(xlabel="confidence", ylabel="share correct")
+            return drawn
 
         kinds: dict[str, Any] = {
             "reliability": reliability,

@@ -96,8 +96,9 @@ class AnswersDisplay(canvas.Display):
             self.bands_[name] = canvas.shade(ax, x, low, high, line.get_color(), step=step)
         tau = answers.settings.tau
         ax.axvline(tau, color=GREY, ls=":", lw=1, gid=CHANCE, label=f"tau {tau:g}")
-        words = ("tau: an answer is correct when its quality is above", _title(measure))
-        canvas.frame(ax, *words, "above", min(3, len(self.lines_) + 1), xlim=(0, 1))
+        words = ("tau: correct is a quality above", _title(measure))
+        columns = min(3, len(self.lines_) + 1) if sum(map(len, self.lines_)) < 20 else 1
+        canvas.frame(ax, *words, "above", columns, xlim=(0, 1))
         return self
 
     @classmethod

@@ -11,7 +11,7 @@ from scorewise.errors import BadInput
 from scorewise.registry import unknown
 
 SIDE = 4.4  # inches of a panel
-WIDE = ("differences", "groups", "over_tau")  # pictures that are no squares
+WIDE = ("differences", "groups")  # pictures that are no squares
 
 
 class Pictures(NamedTuple):

@@ -149,6 +149,7 @@ class OpinionsDisplay(canvas.Display):
         ax.set_yticks(range(len(labels)), [label.replace(", ", ",\n") for label in labels])
         ax.invert_yaxis()
         ax.margins(x=0.12)
+        ax.set_box_aspect(1)  # as high as the curves
         within = f"rows; scores within {self.agreement.tolerance:g} of each other are near"
         canvas.frame(ax, within, "")
 
