@@ -21,7 +21,8 @@ import scorewise
 from scorewise.registry import MEASURES
 
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>python|pycon|console)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
+    r"^(?P<indent> *)```(?P<language>python|pycon|console)\n(?P<body>.*?)^(?P=indent)```$",
+    re.M | re.S,
 )
 SETUP = re.compile(r"^<!-- setup: (.*?) -->$", re.M)
 FAILED = "Traceback (most recent call last):"

@@ -131,7 +131,7 @@ def test_bad_choices_are_one_sentence(tmp_path, capsys):
         sw.evaluate([0, 1, 2], np.eye(3), interval="delong")
     file = tmp_path / "x.csv"
     file.write_text("y,p\n" + "\n".join(f"{int(a)},{b}" for a, b in zip(Y, P, strict=True)))
-    assert run(["evaluate", str(file), "--interval", "delong", "--md", "-"]) == 0
+    assert run(["evaluate", str(file), "--interval", "delong", "--all", "--md", "-"]) == 0
     assert "DeLong, Wald (AUROC)" in capsys.readouterr().out
     assert run(["evaluate", str(file), "--interval", "bayes"]) == 2
 
