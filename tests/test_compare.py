@@ -447,3 +447,41 @@ def test_bad_input_is_one_sentence(bad, words, sentence, capsys):
 def test_bad_arguments(call, sentence):
     with pytest.raises(sw.BadInput, match=sentence):
         call([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
+
+
+# Keys, columns and choices that do not go together.
+
+
+def test_whole_numbers_that_floats_do_not_tell_apart_are_no_key():
+    large = 2**53
+    frames = {
+        name: pl.DataFrame({"id": ids, "y": [0, 1, 0, 1], "p": [0.1, 0.9, 0.2, 0.8]})
+        for name, ids in (("a", [large + 1, 2, 3, 4]), ("b", [float(large), 2.0, 3.0, 4.0]))
+    }
+    with pytest.raises(sw.BadInput, match="not told apart as floats"):
+        sw.compare(frames, key="id", label="y", score="p")
+
+
+def test_choices_that_would_be_ignored_are_refused():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.dirichlet([1, 1, 1], 40) for name in "ab"}
+    y = rng.integers(0, 3, 40)
+    with pytest.raises(sw.BadInput, match=r"interval=.* and classes=.* do not go together"):
+        sw.compare(y, tables, interval="bootstrap")
+    frame = pl.DataFrame({"y": y % 2, "id": range(40), **{n: t[:, 0] for n, t in tables.items()}})
+    with pytest.raises(sw.BadInput, match="given as label and as group"):
+        sw.compare(frame, label="y", score=["a", "b"], by="y")
+    with pytest.raises(sw.BadInput, match="given as label and as cluster"):
+        sw.evaluate(frame, label="y", score="a", cluster="y")
+    each = {name: frame.select("id", "y", p=name) for name in "ab"}
+    with pytest.raises(sw.BadInput, match="key= and unpaired= do not go together"):
+        sw.compare(each, label="y", score="p", key="id", unpaired=True)
+
+
+def test_models_of_several_classes_are_drawn_by_their_differences():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.dirichlet([1, 1, 1], 40) for name in "ab"}
+    c = sw.compare(rng.integers(0, 3, 40), tables)
+    drawn = c.plot()
+    assert len(drawn.bars) == 5
+    assert drawn.bars[0].estimate.value == c.difference("accuracy").value

@@ -73,7 +73,10 @@ def test_no_more_than_one_in_twenty_is_blamed_for_nothing():
     assert {
         kind: found.count(kind) / runs for kind in kinds if found.count(kind) / runs > 0.08
     } == {}
-    assert found.count("believable") > 0.7 * runs
+    blameless = sum(map(found.count, ("believable", "unknown", "unclear")))
+    assert blameless > 0.9 * runs
+    many = [sw.evaluate(*calibrated(rng, 800)).brief().verdict for _ in range(20)]
+    assert [c.finding for claims in many for c in claims].count("believable") > 14
 
 
 def test_probabilities_of_0_and_1_are_judged_by_how_sure_they_are():

@@ -204,6 +204,11 @@ def imported(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
+INTERVALS = {
+    "interval": "Interval for AUROC (delong, logit), for shares (wilson, exact), or for most measures "
+    "(bootstrap); else what suits each.",
+    "replicates": "Resamples of the rows, for --interval bootstrap.",
+}
 COMMANDS = {
     "evaluate": Command(
         verb="scorewise.evaluation:evaluate",
@@ -219,11 +224,7 @@ COMMANDS = {
         Several classes: scorewise evaluate scores.csv --label animal --classes "p_*"
         """,
         without=("p",),
-        texts={
-            "interval": "Interval for AUROC (delong, logit), for shares (wilson, exact), or for most "
-            "measures (bootstrap); else what suits each.",
-            "replicates": "Resamples of the rows, for --interval bootstrap.",
-        },
+        texts=INTERVALS,
         brief=True,
     ),
     "compare": Command(
@@ -243,6 +244,8 @@ COMMANDS = {
         texts={
             "y": "One table of all models, or a file for each model: parquet, csv (.gz), jsonl or arrow.",
             "weight": "Column with a weight for each row, the same for all models.",
+            "min_rows": "Groups of fewer rows are left out.",
+            **INTERVALS,
         },
         brief=True,
     ),

@@ -19,8 +19,10 @@ from scorewise.columns.numbers import Place
 from scorewise.columns.paths import expand, names_of
 from scorewise.columns.roles import Spec, check_columns, class_columns
 from scorewise.columns.rows import Columns, Missing, read
-from scorewise.columns.vectors import Coded, vector
+from scorewise.columns.vectors import Coded, Numbers, vector
 from scorewise.errors import BadInput, Option
+
+EXACT = 2**53  # from which on floats skip whole numbers
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ def models_of(
         known, listed = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
         whole: Any = kind
         rows = replace(rows_of_classes(found, known, whole, listed), columns=columns)
+    if unpaired and key is not None:
+        raise BadInput(
+            Option("key"), " and ", Option("unpaired"), " do not go together; leave out one"
+        )
     at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
     notes = (*rows.notes, *notes)
     if at is None:
@@ -280,6 +286,13 @@ class _Words(Sequence[str]):
 
 def _keys(found: Columns) -> tuple[Ints, _Words]:
     """The number of the key of each row, of one column or several, and their words."""
+    for name, column in found["key"].items():
+        floats = isinstance(column, Numbers) and column.values.dtype.kind == "f"
+        if floats and (np.abs(column.values) >= EXACT).any():
+            raise BadInput(
+                f"'{name}' has numbers beyond {EXACT:,}, which are not told apart as floats; write the "
+                "key as text or as whole numbers in every file"
+            )
     columns = [coded(column) for column in found["key"].values()]
     cell = np.zeros(len(columns[0][0]), np.int64)
     for codes, words in columns:

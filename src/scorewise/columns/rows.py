@@ -87,6 +87,11 @@ class Columns:
         column = self.one("cluster")
         if column is None:
             return None
+        if self.name("cluster") == self.name("label"):
+            raise BadInput(
+                f"column '{self.name('cluster')}' is given as label and as cluster; name a different "
+                "column for each"
+            )
         codes: Ints = np.unique(coded(column)[0], return_inverse=True)[1]
         if len(codes) and not codes.any():
             raise BadInput(

@@ -11,7 +11,7 @@ from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, GREY
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
-from scorewise.registry import MEASURES, unknown
+from scorewise.registry import CLASS_MEASURES, MEASURES, unknown
 
 MOST = 30  # rows of a plot
 LINE = 0.3  # inches for a row
@@ -102,14 +102,15 @@ class ForestDisplay(canvas.Display):
     ) -> Self:
         """Draw the paired differences of models; where one is better, in the colour of that model."""
         models = list(comparison)
+        known = CLASS_MEASURES if getattr(comparison, "several", False) else MEASURES
         pairs = [(a, b) for i, a in enumerate(models) for b in models[i + 1 :]]
         bars = []
         for name in measures:
             for a, b in pairs:
                 e = comparison.difference(name, a, b)
                 if e.defined:
-                    title = MEASURES[name].title + (f": {a} - {b}" if len(pairs) > 1 else "")
-                    side = e.low > 0 if MEASURES[name].better == "high" else e.high < 0
+                    title = known[name].title + (f": {a} - {b}" if len(pairs) > 1 else "")
+                    side = e.low > 0 if known[name].better == "high" else e.high < 0
                     told = e.low > 0 or e.high < 0
                     bars.append(Bar(title, e, models.index(a if side else b), not told))
         what = f"{pairs[0][0]} less {pairs[0][1]}" if len(pairs) == 1 else "difference"

@@ -107,16 +107,18 @@ def _apart(c: ModelComparison, p: PairRecord) -> Claim:
 def missing_rows(rows: float | None, of: str = "") -> str:
     """How many more rows would show a difference, as a clause; nothing where that is not known.
 
-    >>> missing_rows(4086.0), missing_rows(2.0e6)
-    ('; about 4,100 more rows would be needed', '; more than 1 million more rows would be needed')
+    >>> missing_rows(4086.0)
+    '; if it is real, about 4,100 more rows would be needed to show it'
+    >>> missing_rows(2.0e6)
+    '; if it is real, more than 1 million more rows would be needed to show it'
     """
     if rows is None or not rows > 0:
         return ""
     if rows > MOST_ROWS:
-        return f"; more than 1 million more rows{of} would be needed"
+        return f"; if it is real, more than 1 million more rows{of} would be needed to show it"
     digits = 1 - math.floor(math.log10(rows))
     about = max(round(rows, digits), 1)
-    return f"; about {about:,.0f} more row{'s' * (about > 1)}{of} would be needed"
+    return f"; if it is real, about {about:,.0f} more row{'s' * (about > 1)}{of} would be needed to show it"
 
 
 def _gap(p: Any) -> Estimate:

@@ -52,6 +52,7 @@ from scorewise.registry import CLASS_MEASURES, MEASURES, Measure, unknown
 from scorewise.tallies import ClassTally, Tally
 
 if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
     from scorewise.evaluation.compare_document import CompareDocument
 
 Shown: TypeAlias = Literal["non-inferior", "inferior", "cannot be told"]
@@ -244,8 +245,9 @@ class ModelComparison(Comparison):
 
     def _by_group(self, rows: Rows) -> dict[str, ModelComparison]:
         """The same comparison on the rows of each group that has enough of them."""
-        from scorewise.evaluation.groups import intersections
+        from scorewise.evaluation.groups import check_columns, intersections
 
+        check_columns(list(rows.groups), {"label": rows.names.label, "score": [*rows.scores]})
         codes, words = intersections(rows)
         by = " and ".join(f"'{name}'" for name in rows.groups)
         if not 2 <= len(words) <= MOST:
@@ -266,6 +268,12 @@ class ModelComparison(Comparison):
                 ", or pass a smaller ", Option("min_rows"),
             )  # fmt: skip
         return made
+
+    def pictures(self) -> Pictures:
+        """Curves of each model and differences between them; of several classes, the differences."""
+        from scorewise.evaluation.pictures import pictures_of_differences
+
+        return pictures_of_differences(self) if self.several else super().pictures()
 
     def document(self) -> CompareDocument:  # type: ignore[override]
         """What is written and shown; `scorewise schema compare` prints its schema."""
@@ -354,6 +362,7 @@ def compare(
             by=by, positive=positive, encoding=encoding, **options, **further,
         )  # fmt: skip
         warn(found.notes)
+        _refuse_classes(found, interval)
         return ModelComparison(found, settings, question, min_rows)
     named = {"label": label, "score": score, "model": model, "key": key, "encoding": encoding}
     if extra := next((name for name, value in named.items() if value is not None), ""):
@@ -369,7 +378,13 @@ def compare(
             Option("unpaired"), " belongs to files and frames, whose models have own rows"
         )
     found = _in_memory(y, columns, classes, by, positive, further, options)
+    _refuse_classes(found, interval)
     return ModelComparison(found, settings, question, min_rows, nameless=True)
+
+
+def _refuse_classes(found: Models, interval: Interval | None) -> None:
+    if any(isinstance(rows, ClassRows) for rows in found.rows.values()):
+        refuse_interval(interval, classes=True)
 
 
 def _in_memory(

@@ -301,8 +301,13 @@ def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
     """Which group is worse than the rest, in the one or two measures that show it most clearly."""
     record = groups.record
     judged = [g for g in record.groups if g.judged]
+    settings, used = groups._of.settings, WORDS
+    if groups._of.tally.kind == "score" and settings.threshold == type(settings).threshold:
+        used = {
+            n: w for n, w in WORDS.items() if MEASURES[n].group != "decisions"
+        }  # 0.5 means nothing
     told: list[tuple[float, bool, GroupRecord, GroupMeasure]] = []
-    for name in WORDS:
+    for name in used:
         apart = [
             (g, m)
             for g in judged

@@ -47,6 +47,13 @@ def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Compar
     return Pictures(kinds, first)
 
 
+def pictures_of_differences(of: Comparison) -> Pictures:
+    """What several models of several classes share: how they differ."""
+    shown = ("accuracy", "macro_f1", "macro_auroc", "log_loss", "brier")
+    kinds = {"differences": partial(ForestDisplay.from_differences, of, shown)}
+    return Pictures(kinds, ("differences",))
+
+
 def _curves(models: Mapping[str, Evaluation], kind: Any, *, ax: Any, **options: Any) -> Any:
     for name, e in models.items():
         level, seed = e.settings.level, e.settings.seed

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # words for an AUROC from such a value on (0.7, 0.8 and 0.9 as Hosmer and Lemeshow 2000 draw the lines)
 RANKS = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly"), (0.6, "weakly"))
-WIDE = 1.0  # a calibration slope whose interval is wider says nothing either way
+WIDE = 0.6  # a calibration slope whose interval is wider says nothing either way
 CONFIDENCE = "The confidence"
 SHOWN = 3  # models of which every pair is compared in words
 SURE = 0.99  # level at which recalibration is shown to help, as `Recalibrator` asks
@@ -126,6 +126,11 @@ def _compared(
             )
         elif low > 0 and sure:
             finding, text = "better", f"{quoted(a)} ranks better than {quoted(b)}: {numbers}."
+        elif low > 0:
+            many = counted(len(evaluations) * (len(evaluations) - 1) // 2, "comparison")
+            finding, p = "not told apart", chance(d.p_adjusted or 1.0)
+            text = f"{quoted(a)} may rank better than {quoted(b)}: {numbers}; "
+            text += f"not clear after {many} ({p} by Holm)."
         else:
             finding = "not told apart"
             text = f"No clear difference in ranking between {quoted(a)} and {quoted(b)}: {numbers}."
@@ -189,7 +194,8 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
     slope, ece = e.calibration_slope, e.ece
     if e.tally.kind == "score":
         low, high = (number(x) for x in e.tally.ends)
-        text = f"{who} is no probability: its values go from {low} to {high}. Calibration maps it to one."
+        text = f"{who} is not a probability: its values go from {low} to {high}. "
+        text += "Calibration maps it to one."
         yield claim("probabilities", "none", text)
         return
     if not ece.defined:
@@ -240,6 +246,9 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
     text = (
         f"Recalibration is not shown to help: change of {loss} {shown(change)} (cross-validated)."
     )
+    if gain.low > 0:
+        text = f"Recalibration may help, but not at the {percent(SURE)} level asked for here: change of "
+        text += f"{loss} {shown(change)} (cross-validated)."
     yield claim("repair", "not shown", text, figures)
 
 
@@ -316,8 +325,8 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     origin, helps = e.top.tally.origin, any(c.finding == "helps" for c in top)
     step: list[Claim] = []
     if helps and origin.sources and origin.label is not None:
-        options = [("label", origin.label), ("classes", "COLUMNS"), ("o", "map.json")]
-        step = [command("calibrate fit", origin.sources, options)]
+        text = "Next: scorewise calibrate fit, with the same file and columns, maps them to better ones"
+        step = [claim("next", "calibrate", text)]
     elif helps:
         text = "Next: sw.Recalibrator().fit(probabilities, labels) maps them to better ones"
         step = [claim("next", "calibrate", text)]

@@ -105,6 +105,7 @@ def _next(i: Inspection, more: bool) -> Claim:
         )
         return claim("next", "inspect" if more else "evaluate", f"Next: {call}")
     columns = [("label", o.label), *(("score", name) for name in i.models)]
+    columns += [("positive", str(o.positive))] if o.rule == "given" else []
     if more:
         return command("inspect", o.sources, [*columns, ("top", "100"), ("json", "suspects.json")])
     return command("evaluate", o.sources, columns)

@@ -37,8 +37,8 @@ def _trust(judge: Judge, j: Judgement) -> Claim:
         text = f"Whether {who} may be trusted like a human cannot be told: {why}."
         return claim("trust", "cannot tell", text, figures)
     kappas = (
-        f"its kappa with them is {value(found.judge)}, theirs with one another {value(human)}, difference "
-        f"{shown(gap)}"
+        f"kappa with the majority of the others is {value(found.judge)} for the judge and {value(human)} "
+        f"for a human, difference {shown(gap)}"
     )
     if human.low <= 0:
         finding = "cannot tell"
@@ -65,7 +65,7 @@ def _trust(judge: Judge, j: Judgement) -> Claim:
             f"Whether {who} agrees with humans as well as they with one another cannot be told with "
             f"{counted(j.panel.items(j.panel.labelled), 'item')}"
         )
-    answer = {"yes": "may be trusted like a human", "no": "may not be trusted like a human"}
+    answer = {"yes": "can stand in for a human", "no": "cannot stand in for a human"}
     text = f"{text}, and {answer[finding]}" if finding in answer else text
     return claim("trust", finding, f"{text}: {kappas}.", figures)
 

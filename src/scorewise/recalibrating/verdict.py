@@ -56,9 +56,9 @@ def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
         return
     words, finding = "", ""
     if _known(before.high) < 1:
-        words, finding = "too sure of themselves", "too sure"
+        words, finding = "overconfident", "too sure"
     elif _known(before.low) > 1:
-        words, finding = "not sure enough", "not sure enough"
+        words, finding = "underconfident", "not sure enough"
     if finding:
         then = (
             f"; with the map {value(after)}" if doc.chosen != "identity" and not after.why else ""
@@ -83,4 +83,4 @@ def _next(doc: Calibrated) -> Iterator[Claim]:
         return
     column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
     options = [column, ("out", "calibrated.csv")]
-    yield command("calibrate apply map.json NEW_FILE", [], options)
+    yield command("calibrate apply MAP NEW_FILE", [], options)

@@ -65,6 +65,7 @@ def _next(c: SmRoc, misleads: bool) -> Claim:
         )
         return claim("next", "calibrate" if misleads else "evaluate", f"Next: {call}")
     columns = [("label", o.label), ("score", o.score)]
+    columns += [("positive", str(o.positive))] if o.rule == "given" else []
     if misleads:
         return command("calibrate fit", o.sources, [*columns, ("out", "map.json")])
     return command("evaluate", o.sources, columns)
