@@ -84,6 +84,8 @@ def test_table_is_printed_with_the_defaults(core, capsys):
         "missing": "refuse",
         "encoding": None,
         "threshold": 0.5,
+        "interval": None,
+        "replicates": 2000,
         "level": 0.95,
         "seed": 0,
         "clip": None,
@@ -94,6 +96,7 @@ def test_every_option_arrives(core, capsys):
     line = (
         "evaluate a.csv b.csv --label y --score p --score q --positive yes --weight w --count n"
         " --threshold -0.2 --level 0.9 --seed 7 --kind logit --missing drop --encoding latin-1 --clip 1e-9"
+        " --interval bootstrap --replicates 500"
     )
     assert run(line.split()) == 0
     assert core.asked == {
@@ -113,6 +116,8 @@ def test_every_option_arrives(core, capsys):
         "missing": "drop",
         "encoding": "latin-1",
         "threshold": -0.2,
+        "interval": "bootstrap",
+        "replicates": 500,
         "level": 0.9,
         "seed": 7,
         "clip": 1e-9,

@@ -9,7 +9,7 @@ import numpy as np
 
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, GREY
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
 from scorewise.registry import MEASURES, unknown
 
@@ -72,7 +72,9 @@ class ForestDisplay(canvas.Display):
         by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
         by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
         if not all(e.groups for e in by_name.values()):
-            raise BadInput("there are no groups to draw; evaluate by=, a column of groups")
+            raise BadInput(
+                "there are no groups to draw; pass ", Option("by"), " with the columns that make them",
+            )  # fmt: skip
         records = [e.groups.record for e in by_name.values()]
         known = [m.name for m in records[0].groups[0].measures]
         if measure not in known:
