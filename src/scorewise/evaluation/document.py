@@ -326,7 +326,7 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
             f"choose one for the decisions"
         )
-    if t.kind == "probability" and t.score.tolist() == [0.0, 1.0]:
+    if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):
         yield (
             f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
             f"probabilities (predict_proba), pass those"
