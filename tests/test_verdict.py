@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
 
 import scorewise as sw
+from scorewise.cli import run
 
 
 def calibrated(rng, n=400, q=0.3, slope=1.0, shift=0.0):
@@ -228,3 +230,43 @@ def test_equal_ranks_are_told_as_such():
     y, p = calibrated(np.random.default_rng(0), 300)
     claim = sw.compare(y, {"a": p, "b": p**2}).brief().verdict[0]
     assert claim.finding == "alike"
+
+
+def test_one_check_of_three_that_is_off_may_be_chance():
+    """Its own interval excludes the target, and after Holm's correction nothing is shown."""
+    unclear = 0
+    for seed in range(60):
+        e = sw.evaluate(*calibrated(np.random.default_rng(seed), 300))
+        found = said(e)["probabilities"]
+        off = [e.calibration_slope.high < 1, e.calibration_slope.low > 1,
+               e.calibration_intercept.low > 0, e.calibration_intercept.high < 0,
+               (e.smece.p or 1.0) <= 0.05]  # fmt: skip
+        if found.finding == "unclear":
+            unclear += 1
+            assert any(off)
+            assert "may be" in found.sentence
+            assert "not clear after three checks" in found.sentence
+        elif found.finding in ("believable", "unknown"):
+            assert not any(off)
+    assert unclear
+
+
+def test_the_next_command_runs_where_it_is_told(tmp_path, monkeypatch, capsys):
+    y, p = calibrated(np.random.default_rng(0), 400)
+    rows = [
+        f"{'well' if a else 'ill'},{b!r},{1 + k % 3}"
+        for k, (a, b) in enumerate(zip(y, p.tolist(), strict=True))
+    ]
+    (tmp_path / "my data").mkdir()
+    (tmp_path / "my data" / "x.csv").write_text("\n".join(["who,p,w", *rows]))
+    monkeypatch.chdir(tmp_path)
+    named = ["my data/x.csv", "--label", "who", "--score", "p", "--positive", "well"]
+    for command in ("evaluate", "smroc", "inspect"):
+        more = ["--weight", "w"] if command == "evaluate" else []
+        assert run([command, *named, *more, "--json", "out.json"]) == 0
+        last = json.loads((tmp_path / "out.json").read_text())["verdict"][-1]["sentence"]
+        words = shlex.split(last.removeprefix("Next: scorewise "))
+        assert words[words.index("--positive") + 1] == "well"
+        assert ("--weight" in words) == bool(more)
+        assert run(words) == 0, last
+    capsys.readouterr()

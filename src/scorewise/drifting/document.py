@@ -41,7 +41,7 @@ from scorewise.show.page import (
     percent,
     undefined,
 )
-from scorewise.show.verdict import VERDICT, Claim, claim, command, verdict
+from scorewise.show.verdict import VERDICT, Claim, claim, columns_of, command, verdict
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _next(d: Drift) -> Iterator[Claim]:
             "next", "calibrate" if mend else "evaluate", f"Next: {call} of the current rows"
         )
         return
-    columns = [("label", origin.label), ("score", origin.score)]
+    columns = columns_of(origin)
     if mend:
         yield command("calibrate fit", origin.sources, [*columns, ("out", "map.json")])
     else:

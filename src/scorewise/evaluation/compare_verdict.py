@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import Estimate
 from scorewise.show.page import chance, counted, named, quoted, value
-from scorewise.show.verdict import Claim, claim, command, figure, shown
+from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
 
 if TYPE_CHECKING:
     from scorewise.evaluation.compare_document import (
@@ -234,6 +234,4 @@ def _next(c: ModelComparison, ranking: Sequence[PairRecord]) -> Iterator[Claim]:
     best = ranking[0].first if ranking else next(iter(c))
     origin = c[best].tally.origin if c.models.columns else None
     if origin is not None and origin.label and origin.sources:
-        options = [("label", origin.label), ("score", best)]
-        options += [("positive", str(origin.positive))] if origin.rule == "given" else []
-        yield command("evaluate", origin.sources, options)
+        yield command("evaluate", origin.sources, columns_of(origin, best))

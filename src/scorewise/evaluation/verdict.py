@@ -16,7 +16,7 @@ from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
-from scorewise.show.verdict import Claim, claim, command, figure, share, shown
+from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share, shown
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
@@ -302,10 +302,8 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Itera
     if not origin.sources or origin.label is None:
         yield claim("next", task.partition(" ")[0], f"Next: {call} {what}")
         return
-    options = [("label", origin.label), ("score", name)]
-    options += [("positive", str(origin.positive))] if origin.rule == "given" else []
+    options = columns_of(origin, name)
     options += [("kind", "logit")] if e.tally.kind == "logit" else []
-    options += [("weight", origin.weight)] if origin.weight is not None else []
     yield command(task, origin.sources, [*options, *([("o", "map.json")] if flawed else [])])
 
 

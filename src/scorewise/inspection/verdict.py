@@ -11,7 +11,7 @@ from scorewise.estimate import Estimate, number
 from scorewise.inference.logistic import logistic
 from scorewise.inference.shares import wilson
 from scorewise.show.page import chance, counted, quoted
-from scorewise.show.verdict import Claim, claim, command, figure, share
+from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import expit, unit
 
@@ -104,8 +104,7 @@ def _next(i: Inspection, more: bool) -> Claim:
             "to_frame() of the result, the rows to check" if more else "sw.evaluate(labels, scores)"
         )
         return claim("next", "inspect" if more else "evaluate", f"Next: {call}")
-    columns = [("label", o.label), *(("score", name) for name in i.models)]
-    columns += [("positive", str(o.positive))] if o.rule == "given" else []
+    columns = columns_of(o, *i.models)
     if more:
         return command("inspect", o.sources, [*columns, ("top", "100"), ("json", "suspects.json")])
     return command("evaluate", o.sources, columns)

@@ -6,13 +6,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import BANDS
 from scorewise.show.document import Number, Word, finite, says
 from scorewise.show.page import Section, interval, value
+
+if TYPE_CHECKING:
+    from scorewise.tallies.coarse import Origin
 
 VERDICT = "What the numbers mean, in sentences."
 
@@ -80,6 +83,13 @@ def command(task: str, sources: Sequence[str], options: Sequence[tuple[str, str]
     dashes = ((f"-{name}" if len(name) == 1 else f"--{name}", x) for name, x in options)
     words = [*(paths if there else ["FILE"]), *(word for pair in dashes for word in pair)]
     return claim("next", task.partition(" ")[0], f"Next: scorewise {task} {shlex.join(words)}")
+
+
+def columns_of(origin: Origin, *scores: str) -> list[tuple[str, str]]:
+    """The options that name the columns of a file again: label, scores, what was said to be positive."""
+    options = [("label", str(origin.label)), *(("score", s) for s in scores or (origin.score,))]
+    options += [("positive", str(origin.positive))] if origin.rule == "given" else []
+    return options + ([("weight", origin.weight)] if origin.weight is not None else [])
 
 
 def shown(e: Estimate) -> str:

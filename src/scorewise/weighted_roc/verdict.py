@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scorewise.estimate import Estimate, number
 from scorewise.inference.ranking import area
 from scorewise.show.page import counted, quoted, written
-from scorewise.show.verdict import Claim, claim, command, figure, shown
+from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
 from scorewise.tallies.smroc import far
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _next(c: SmRoc, misleads: bool) -> Claim:
             "sw.Recalibrator().fit(scores, labels)" if misleads else "sw.evaluate(labels, scores)"
         )
         return claim("next", "calibrate" if misleads else "evaluate", f"Next: {call}")
-    columns = [("label", o.label), ("score", o.score)]
-    columns += [("positive", str(o.positive))] if o.rule == "given" else []
+    columns = columns_of(o)
     if misleads:
         return command("calibrate fit", o.sources, [*columns, ("out", "map.json")])
     return command("evaluate", o.sources, columns)
