@@ -78,6 +78,7 @@ def _invoke(args: list[str]) -> int:
 def _usage(error: Exception) -> str:
     """One sentence about a wrong command line, with the way to the help."""
     said = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip(".")
+    said = said.replace("Value error, ", "", 1)  # what the parser of types puts before its sentence
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "scorewise"
     return f"{said[:1].lower()}{said[1:]}; see {command} --help"

@@ -29,7 +29,7 @@ from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import Moments, charges, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index
-from scorewise.tallies.sorting import add_runs, first_of_runs
+from scorewise.tallies.sorting import add_runs, first_of_runs, on_threads
 from scorewise.tallies.tally import masses
 
 UNIT = (0.0, 1.0)
@@ -125,8 +125,11 @@ def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
 def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estimates:
     """Each of the measures for each group."""
     found: Estimates = {name: [] for name in names}
-    for part in cells.batches():
-        made = _measured(part, settings, len(cells.first), names)
+    parts = list(cells.batches())
+    each = on_threads(
+        lambda part: _measured(part, settings, len(cells.first), names), parts, enough=4
+    )
+    for part, made in zip(parts, each, strict=True):
         for name in names:
             for k, e in enumerate(made[name]):
                 found[name].append(e if e is not None else asked(name, part.tally(k), settings))

@@ -20,10 +20,11 @@ from scorewise.evaluation.document import (
     model_hints,
     unlike_tests,
 )
-from scorewise.evaluation.page import MORE, by_question, clear, data_line, gap_cell
+from scorewise.evaluation.groups import TITLES
+from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line, gap_cell
 from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
-from scorewise.show.data import ClusterRecord, DataRecord
+from scorewise.show.data import CLUSTERS, ClusterRecord, DataRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -169,9 +170,7 @@ class CompareDocument(Document):
     verdict: Annotated[list[Claim], says(VERDICT)]
     settings: CompareSettings
     data: DataRecord
-    clusters: Annotated[
-        ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
-    ]
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
     classes: Annotated[Count, says("Number of classes.")]
     paired: Annotated[bool, says("Whether all models were judged on the same rows.")]
     joined: Annotated[
@@ -441,15 +440,9 @@ def _by_group(doc: CompareDocument) -> list[Section]:
         rows.append((g.name, g.rows, *cells))
     columns = [Column("Group", "name"), Column("Rows", "count")]
     star = "*: p, adjusted for the groups by Holm, says so."
-    columns += [Column(_SHORT[n], meaning=star if n == used[0] else "") for n in used]
+    columns += [Column({**SHORT, **TITLES}[n], meaning=star if n == used[0] else "") for n in used]
     lines = [f"Groups of fewer than {count(doc.min_rows)} rows are left out."]
     return section(f"Groups: {quoted(pair[0])} - {quoted(pair[1])}", columns, rows, lines)
-
-
-_SHORT = {
-    "auroc": "AUROC", "average_precision": "AP", "brier": "Brier", "ece": "ECE",
-    "sensitivity": "Sens.", "specificity": "Spec.",
-}  # fmt: skip
 
 
 def _group_cell(d: DifferenceRecord | None, level: float) -> str:

@@ -217,7 +217,7 @@ class ModelComparison(Comparison):
         if not self.several and self.settings.threshold == Settings.threshold:
             for name, kind in rows.kinds.items():
                 if kind == "score":
-                    return f"scores of '{name}' are no probabilities, and no threshold is chosen"
+                    return f"scores of '{name}' are not probabilities; choose a threshold for them"
         return "rows come in clusters" if getattr(rows, "cluster", None) is not None else ""
 
     def mcnemar(self, first: str, second: str, kind: McNemarKind | None = None) -> McNemar:
@@ -343,7 +343,7 @@ def compare(
     0.5
     """
     settings = Settings(threshold, level, seed, clip, interval, replicates)
-    refuse_interval(interval, by=by, cluster=cluster, classes=classes)
+    refuse_interval(interval, by=by, cluster=cluster)
     question = Question(measure or "", margin, baseline, mcnemar)
     check(min_rows=min_rows)
     if by is not None and (cluster is not None or unpaired):

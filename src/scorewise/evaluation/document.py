@@ -323,7 +323,7 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
         )
     elif t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
         yield (
-            f"'{name}': these scores are no probabilities, and 0.5 may be no sensible threshold for them; "
+            f"'{name}': these scores are not probabilities, and 0.5 may not be a sensible threshold; "
             f"choose one for the decisions"
         )
     if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):

@@ -289,10 +289,10 @@ def intersections(rows: Rows) -> tuple[Ints, list[tuple[str, ...]]]:
     heavy = rows.mass() > 0
     there = np.bincount(cell[heavy], minlength=int(cell.max(initial=0)) + 1) > 0
     at = np.where(there[cell], (there.cumsum() - 1)[cell], -1)
-    found, first = np.unique(at, return_index=True)
+    first = np.zeros(int(there.sum()) + 1, np.int64)
+    first[at[::-1]] = np.arange(len(at))[::-1]  # the last entry is for rows of no weight
     keys = [
-        tuple(words[codes[i]] for codes, words in rows.groups.values())
-        for i in first[found >= 0].tolist()
+        tuple(words[codes[i]] for codes, words in rows.groups.values()) for i in first[:-1].tolist()
     ]
     return at, keys
 

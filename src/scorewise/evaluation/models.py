@@ -19,6 +19,7 @@ from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.choices import Interval, by_name
+from scorewise.inference.clusters import cluster_mean
 from scorewise.inference.effects import clustered, difference, together
 from scorewise.inference.paired import (
     Difference,
@@ -130,9 +131,7 @@ class Evaluation(Shown, Measured):
         if rows is None or rows.cluster is None or math.isnan(e.low):
             return e
         own = gap(rows.y, unit(rows.scores[self.tally.origin.score].astype(np.float64), t.kind))
-        total = np.bincount(rows.cluster, rows.mass() * (own - e.value))
-        many = len(total)
-        error = math.sqrt(float((total**2).sum()) * many / (many - 1)) / float(rows.mass().sum())
+        _, error, many = cluster_mean(own, rows.mass(), rows.cluster)
         reach = max(error * student(level, many - 1), e.high - e.value)
         return replace(e, low=e.value - reach, high=e.value + reach)
 
