@@ -10,7 +10,7 @@ from scipy import stats
 import scorewise as sw
 from scorewise.columns import take
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import effects, paired, together
+from scorewise.inference.effects import dealt, effects, left_out, paired, together
 from scorewise.registry import MEASURES
 from scorewise.tallies import Tally
 
@@ -55,6 +55,16 @@ def test_effects_are_the_slopes_along_weights(name):
         assert np.corrcoef(found, slopes)[0, 1] > ABOUT[name]
     else:
         assert found == pytest.approx(np.array(slopes), abs=0.005 * np.abs(slopes).max())
+
+
+@pytest.mark.parametrize("name", [m.name for m in MEASURES.values() if m.replicated])
+def test_values_of_replicates_are_those_without_a_group(name):
+    m, rows = MEASURES[name], rows_of(400)
+    group = dealt(rows)
+    quick = left_out(m, rows, "p", SETTINGS, group)
+    slow = left_out(replace(m, replicated=None), rows, "p", SETTINGS, group)
+    assert np.ptp(slow) > 0
+    assert quick == pytest.approx(slow, abs=0.01 * np.ptp(slow))
 
 
 def test_every_measure_but_tests_and_what_models_share_has_effects_or_groups():

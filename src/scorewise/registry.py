@@ -32,6 +32,7 @@ class Measure:
     options: frozenset[str]
     target: float = math.nan
     says: str = ""
+    replicated: Callable[..., Any] | None = None
 
     @property
     def best(self) -> float:
@@ -88,6 +89,7 @@ def measure(
     of: Subject = "two classes",
     meaning: str = "",
     several: str = "",
+    replicated: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Record a function as a measure, and return it unchanged.
 
@@ -98,6 +100,8 @@ def measure(
     something of the rows alone. Measures of="several classes" take a `ClassTally`, those of="raters"
     take `Ratings`, whatever their group. `meaning` takes the place of the first line of the docstring;
     `several` is the meaning for several classes of a function that takes their tally as well.
+    `replicated` gives the values alone of many weights of the cells of a tally, (tally, neg, pos, neg2,
+    pos2) with replicates as rows; for measures whose intervals take long.
     """
     register = _REGISTERS[of]
     if group not in get_args(Group) or better not in get_args(Better):
@@ -122,7 +126,16 @@ def measure(
             )
         options = frozenset(list(inspect.signature(function).parameters)[1:])
         register[name] = Measure(
-            name, function, group, better, bounds, title or name, options, target, meaning
+            name,
+            function,
+            group,
+            better,
+            bounds,
+            title or name,
+            options,
+            target,
+            meaning,
+            replicated,
         )
         return function
 

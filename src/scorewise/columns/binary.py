@@ -30,6 +30,7 @@ class Rows:
     say what was decided on the way, and `ids`, if any, names every row of the source. `groups` has for each
     column of groups the code of each row and the words that codes stand for, and `cluster` the number of
     the cluster of each row, if rows come in clusters. `hints` say what one may want to do with the columns.
+    `kept` has what several measures ask of the same rows.
     """
 
     y: Bools
@@ -46,6 +47,7 @@ class Rows:
     groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
     cluster: Ints | None = None
     hints: tuple[str, ...] = ()
+    kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.y)

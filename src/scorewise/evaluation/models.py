@@ -120,6 +120,13 @@ class Evaluation(Shown, Measured):
         """The mean confidence in the likelier class less how often it is right; by cluster as above."""
         return self._mean(lambda y, p: np.maximum(p, 1 - p) - ((p >= 0.5) == y))
 
+    @cached_property
+    def repair_gains(self) -> list[Estimate]:
+        """What recalibration would save of log loss, cross-validated, by each way that is defined."""
+        from scorewise.evaluation.repair import gains
+
+        return gains(self)
+
     def _mean(self, gap: Callable[[Any, Floats], Floats]) -> Estimate:
         """The mean of a number of each row, given its label and probability."""
         t, level = self.tally.pooled, self.settings.level
@@ -203,6 +210,7 @@ class Comparison(Shown, Lazy[Evaluation]):
     ) -> None:
         self.settings, self.notes, self.min_rows = settings, rows.notes, min_rows
         self._rows, self._nameless = rows, nameless  # labels in memory may have no name
+        self._found: dict[tuple[str, str, str], Difference] = {}
         super().__init__(rows.scores if models is None else models)
 
     def _make(self, name: str) -> Evaluation:
@@ -243,8 +251,15 @@ class Comparison(Shown, Lazy[Evaluation]):
         a, b = first or names[0], second or next(n for n in names if n != (first or names[0]))
         if measure not in self._register:
             raise BadInput(unknown(measure, self._register, "measure"))
-        d = self._pair(self._register[measure], a, b)
+        d = self._paired(self._register[measure], a, b)
         return replace(d.estimate, p=None if math.isnan(d.p) else d.p)
+
+    def _paired(self, m: Measure, first: str, second: str) -> Difference:
+        """The difference of two models, found once."""
+        key = m.name, first, second
+        if key not in self._found:
+            self._found[key] = self._pair(m, first, second)
+        return self._found[key]
 
     def _pair(self, m: Measure, first: str, second: str) -> Difference:
         """One model minus another on the same rows; in closed form, or by the intervals of both."""
@@ -264,7 +279,7 @@ class Comparison(Shown, Lazy[Evaluation]):
                 continue
             if name == "smauc" and any(why_not_unit(e.tally) for e in self.values()):
                 continue
-            found = [self._pair(m, *pair) for pair in self.pairs]
+            found = [self._paired(m, *pair) for pair in self.pairs]
             adjusted = holm([d.p for d in found])
             lines += [
                 DifferenceRecord.of(m, names, d, q)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FOLDS = 10
 DEALS = 5  # times that rows are dealt into folds
+ENOUGH = 20_000  # rows, of which one deal tells as much
 
 
 def _dealt(rows: Rows, t: Tally, start: Ints, seed: int) -> FoldCells:
@@ -55,19 +56,28 @@ def isotonic_gain(e: Evaluation, loss: Any, seed: int) -> Estimate:
     return _gap(gap, dealt, rows, s.level)
 
 
-def mean_isotonic_gain(e: Evaluation) -> Estimate:
+def gains(e: Evaluation) -> list[Estimate]:
+    """What a line on the log-odds, and isotonic regression, save of log loss; where they are defined."""
+    return [gain for gain in (_line_gain(e), _mean_isotonic_gain(e)) if gain.defined]
+
+
+def _deals(e: Evaluation) -> range:
+    return range(1 if e.tally.origin.rows > ENOUGH else DEALS)
+
+
+def _mean_isotonic_gain(e: Evaluation) -> Estimate:
     """The same of log loss, the mean of several deals."""
-    return _mean([isotonic_gain(e, "log", e.settings.seed + k) for k in range(DEALS)])
+    return _mean([isotonic_gain(e, "log", e.settings.seed + k) for k in _deals(e)])
 
 
-def line_gain(e: Evaluation) -> Estimate:
+def _line_gain(e: Evaluation) -> Estimate:
     """What logistic regression on the log-odds (Platt), fitted to the other folds, saves of log loss."""
     s, t, rows = e.settings, e.tally, e.clustered_rows
     c = log_odds(t, s.clip)
     if not np.isfinite(c.x).all():
         return Estimate.undefined("a probability is 0 or 1")
     features, found = [np.ones(len(c.x)), c.x], []
-    for k in range(DEALS):
+    for k in _deals(e):
         if rows is None:
             rng = np.random.default_rng([s.seed, k])
             both = (dealt(*side, FOLDS, rng) for side in ((c.neg, c.neg2), (c.pos, c.pos2)))

@@ -11,7 +11,6 @@ import numpy as np
 
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
-from scorewise.evaluation.repair import line_gain, mean_isotonic_gain
 from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
@@ -230,9 +229,8 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
     t = e.tally
     if t.kind == "score" or t.why_not_ranked or not e.ece.defined or not flaws(e):
         return
-    tried = [gain for gain in (line_gain(e), mean_isotonic_gain(e)) if gain.defined]
-    loss = f"{whose} {'log loss' if tried else 'Brier score'}"
-    tried = tried or [e.mcb_crossfit]
+    loss = f"{whose} {'log loss' if e.repair_gains else 'Brier score'}"
+    tried = e.repair_gains or [e.mcb_crossfit]
     gain = max(tried, key=lambda x: x.low if x.defined else -1.0)
     figures = [figure("mcb_crossfit", gain, name)]
     if not gain.defined:

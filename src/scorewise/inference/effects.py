@@ -50,9 +50,15 @@ def effects(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats | No
 
 def cells_of(t: Tally, rows: Rows) -> NDArray[np.int64]:
     """The pooled cell of each row: the last that begins at or below its score."""
-    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
-    # a row of no weight may lie below all
-    return np.maximum(at, 0)
+    name = t.origin.score
+    of, known = rows.kept.get(f"cells of {name}", (None, None))
+    if of is not t:
+        at = np.searchsorted(t.pooled.score, rows.scores[name], side="right") - 1
+        # a row of no weight may lie below all
+        known = np.maximum(at, 0)
+        rows.kept[f"cells of {name}"] = t, known
+    found: NDArray[np.int64] = known
+    return found
 
 
 def of_cells(t: Tally, effect: Influence, rows: Rows) -> Floats:
@@ -300,12 +306,28 @@ def left_out(
     m: Measure, rows: Rows, name: str, settings: Settings, group: NDArray[np.int64]
 ) -> Floats:
     """The measure without each group in turn; NaN where it is undefined then."""
-    values = []
-    for g in range(int(group.max(initial=-1)) + 1):
+    values, groups = [], int(group.max(initial=-1)) + 1
+    if m.replicated is not None:
+        t = Tally.of_rows(rows, name)
+        if t.coarse is None:
+            return np.asarray(m.replicated(t, *_without(rows, t, group, groups)))
+    for g in range(groups):
         t = Tally.of_rows(chosen(rows, group != g), name)
         of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
         values.append(m.under(settings, of).value)
     return np.array(values)
+
+
+def _without(rows: Rows, t: Tally, group: NDArray[np.int64], groups: int) -> list[Floats]:
+    """The weights of negatives and of positives, and their squares, without each group (group by cell)."""
+    cells, found = len(t.pooled.score), []
+    at = group * cells + cells_of(t, rows)
+    for weight in (rows.mass(), rows.mass(2)):
+        for side in (~rows.y, rows.y):
+            own = np.bincount(at, weight * side, groups * cells).reshape(groups, cells)
+            total = own.sum(0)
+            found.append(total - own + 1e-12 * total)  # no cell is empty
+    return found
 
 
 def chosen(rows: Rows, which: Any) -> Rows:
@@ -354,6 +376,13 @@ def _thinned(rows: Rows) -> tuple[Rows, Floats]:
     """
     if len(rows) <= 2 * MANY:
         return rows, np.ones(1)
+    if "thinned" not in rows.kept:
+        rows.kept["thinned"] = _thin(rows)
+    found: tuple[Rows, Floats] = rows.kept["thinned"]
+    return found
+
+
+def _thin(rows: Rows) -> tuple[Rows, Floats]:
     at, times = [], []
     for side in (rows.y, ~rows.y):
         there = np.flatnonzero(side)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 from scipy.special import ndtr
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
+from scorewise.inference.effects import of_cells, placements
 from scorewise.inference.ranking import FEW, area
 from scorewise.inference.scales import (
     Spread,
@@ -24,9 +24,8 @@ from scorewise.inference.scales import (
     wald,
     z,
 )
-from scorewise.inference.smroc import Influence, influence, smooth_area
+from scorewise.inference.smroc import influence, smooth_area
 from scorewise.tallies import Tally
-from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
@@ -127,11 +126,7 @@ def area_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.95
     """
     if why := first.why_not_ranked:
         return Difference(Estimate.undefined(why, level, 0.0), math.nan)
-    places = []
-    for t in (first, second):
-        # the negatives below a positive, and the positives above a negative, ties half
-        below, above = placed(t.pooled.neg) / t.negatives, 1 - placed(t.pooled.pos) / t.positives
-        places.append(_of_rows(t, Influence(above, below), rows))
+    places = [placements(t, rows) for t in (first, second)]
     value = area(first) - area(second)
     made = _judged(value, places, rows, level, "DeLong, paired", by_class=True)
     weight, square = rows.mass(), rows.mass(2)
@@ -153,15 +148,8 @@ def smooth_difference(rows: Rows, first: Tally, second: Tally, level: float = 0.
         return Difference(Estimate.undefined(why, level, 0.0), math.nan)
     middles = [(t, midpoint(t)) for t in (first, second)]
     one, other = (smooth_area(t, m.value).value for t, m in middles)
-    effects = [_of_rows(t, influence(t.pooled, m), rows) for t, m in middles]
+    effects = [of_cells(t, influence(t.pooled, m), rows) for t, m in middles]
     return _judged(one - other, effects, rows, level, "influence, paired")
-
-
-def _of_rows(t: Tally, effect: Influence, rows: Rows) -> Floats:
-    """What holds for the class and the pooled cell of each row: the last that begins below its score."""
-    at = np.searchsorted(t.pooled.score, rows.scores[t.origin.score], side="right") - 1
-    cell = np.maximum(at, 0)  # a row of no weight may lie below all
-    return np.where(rows.y, effect.pos[cell], effect.neg[cell])
 
 
 def _judged(

@@ -181,7 +181,15 @@ def _smece_bound(value: float, moved: float) -> float:
     return max(above, below)
 
 
-@measure(group="calibration", better="low", bounds=(-1.0, 1.0), title="SKCE")
+def _each_skce(t: Tally, neg: Floats, pos: Floats, neg2: Floats, pos2: Floats) -> Floats:
+    """The value of each replicate."""
+    p, total = chances(t).p, neg.sum(-1) + pos.sum(-1)
+    both = _kernel_sum(p, 0.25)(pos * (1 - p) - neg * p)
+    own = (pos2 * (1 - p) ** 2 + neg2 * p**2).sum(-1)
+    return np.asarray((both - own) / (total * total - (neg2 + pos2).sum(-1)))
+
+
+@measure(group="calibration", better="low", bounds=(-1.0, 1.0), title="SKCE", replicated=_each_skce)
 def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -> Estimate:
     """Squared kernel calibration error: how much pairs of like scores err in the same direction.
 
