@@ -44,6 +44,10 @@ COMMANDS = {
     "drift": [
         "drift", "screening.csv", "later.csv", *COLUMNS, "--replicates", "99",
     ],
+    "threshold": [
+        "threshold", "screening.csv", *COLUMNS, "--at", "recall >= 0.8", "--cost", "8",
+        "--review", "0.3", "--prevalence", "0.05",
+    ],
     "calibrate": [
         "calibrate", "fit", "screening.csv", "--label", "outcome", "--score", "sharp",
         "--positive", "ill",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
+    from scorewise.thresholds import ThresholdRule, threshold
     from scorewise.weighted_roc import SmRoc, smroc
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ __all__ = [
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "ThresholdRule",
     "agree",
     "answers",
     "class_tally",
@@ -70,6 +72,7 @@ __all__ = [
     "raters",
     "smroc",
     "tally",
+    "threshold",
 ]
 
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
@@ -93,6 +96,7 @@ _HOMES = {
     "Recalibrator": "recalibrating",
     "SmRoc": "weighted_roc",
     "Tally": "tallies",
+    "ThresholdRule": "thresholds",
     "agree": "agreeing",
     "answers": "answering",
     "class_tally": "evaluation",
@@ -107,6 +111,7 @@ _HOMES = {
     "raters": "inspection",
     "smroc": "weighted_roc",
     "tally": "evaluation",
+    "threshold": "thresholds",
 }
 
 

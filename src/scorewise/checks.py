@@ -55,16 +55,30 @@ RULES = {
     "clip": Rule(
         "lie between 0 and 0.5, such as 1e-15", lambda x: is_number(x) and 0 < x < 0.5, True
     ),
+    "cost": Rule(
+        "be a positive number, such as 10", lambda x: is_number(x) and 0 < x < math.inf, True
+    ),
     "coverage": Rule(
         "lie above 0 and be at most 1, such as 0.8", lambda x: is_number(x) and 0 < x <= 1
     ),
     "folds": Rule("be an integer from 2 up, such as 5", lambda x: is_integer(x, 2)),
+    "guarantee": Rule(
+        "lie between 0 and 1, such as 0.95, or be 0 for none",
+        lambda x: x == 0 or _is_level(x),
+        True,
+    ),
     "level": Rule("lie between 0 and 1, such as 0.95", _is_level),
     "margin": Rule(
         "be a positive number, such as 0.02", lambda x: is_number(x) and 0 < x < math.inf, True
     ),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
     "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
+    "prevalence": Rule(
+        "lie between 0 and 1, such as 0.02", lambda x: is_number(x) and 0 < x < 1, True
+    ),
+    "review": Rule(
+        "be a positive number, such as 0.2", lambda x: is_number(x) and 0 < x < math.inf, True
+    ),
     "seed": Rule("be an integer from 0 up, such as 0", lambda x: is_integer(x, 0)),
     "tau": Rule("be at least 0 and below 1, such as 0.5", lambda x: is_number(x) and 0 <= x < 1),
     "threshold": Rule(

@@ -17,6 +17,10 @@ class Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command with all its options, and its arguments."""
+        if (
+            " ".join(args[:2]) in self.commands
+        ):  # of two words, beside one that is the first of them
+            args = [" ".join(args[:2]), *args[2:]]
         name, command, rest = super().resolve_command(ctx, args)
         entry = getattr(getattr(command, "callback", None), "entry", None)
         return name, command if entry is None else _built(entry), rest
@@ -45,13 +49,15 @@ calibrate = typer.Typer(
 
 
 def add(name: str, entry: Command) -> None:
-    """Make a verb a command; of two words, the first is the group."""
+    """Make a verb a command; of two words, the first is the group, unless it is a command itself."""
 
     def asked() -> None:
         """Stands for the command until it is built."""
 
     asked.entry = entry  # type: ignore[attr-defined]
     group, _, last = name.rpartition(" ")
+    if group in COMMANDS:
+        group, last = "", name
     (calibrate if group else app).command(last, short_help=entry.summary)(asked)
 
 

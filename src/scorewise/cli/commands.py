@@ -355,6 +355,38 @@ COMMANDS = {
             "replicates": "Resamples of the items, for a bootstrap.",
         },
     ),
+    "threshold": Command(
+        verb="scorewise.thresholds:threshold",
+        summary="Choose the cut that keeps a promise, or costs least.",
+        help="""Choose from which score on to alert: under a constraint, with a guarantee, or at least cost.
+
+        The guaranteed cut keeps its constraint for new rows of the same kind with 95 % confidence; its
+        price in alerts is told. threshold apply adds the decisions of a rule to files.
+
+        Example: scorewise threshold scores.csv --label ill --score risk --at "recall >= 0.9" -o rule.json
+
+        Example: scorewise threshold scores.csv --cost 10 --review 0.3 --prevalence 0.02
+        """,
+        without=("p",),
+        texts={"out": "Write the rule (.json)."},
+        outputs={"out": Output("scorewise.thresholds:rule_file")},
+    ),
+    "threshold apply": Command(
+        verb="scorewise.thresholds:apply",
+        summary="Add the decisions of a rule to files of scores.",
+        help="""Write the rows of FILE with the decisions of a rule: 1 is an alert, 0 none, 0.5 a review.
+
+        All other columns and the order of the rows stay. Files may be larger than memory.
+
+        Example: scorewise threshold apply rule.json new.parquet --score risk -o alerts.parquet
+        """,
+        arguments=("rule_file", "files"),
+        texts={
+            "out": "File to write: .csv or .parquet.",
+            "name": "Name of the new column; else COLUMN_alert.",
+        },
+        outputs={"out": Output()},
+    ),
     "calibrate fit": Command(
         verb="scorewise.recalibrating:calibrate",
         summary="Learn a map and write it as JSON.",

@@ -52,6 +52,7 @@ ARGUMENTS = {
     "reference": Option("REFERENCE", "File (or 'pattern*') to compare with."),
     "current": Option("CURRENT", "File of the rows since; none with --time."),
     "map_file": Option("MAP", "What calibrate fit wrote."),
+    "rule_file": Option("RULE", "What threshold wrote."),
 }
 OPTIONS = {
     "label": Option(COLUMN, "Column with the true class."),
@@ -146,6 +147,14 @@ OPTIONS = {
         "auto, identity, temperature, platt, beta, quadratic, spline, isotonic, isotonic_strict, "
         "histogram or venn_abers; for several classes auto, identity, temperature, vector, "
         "structured or dirichlet.",
+    ),
+    "at": Option("CONSTRAINT", 'What the cut has to keep, such as "recall >= 0.9".'),
+    "best": Option("WHAT", "What is to be best: youden, f1, f2, kappa or cost."),
+    "cost": Option(NUMBER, "False alarms that a missed positive costs as much as."),
+    "review": Option(NUMBER, "What a review by hand costs, in false alarms; gives two cuts."),
+    "prevalence": Option("SHARE", "Share of positives to decide for; else that of the rows."),
+    "guarantee": Option(
+        "SHARE", "Confidence of the guarantee; else 0.95 where there are rows enough; 0: none."
     ),
     "folds": Option(NUMBER, "Folds in which methods are compared."),
     "threshold": Option(NUMBER, "A score at or above this is a positive decision."),

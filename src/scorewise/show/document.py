@@ -49,6 +49,7 @@ DOCUMENTS = {
     "judge": "scorewise.judging.document:JudgeDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
+    "threshold": "scorewise.thresholds.document:ThresholdDocument",
 }
 
 
