@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from scorewise.curves.benefit import (
+    cost_curve,
+    decision_curve,
+    gain,
+    lift,
+    net_benefit_difference,
+)
 from scorewise.curves.hull import calibrated, decompose, murphy, reliability
 from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
@@ -9,8 +16,13 @@ from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresho
 __all__ = [
     "best_cut",
     "calibrated",
+    "cost_curve",
+    "decision_curve",
     "decompose",
+    "gain",
+    "lift",
     "murphy",
+    "net_benefit_difference",
     "precision_recall",
     "reliability",
     "risk_coverage",

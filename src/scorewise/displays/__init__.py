@@ -27,6 +27,13 @@ from scorewise.displays.roc import (
     SmRocDisplay,
 )
 from scorewise.displays.samples import DensityDisplay, DriftDisplay, SuspectsDisplay
+from scorewise.displays.thresholds import (
+    CostCurveDisplay,
+    DecisionCurveDisplay,
+    GainDisplay,
+    LiftDisplay,
+    ThresholdDisplay,
+)
 
 __all__ = [
     "AgreementDisplay",
@@ -37,10 +44,14 @@ __all__ = [
     "CoefficientsDisplay",
     "ConfidenceDisplay",
     "ConfusionDisplay",
+    "CostCurveDisplay",
+    "DecisionCurveDisplay",
     "DensityDisplay",
     "DriftDisplay",
     "ForestDisplay",
+    "GainDisplay",
     "HullDisplay",
+    "LiftDisplay",
     "MidpointDisplay",
     "OpinionsDisplay",
     "Overview",
@@ -54,4 +65,5 @@ __all__ = [
     "SensitivityDisplay",
     "SmRocDisplay",
     "SuspectsDisplay",
+    "ThresholdDisplay",
 ]

@@ -137,6 +137,12 @@ class ThresholdRule(Shown):
         """The rule that `save` wrote."""
         return cls(document.read_rule(path))
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what every cut gives, and the cut chosen; see `displays.ThresholdDisplay`."""
+        from scorewise.displays import ThresholdDisplay
+
+        return ThresholdDisplay.from_rule(self, ax=ax)
+
 
 def threshold(
     y: Any,
