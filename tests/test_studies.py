@@ -70,6 +70,7 @@ SMALL = {
         "data_sets": lambda m: one_score,
         "class_sets": lambda m: three_classes,
     },
+    "thresholds": {"SETTINGS": lambda m: [s for s in m.SETTINGS if s.rows == 500]},
     "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
     "verdicts": {"SETTINGS": lambda m: {name: m.SETTINGS[name] for name in QUICK}},
 }

@@ -308,6 +308,13 @@ def test_two_cuts_with_reviews_are_the_best_of_all_pairs():
     assert sw.threshold(y, s, cost=8, review=5).document().reject is None
 
 
+def test_scores_that_rank_backwards_are_noticed():
+    assert (
+        "is the right class positive?" in sw.threshold(Y, 1 - S, best="youden").document().hints[0]
+    )
+    assert sw.threshold(Y, S, best="youden").document().hints == []
+
+
 # Clusters
 
 
@@ -478,3 +485,54 @@ def test_constraints_are_read_in_many_spellings():
         assert (found.measure, found.sign, found.value) == ("sensitivity", ">=", 0.9)
     many = constraints(["ppv >= 0.8, npv >= 0.9", "fpr <= 1e-2 AND miss_rate <= 5%"])
     assert [c.measure for c in many] == ["precision", "npv", "fpr", "fnr"]
+
+
+# The rule around a model
+
+
+def test_a_model_decides_by_the_rule(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2))
+    y = np.where(rng.random(600) < 1 / (1 + np.exp(1 - 2 * x[:, 0])), "ill", "well")
+    model = LogisticRegression().fit(x[:300], y[:300])
+    p = model.predict_proba(x[300:])[:, 0]  # of ill
+    rule = sw.threshold(y[300:], p, at="recall >= 0.8", positive="ill")
+    rule.save(tmp_path / "rule.json")
+    wrapped = sw.ThresholdClassifier(model, rule)
+    np.testing.assert_array_equal(wrapped.predict(x) == "ill", rule(model.predict_proba(x)[:, 0]))
+    again = sw.ThresholdClassifier(LogisticRegression(), tmp_path / "rule.json").fit(
+        x[:300], y[:300]
+    )
+    np.testing.assert_array_equal(again.predict(x), wrapped.predict(x))
+    np.testing.assert_array_equal(again.predict_proba(x), model.predict_proba(x))
+    odds = sw.threshold(
+        y[300:], -model.decision_function(x[300:]), at="recall >= 0.8", positive="ill"
+    )
+    wrapped = sw.ThresholdClassifier(model, odds)
+    np.testing.assert_array_equal(wrapped.predict(x), again.predict(x))
+    other = sw.threshold(y[300:] == "ill", p, at="recall >= 0.8")
+    with pytest.raises(
+        sw.BadInput, match="alerts for 'True', but the classes of the model are 'ill' and"
+    ):
+        sw.ThresholdClassifier(model, other).predict(x)
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        sw.ThresholdClassifier(LogisticRegression(), rule).predict(x)
+
+
+def test_a_wrapped_model_can_be_cloned_and_cross_validated():
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(200, 1))
+    y = (rng.random(200) < 1 / (1 + np.exp(-2 * x[:, 0]))).astype(int)
+    rule = sw.threshold(y, 1 / (1 + np.exp(-2 * x[:, 0])), at="recall >= 0.8")
+    model = clone(sw.ThresholdClassifier(LogisticRegression(), rule))
+    found = cross_val_predict(model, x, y)
+    assert set(found) == {0, 1}
+    assert found[y == 1].mean() > 0.75

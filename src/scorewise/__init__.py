@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scorewise.registry import measure
     from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
     from scorewise.thresholds import ThresholdRule, threshold
+    from scorewise.thresholds.classifier import ThresholdClassifier
     from scorewise.weighted_roc import SmRoc, smroc
 
 __version__ = "0.1.0"
@@ -53,6 +54,7 @@ __all__ = [
     "Recalibrator",
     "SmRoc",
     "Tally",
+    "ThresholdClassifier",
     "ThresholdRule",
     "agree",
     "answers",
@@ -96,6 +98,7 @@ _HOMES = {
     "Recalibrator": "recalibrating",
     "SmRoc": "weighted_roc",
     "Tally": "tallies",
+    "ThresholdClassifier": "thresholds",
     "ThresholdRule": "thresholds",
     "agree": "agreeing",
     "answers": "answering",

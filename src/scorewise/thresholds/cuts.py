@@ -266,7 +266,7 @@ def guaranteed_cut(
     if not shown.any():
         what = " and ".join(c.text for c in wanted)
         return Guaranteed(
-            None, why=f"no cut is shown to keep {what}; more rows, or a weaker one, may do"
+            None, why=f"no cut is shown to keep {what}; more rows or a weaker constraint may do"
         )
     cuts = Table(cuts.threshold, cuts.cells, table.share)
     at = best_of(cuts, shown, aim)

@@ -25,6 +25,7 @@ from scorewise.show.data import CutRecord, DataRecord
 from scorewise.show.document import dumps, record_of
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.formulas import auroc
 from scorewise.thresholds import cuts, document
 from scorewise.thresholds.constraints import Constraint, constraints, cut_wanted
 from scorewise.thresholds.cuts import Clusters, Objective, Table
@@ -353,6 +354,10 @@ def _document(
         cluster=clusters is not None,
     )
     hints = []
+    if float(auroc(t.neg, t.pos)) < 0.5:
+        hints.append(
+            "Higher scores go with the negative class on these rows: is the right class positive?"
+        )
     if asked.prevalence is not None and asked.wanted:
         hints.append("Constraints are kept at the prevalence given, not at that of the rows.")
     doc = ThresholdDocument(
