@@ -11,14 +11,19 @@ from scorewise.displays import (
     ClassReliabilityDisplay,
     ClassRocDisplay,
     ConfusionDisplay,
+    CostCurveDisplay,
+    DecisionCurveDisplay,
     DensityDisplay,
     ForestDisplay,
+    GainDisplay,
+    LiftDisplay,
     Overview,
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     RiskCoverageDisplay,
     RocDisplay,
 )
+from scorewise.displays.canvas import taken
 from scorewise.displays.overview import Pictures
 
 if TYPE_CHECKING:
@@ -36,7 +41,12 @@ def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Compar
         "reliability": partial(_reliability, models),
         "confusion": partial(_confusions, models),
         "density": partial(_densities, models),
+        "gain": partial(_curves, models, GainDisplay),
+        "lift": partial(_curves, models, LiftDisplay),
+        "cost_curve": partial(_curves, models, CostCurveDisplay),
     }
+    if all(e.tally.kind != "score" for e in models.values()):
+        kinds["decision_curve"] = partial(_curves, models, DecisionCurveDisplay)
     first: tuple[str, ...] = FIRST
     if len(models) > 1:
         kinds["differences"] = partial(ForestDisplay.from_differences, of)
@@ -56,9 +66,8 @@ def pictures_of_differences(of: Comparison) -> Pictures:
 
 def _curves(models: Mapping[str, Evaluation], kind: Any, *, ax: Any, **options: Any) -> Any:
     for name, e in models.items():
-        level, seed = e.settings.level, e.settings.seed
-        shown = kind(e.tally, name if len(models) > 1 else None, level=level, seed=seed)
-        drawn = shown.plot(ax=ax, **options)
+        known = taken(kind, {"level": e.settings.level, "seed": e.settings.seed})
+        drawn = kind(e.tally, name if len(models) > 1 else None, **known).plot(ax=ax, **options)
         ax = drawn.ax_
     return drawn
 

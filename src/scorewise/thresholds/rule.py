@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from scorewise.thresholds.cuts import Clusters, Objective, Table
 from scorewise.thresholds.document import Best, CutPoint, ThresholdDocument
 from scorewise.thresholds.verdict import verdict_of
 from scorewise.writing import write
+
+if TYPE_CHECKING:
+    from scorewise.displays.overview import Pictures
 
 CONFIDENCE = 0.95  # of a guarantee, unless asked for
 
@@ -138,11 +141,12 @@ class ThresholdRule(Shown):
         """The rule that `save` wrote."""
         return cls(document.read_rule(path))
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw what every cut gives, and the cut chosen; see `displays.ThresholdDisplay`."""
+    def pictures(self) -> Pictures:
+        """What every cut gives, and the cut chosen (`displays.ThresholdDisplay`)."""
         from scorewise.displays import ThresholdDisplay
+        from scorewise.displays.overview import Pictures
 
-        return ThresholdDisplay.from_rule(self, ax=ax)
+        return Pictures({"cuts": partial(ThresholdDisplay.from_rule, self)}, ("cuts",))
 
 
 def threshold(
