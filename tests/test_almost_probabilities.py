@@ -20,8 +20,9 @@ def test_said_they_are_taken_as_the_end_and_counted():
 def test_unsaid_the_remedy_works():
     e = sw.evaluate(Y, P)
     assert e.tally.kind == "score"
-    hint = next(h for h in e.document().hints if "outside [0, 1]" in h)
-    assert "probability" in hint
+    said = " ".join(c.sentence for c in e.document().verdict)
+    assert "by rounding" in said
+    assert 'kind="probability"' in said
     assert not e.brier.defined
     assert "probability" in e.brier.why
 

@@ -485,3 +485,32 @@ def test_models_of_several_classes_are_drawn_by_their_differences():
     drawn = c.plot()
     assert len(drawn.bars) == 5
     assert drawn.bars[0].estimate.value == c.difference("accuracy").value
+
+
+def test_labels_spelled_otherwise_in_one_file_are_refused(tmp_path):
+    pl.DataFrame({"id": [1, 2, 3], "y": [0, 1, 1], "p": [0.1, 0.7, 0.9]}).write_csv(
+        tmp_path / "a.csv"
+    )
+    words = {"id": [1, 2, 3], "y": ["no", "yes", "yes"], "p": [0.2, 0.6, 0.8]}
+    pl.DataFrame(words).write_csv(tmp_path / "b.csv")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    told = "y is 0, 1 for 'a' and no, yes for 'b'; spell the labels alike"
+    with pytest.raises(sw.BadInput, match=told):
+        sw.compare(files, label="y", score="p", key="id")
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    for folder, high in (("old", 0.6), ("new", 0.9)):
+        (tmp_path / folder).mkdir()
+        rows = {"id": [1, 2, 3, 4], "y": [0, 1, 0, 1], "p": [0.1, high, 0.3, 0.4]}
+        pl.DataFrame(rows).write_csv(tmp_path / folder / "scores.csv")
+    files = [tmp_path / folder / "scores.csv" for folder in ("old", "new")]
+    shown = repr(sw.compare(files, label="y", score="p", key="id"))
+    assert "4 of 'old/scores.csv', 'new/scores.csv':" in shown
+    assert "4 of 'old/scores.csv':" in repr(sw.compare(files, label="y", score="p", unpaired=True))
+
+
+def test_models_given_to_evaluate_are_pointed_to_compare():
+    p = np.array([0.1, 0.7, 0.9, 0.3])
+    with pytest.raises(sw.BadInput, match="the classes are a, b; to compare models, use compare"):
+        sw.evaluate([0, 1, 1, 0], {"a": p, "b": 1 - p})

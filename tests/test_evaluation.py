@@ -369,7 +369,7 @@ def test_scores_without_a_scale_are_hinted_at():
     y = np.arange(40) % 2
     s = y + np.arange(40) / 20
     (hint,) = sw.evaluate(y, s).to_dict()["hints"]
-    assert "0.5 may be no sensible threshold" in hint
+    assert "0.5 may not be a sensible threshold" in hint
     assert sw.evaluate(y, s, threshold=1.2).to_dict()["hints"] == []
     (hint,) = sw.evaluate(y, s / 3, kind="logit", threshold=0.6).to_dict()["hints"]
     assert "said to be logits, but all lie in [0, 1]" in hint

@@ -5,6 +5,7 @@ import re
 import shlex
 
 import numpy as np
+import polars as pl
 import pytest
 
 import scorewise as sw
@@ -270,3 +271,27 @@ def test_the_next_command_runs_where_it_is_told(tmp_path, monkeypatch, capsys):
         assert ("--weight" in words) == bool(more)
         assert run(words) == 0, last
     capsys.readouterr()
+
+
+def test_what_rounding_leaves_outside_is_no_other_scale(tmp_path):
+    rng = np.random.default_rng(0)
+    p = np.append(rng.random(99), 1.00001)
+    y = (rng.random(100) < p).astype(int)
+    said = [c.sentence for c in sw.evaluate(y, p).document().verdict]
+    assert any("leaves [0, 1] by rounding, with values up to 1e-05 outside" in s for s in said)
+    assert (
+        said[-1]
+        == "Next: sw.evaluate(labels, scores, kind=\"probability\") takes 'score' as probabilities"
+    )
+    pl.DataFrame({"y": y, "p": p}).write_csv(tmp_path / "a.csv")
+    e = sw.evaluate(tmp_path / "a.csv", label="y", score="p")
+    assert e.document().verdict[-1].sentence.endswith("--label y --score p --kind probability")
+
+
+def test_the_next_command_keeps_the_clusters(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = (rng.random(400) < p**4).astype(int)
+    pl.DataFrame({"y": y, "p": p, "who": np.arange(400) // 2}).write_csv(tmp_path / "a.csv")
+    e = sw.evaluate(tmp_path / "a.csv", label="y", score="p", cluster="who")
+    assert e.document().verdict[-1].sentence.endswith("--cluster who -o map.json")

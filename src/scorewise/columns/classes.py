@@ -514,9 +514,10 @@ def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place)
     if len(y) and y.min() < 0:
         wrong: Bools = y < 0
         first = words[codes[wrong.argmax()]]
+        models = "; to compare models, use compare" if bool(wrong.all()) and len(words) == 2 else ""
         raise BadInput(
             f"{name} is not among the classes {place.rows(wrong)} ({first!r}); the classes are "
-            f"{listed(list(known))}"
+            f"{listed(list(known))}{models}"
         )
     return y
 

@@ -14,7 +14,7 @@ from scorewise.arrays import Ints
 from scorewise.columns.binary import Kind, Rows, binary_rows, rows_of
 from scorewise.columns.classes import ClassRows, is_source, named_classes, rows_of_classes
 from scorewise.columns.files import Opened, join, open_files, open_source, open_tables
-from scorewise.columns.labels import coded, text
+from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.paths import expand, names_of
 from scorewise.columns.roles import Spec, check_columns, class_columns
@@ -95,11 +95,12 @@ def models_of(
     codes, names = _models(found, [*apart])
     rows: Rows | ClassRows
     if columns is None:
+        _same_words(found, codes, names)
         rows = rows_of(found, positive=positive, kind=kind)
     else:
-        known, listed = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
+        known, said = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
         whole: Any = kind
-        rows = replace(rows_of_classes(found, known, whole, listed), columns=columns)
+        rows = replace(rows_of_classes(found, known, whole, said), columns=columns)
     if unpaired and key is not None:
         raise BadInput(
             Option("key"), " and ", Option("unpaired"), " do not go together; leave out one"
@@ -167,7 +168,7 @@ def _stem(name: str) -> str:
 def _opened(apart: Mapping[str, Any], encoding: str | None) -> Opened:
     """The tables of all models, one below the other."""
     if all(isinstance(s, str | PathLike) for s in apart.values()):
-        tables = [t for s in apart.values() for t in open_files([s], encoding)]
+        tables = open_files(list(apart.values()), encoding)
         if len(tables) == len(apart):
             return open_tables(tables)
     each = {name: open_source(s, encoding) for name, s in apart.items()}
@@ -299,6 +300,19 @@ def _keys(found: Columns) -> tuple[Ints, _Words]:
         cell = np.unique(cell, return_inverse=True)[1] * len(words) + codes
     _, first, key = np.unique(cell, return_index=True, return_inverse=True)
     return key, _Words(columns, first)
+
+
+def _same_words(found: Columns, codes: Ints, names: Sequence[str]) -> None:
+    """Refuse labels that one model spells otherwise than the first."""
+    label, words = coded(found.one("label"))
+    first, *others = ({*np.unique(label[codes == k]).tolist()} for k in range(len(names)))
+    for k, own in enumerate(others, 1):
+        if first and own and not first & own:
+            spelled = [listed([words[w] for w in sorted(side)]) for side in (first, own)]
+            raise BadInput(
+                f"{found.name('label')} is {spelled[0]} for '{names[0]}' and {spelled[1]} for "
+                f"'{names[k]}'; spell the labels alike"
+            )
 
 
 def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) -> None:

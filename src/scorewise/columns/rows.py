@@ -36,6 +36,7 @@ class Names:
     label: str = "label"
     weight: str = "weight"
     count: str = "count"
+    cluster: str = "cluster"
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class Columns:
 
     @property
     def names(self) -> Names:
-        """What label, weight and count are called."""
-        return Names(self.name("label"), self.name("weight"), self.name("count"))
+        """What label, weight, count and cluster are called."""
+        return Names(*map(self.name, ("label", "weight", "count", "cluster")))
 
     @property
     def weight(self) -> Floats | None:

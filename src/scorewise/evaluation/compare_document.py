@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
@@ -335,7 +335,10 @@ def _is_nowhere(doc: CompareDocument, measure: str) -> bool:
 
 
 def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
-    facts = data_line(doc.data, doc.classes if doc.classes > 2 else 0, doc.clusters)
+    data = doc.data
+    if not doc.paired and len(data.sources) == len(doc.models):
+        data = replace(data, sources=data.sources[:1])  # the rows are those of the first
+    facts = data_line(data, doc.classes if doc.classes > 2 else 0, doc.clusters)
     lost = [j for j in doc.joined if j.rows > j.joined]
     if lost:
         parts: list[str] = []

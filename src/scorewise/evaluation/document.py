@@ -315,13 +315,13 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
             f"by its baseline, what the same scores would get at random, or see smroc"
         )
-    low, high = t.ends
-    if t.kind == "score" and (low < 0 or high > 1) and nearly_inside(low, high):
-        yield (
-            f"'{name}': scores lie outside [0, 1] by at most {max(-low, high - 1):.1g}, as rounding leaves "
-            f"them; declare their kind as probability to take such as 0 or 1"
-        )
-    elif t.kind == "score" and e.settings.threshold == Settings.threshold and t.origin.rows:
+    # of rounding beyond 0 and 1 the verdict tells
+    if (
+        t.kind == "score"
+        and not nearly_inside(*t.ends)
+        and e.settings.threshold == Settings.threshold
+        and t.origin.rows
+    ):
         yield (
             f"'{name}': these scores are not probabilities, and 0.5 may not be a sensible threshold; "
             f"choose one for the decisions"

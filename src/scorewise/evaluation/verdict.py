@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scorewise.columns.binary import nearly_inside
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
 from scorewise.inference.paired import holm, p_of
@@ -51,6 +52,12 @@ def verdict_of(
 
 def _backwards(e: Evaluation) -> bool:
     return e.auroc.defined and e.auroc.high < 0.5
+
+
+def _rounded(e: Evaluation) -> bool:
+    """Whether rounding alone makes scores leave [0, 1]."""
+    low, high = e.tally.ends
+    return e.tally.kind == "score" and (low < 0 or high > 1) and nearly_inside(low, high)
 
 
 def _rows(e: Evaluation) -> str:
@@ -192,8 +199,15 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
     """Whether scores can be read as probabilities, and how they are wrong."""
     slope, ece = e.calibration_slope, e.ece
     if e.tally.kind == "score":
-        low, high = (number(x) for x in e.tally.ends)
-        text = f"{who} is not a probability: its values go from {low} to {high}. "
+        low, high = e.tally.ends
+        if _rounded(e):
+            text = (
+                f"{who} leaves [0, 1] by rounding, with values up to {max(-low, high - 1):.1g} outside; "
+                f"declared as a probability, such values are taken as 0 or 1."
+            )
+            yield claim("probabilities", "rounded", text)
+            return
+        text = f"{who} is not a probability: its values go from {number(low)} to {number(high)}. "
         text += "Calibration maps it to one."
         yield claim("probabilities", "none", text)
         return
@@ -294,15 +308,19 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Itera
         yield claim("next", "turn", f"Next: {text}.")
         return
     task, call, what = "inspect", "sw.inspect(labels, scores)", "lists labels that look wrong"
+    further = [("kind", "logit")] if e.tally.kind == "logit" else []
     if flawed:
         task, call = "calibrate fit", "sw.Recalibrator().fit(scores, labels)"
-        what = f"maps {quoted(name)} to probabilities"
+        what, further = f"maps {quoted(name)} to probabilities", [*further, ("o", "map.json")]
+    elif _rounded(e):
+        task, call = "evaluate", 'sw.evaluate(labels, scores, kind="probability")'
+        what, further = f"takes {quoted(name)} as probabilities", [("kind", "probability")]
     if not origin.sources or origin.label is None:
         yield claim("next", task.partition(" ")[0], f"Next: {call} {what}")
         return
-    options = columns_of(origin, name)
-    options += [("kind", "logit")] if e.tally.kind == "logit" else []
-    yield command(task, origin.sources, [*options, *([("o", "map.json")] if flawed else [])])
+    if (rows := e.clustered_rows) is not None and task != "inspect":
+        further = [("cluster", rows.names.cluster), *further]
+    yield command(task, origin.sources, [*columns_of(origin, name), *further])
 
 
 # Several classes.
