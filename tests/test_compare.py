@@ -513,4 +513,6 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
 def test_models_given_to_evaluate_are_pointed_to_compare():
     p = np.array([0.1, 0.7, 0.9, 0.3])
     with pytest.raises(sw.BadInput, match="the classes are a, b; to compare models, use compare"):
-        sw.evaluate([0, 1, 1, 0], {"a": p, "b": 1 - p})
+        sw.evaluate(["no", "yes", "yes", "no"], {"a": p, "b": 1 - p})
+    with pytest.raises(sw.BadInput, match="or use compare for scores of several models"):
+        sw.evaluate([0, 1, 1, 0], {"a": p, "b": p**2})

@@ -557,7 +557,8 @@ def _kind(
         raise BadInput(
             f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 ",
             f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, ",
-            "divide each row by its sum, or pass ", Option("kind", "logit"), " for logits",
+            "divide each row by its sum, pass ", Option("kind", "logit"), " for logits, or use compare "
+            "for scores of several models",
         )  # fmt: skip
     return values, "probability", note
 
