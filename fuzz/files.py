@@ -365,7 +365,9 @@ def document(case, told, args):
                 case.wrong(f"{args[0]}: no JSON", e)
                 return None
             text = re.sub(
-                r"[^\s\"']*\b[ab]\.(csv|jsonl|parquet|arrow)(\.gz)?", "FILE", json.dumps(doc)
+                r"(?<![^\s\"'])[^\s\"']*\b[ab]\.(csv|jsonl|parquet|arrow)(\.gz)?",
+                "FILE",
+                json.dumps(doc),
             )
             return re.sub(r'"sha256": "[0-9a-f]*"', "", text)
     return None

@@ -190,10 +190,10 @@ def _no_room(r: Ratings, x: Rated, chance: Any) -> str:
     """Why chance leaves no room for disagreement, or nothing."""
     if chance > LEAST:
         return ""
-    said = np.unique(x.said.code)
+    said = np.unique(x.said.code[np.asarray(x.weight[x.said.at] > 0)])
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
-    if chance > 0:
+    if chance > 0 or all_or_nothing(x.kernel):
         return "all categories but one are too rare for floating point"
     return "by chance alone all ratings would agree"
 
