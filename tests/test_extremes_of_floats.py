@@ -125,3 +125,11 @@ def test_equality_sees_what_coarse_cells_hold():
     assert a != b
     with pytest.raises(ValueError, match="read-only"):
         a.coarse.low[0, 0] = 9
+
+
+def test_losses_equal_but_for_rounding_have_no_interval():
+    weight = np.array([1.24101616e-03, 8.00547019e05, 1.34761895e-03])
+    for unit in (1.0, 3.7, 1e-5, 7e8):
+        t = Tally.of([1, 1, 0], [0.0, 0.0, -0.0], weight=weight * unit, kind="logit")
+        for measure in (m.spherical, m.brier, m.log_loss):
+            assert measure(t).method == "none: all losses are equal"

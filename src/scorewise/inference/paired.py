@@ -95,6 +95,8 @@ def _spread(sums: Sequence[Moments], weights: Sequence[float], squares: Sequence
         return pooled_spread(*parts)
     rows, many = effective(total, sum(squares)), len(used)
     overall = sum(moments.first for moments in sums) / total
+    if max(abs(mean - overall) for *_, mean in used) <= 1e-13 * abs(overall):
+        return pooled_spread(*parts)  # means are equal but for rounding
     between = sum(w2 * (mean - overall) * (mean - overall) for _, _, w2, mean in used) / total**2
 
     def variance(shares: list[float]) -> float:
