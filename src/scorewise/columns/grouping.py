@@ -29,6 +29,7 @@ class Grouping:
     words: Sequence[tuple[str, ...]]
     sizes: Ints
     min_rows: int
+    smallest: Ints | None = None  # of several samples, the rows in the smallest of them
 
     def __len__(self) -> int:
         return len(self.words)
@@ -42,7 +43,8 @@ class Grouping:
     @property
     def judged(self) -> Bools:
         """Which groups have rows enough."""
-        return np.asarray(self.sizes >= self.min_rows)
+        rows = self.sizes if self.smallest is None else self.smallest
+        return np.asarray(rows >= self.min_rows)
 
     def at(self, k: int) -> Ints:
         """The rows of a group."""

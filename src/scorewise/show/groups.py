@@ -304,8 +304,17 @@ def _told(g: GroupRecord, m: GroupMeasure, better: bool, how: GroupWords, model:
     return claim("groups", "better group" if better else "worse group", text, figures)
 
 
-def group_section(record: GroupsRecord, level: float, how: GroupWords, title: str) -> Section:
-    """One line for each group; of many, those that differ most clearly and the largest."""
+def group_section(
+    record: GroupsRecord,
+    level: float,
+    how: GroupWords,
+    title: str,
+    beside: Mapping[str, Mapping[str, str]] | None = None,
+) -> Section:
+    """One line for each group; of many, those that differ most clearly and the largest.
+
+    `beside` are further columns: by title, the text of each group.
+    """
     groups, lines, noun = record.groups, [], how.noun
     if len(groups) > SHOWN:
         clear = sorted((g for g in groups if g.judged), key=lambda g: _least(g, how))[: SHOWN // 2]
@@ -338,8 +347,12 @@ def group_section(record: GroupsRecord, level: float, how: GroupWords, title: st
                 Column(f"{noun.capitalize()}s", "count"),
                 *([Column("Positive", "percent")] if two else []),
                 *(Column(how.titles[n], meaning="" if k else means) for k, n in enumerate(used)),
+                *(Column(also, "text") for also in beside or {}),
             ],
-            [_line(g, used, level, whole, two) for g in groups],
+            [
+                (*_line(g, used, level, whole, two), *(of[g.name] for of in (beside or {}).values()))
+                for g in groups
+            ],
         )
         for whole, means in ((True, brackets + mark), (False, mark))
     )
