@@ -307,6 +307,8 @@ COMMANDS = {
             "weight": "Column with a weight for each item.",
             "count": "Column with the number of identical items that each row represents.",
             "top": "Items to list at most.",
+            "cluster": "Column of what items belong to, such as texts with several sentences.",
+            "min_rows": "Groups of fewer items are shown, not judged.",
         },
     ),
     "answers": Command(

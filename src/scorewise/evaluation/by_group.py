@@ -25,6 +25,7 @@ from scorewise.inference.scales import Part, effective, limits, pooled_spread, z
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
 from scorewise.registry import MEASURES
+from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import Moments, charges, logit, unit
@@ -35,7 +36,6 @@ from scorewise.tallies.tally import masses
 UNIT = (0.0, 1.0)
 BATCH = 1 << 16  # cells, about, whose groups are summed together
 MANY = 50  # groups from which on ECE has no interval: it takes a thousand draws for each
-LARGE = 0.05  # share of the rows from which on a group is taken out of them row by row
 BINS = 15
 STEPS = 30  # of Newton's method, which takes five or six
 Settings = Mapping[str, Any]
