@@ -20,6 +20,7 @@ from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.by_group import asked, by_group, cells_of, rest_of
 from scorewise.evaluation.group_clusters import Side, clustered_groups, together
+from scorewise.evaluation.sites import SCALES, PooledRecord, pooled_record
 from scorewise.inference.effects import chosen, difference, mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
@@ -52,6 +53,7 @@ NAMES = {"calibration_intercept": "calibration in the large", "calibration_slope
 TITLES = {
     "auroc": "AUROC",
     "calibration_slope": "Slope",
+    "oe_ratio": "O/E",
     "sensitivity": "Sens.",
     "specificity": "Spec.",
     "precision": "Prec.",
@@ -88,7 +90,7 @@ class GroupRecord:
     rows: Annotated[Count, says("Rows of the group.")]
     positives: Annotated[Count, says("Positives among them.")]
     judged: Annotated[bool, says("False where it has fewer rows than are asked for.")]
-    measures: Annotated[list[GroupMeasure], says("The measures of the first screen.")]
+    measures: Annotated[list[GroupMeasure], says("The measures of the first screen, and O/E.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +117,10 @@ class GroupsRecord:
     groups: Annotated[list[GroupRecord], says("The groups, in the order of their words.")]
     heterogeneity: Annotated[
         list[HeterogeneityRecord], says("Whether groups differ, measure by measure.")
+    ]
+    summary: Annotated[
+        list[PooledRecord],
+        says("AUROC, slope and O/E over groups that are a sample of more (random effects)."),
     ]
 
 
@@ -180,10 +186,11 @@ class Groups(Lazy["Evaluation"]):
 
         e, rows = self._of, self._rows
         settings, level = vars(e.settings), e.settings.level
+        names = (*FIRST, "oe_ratio")
         cells = cells_of(rows, e.tally.origin.score, self._codes, len(self))
-        mine = by_group(cells, settings, FIRST)
-        rest = rest_of(rows, e, e.tally, self._codes, cells, settings, FIRST)
-        joint: dict[str, Any] = dict.fromkeys(FIRST, 0.0)
+        mine = by_group(cells, settings, names)
+        rest = rest_of(rows, e, e.tally, self._codes, cells, settings, names)
+        joint: dict[str, Any] = dict.fromkeys(names, 0.0)
         if rows.cluster is not None:
             mine, rest, joint = clustered_groups(
                 rows, e, e.tally, self._codes, mine, rest, settings
@@ -193,8 +200,8 @@ class Groups(Lazy["Evaluation"]):
         positives = np.bincount(self._codes, times * rows.y, len(self)).astype(int).tolist()
         judged = [n >= self.min_rows for n in sizes]
         measures: list[list[GroupMeasure]] = [[] for _ in self]
-        tests = []
-        for name in FIRST:
+        tests, summary = [], []
+        for name in names:
             own = np.array([(x.value, x.low, x.high) for x in mine[name]]).T
             gap = np.stack(_gap(own, rest[name], joint[name], np.array(judged), level))
             adjusted = np.array(holm(gap[3].tolist()))
@@ -205,6 +212,8 @@ class Groups(Lazy["Evaluation"]):
                 measures[k].append(_measure(name, mine[name][k].why, *line))
             kept = [x for x, ok in zip(mine[name], judged, strict=True) if ok]
             tests.append(heterogeneity(name, kept, level))
+            if name in SCALES:
+                summary.append(pooled_record(name, kept, level))
         listed = zip(self, self._words, sizes, positives, judged, measures, strict=True)
         return GroupsRecord(
             model=e.tally.origin.score,
@@ -215,6 +224,7 @@ class Groups(Lazy["Evaluation"]):
                 for n, w, r, p, ok, m in listed
             ],
             heterogeneity=tests,
+            summary=summary,
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.groups import Groups, group_claims
+from scorewise.evaluation.sites import pooled_claims
 from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
@@ -61,10 +62,11 @@ def _rows(e: Evaluation) -> str:
 
 
 def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
-    """Which groups are told apart from the rest, of the first model."""
+    """Which groups are told apart from the rest, and what a new one may show, of the first model."""
     e = next(iter(evaluations.values()))
     if isinstance(e.groups, Groups):
         yield from group_claims(e.groups, e.settings.level)
+        yield from pooled_claims(e.groups.record.summary, e.groups.by, e.settings.level)
 
 
 def _ranking(name: str, e: Evaluation) -> Claim:
