@@ -67,7 +67,9 @@ class ForestDisplay(canvas.Display):
     ) -> Self:
         """Draw a measure of the groups of a result, or of several models by name.
 
-        The lines are the values of all rows; groups with too few rows to be judged are grey.
+        The lines are the values of all rows; groups with too few rows to be judged are grey. Of AUROC,
+        calibration slope and O/E the mean over groups (random effects) is below them, and the prediction
+        interval of a new one.
         """
         by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
         by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
@@ -88,6 +90,12 @@ class ForestDisplay(canvas.Display):
             for g in drawn
             for k, of in enumerate(found)
         ]
+        for k, (record, e) in enumerate(zip(records, by_name.values(), strict=True)):
+            level = e.settings.level
+            for r in record.summary:
+                if r.measure == measure and r.value is not None:
+                    bars.append(Bar("mean of groups", r.estimate(level), k))
+                    bars.append(Bar("a new group", r.new(level), k))
         totals = {(name or "all rows"): (e[measure].value, k)
                   for k, (name, e) in enumerate(by_name.items())}  # fmt: skip
         gone = len(records[0].groups) - len(drawn)

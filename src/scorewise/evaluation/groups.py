@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TITLES = {
     "auroc": "AUROC",
     "calibration_slope": "Slope",
+    "oe_ratio": "O/E",
     "sensitivity": "Sens.",
     "specificity": "Spec.",
     "precision": "Prec.",
@@ -93,10 +94,10 @@ class Groups(shared.Groups["Evaluation"]):
         from scorewise.evaluation.document import FIRST
 
         e, rows, codes = self._of, self._rows, self.grouping.codes
-        settings = vars(e.settings)
+        settings, names = vars(e.settings), (*FIRST, "oe_ratio")
         cells = cells_of(rows, e.tally.origin.score, codes, len(self))
-        mine = by_group(cells, settings, FIRST)
-        rest = rest_of(rows, e, e.tally, codes, cells, settings, FIRST)
+        mine = by_group(cells, settings, names)
+        rest = rest_of(rows, e, e.tally, codes, cells, settings, names)
         joint: dict[str, Any] | None = None
         if rows.cluster is not None:
             mine, rest, joint = clustered_groups(rows, e, e.tally, codes, mine, rest, settings)

@@ -24,6 +24,7 @@ from scorewise.inference.scales import z
 from scorewise.registry import Lazy
 from scorewise.show.document import Count, Number, Share, Word, says
 from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
+from scorewise.show.sites import SCALES, PooledRecord, pooled_record
 from scorewise.show.verdict import Claim, claim, figure, share, shown
 
 SHOWN = 20  # groups on the page
@@ -65,7 +66,7 @@ class GroupRecord:
         Count | None, says("Positives among them; null where there are no two classes.")
     ]
     judged: Annotated[bool, says("False where it has fewer rows than are asked for.")]
-    measures: Annotated[list[GroupMeasure], says("The measures of the first screen.")]
+    measures: Annotated[list[GroupMeasure], says("The measures of the first screen, and O/E.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +99,10 @@ class GroupsRecord:
     heterogeneity: Annotated[
         list[HeterogeneityRecord], says("Whether groups differ, measure by measure.")
     ]
+    summary: Annotated[
+        list[PooledRecord],
+        says("AUROC, slope and O/E over groups that are a sample of more (random effects)."),
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ def groups_record(
     `joint` are correlations of a group with its rest, if rows of both belong together.
     """
     measures: list[list[GroupMeasure]] = [[] for _ in g.names]
-    tests = []
+    tests, summary = [], []
     for name, estimates in own.items():
         mine = ends(estimates)
         shared = 0.0 if joint is None else joint[name]
@@ -186,6 +191,8 @@ def groups_record(
             measures[k].append(_measure(name, estimates[k].why, *line))
         kept = {n: e for n, e, ok in zip(g.names, estimates, g.judged, strict=True) if ok}
         tests.append(heterogeneity(name, kept, level, how))
+        if name in SCALES and positives is not None:
+            summary.append(pooled_record(name, list(kept.values()), level))
     ups = [None] * len(g) if positives is None else positives
     listed = zip(g.names, g.words, g.sizes.tolist(), ups, g.judged.tolist(), measures, strict=True)
     return GroupsRecord(
@@ -197,6 +204,7 @@ def groups_record(
             for n, w, r, p, ok, m in listed
         ],
         heterogeneity=tests,
+        summary=summary,
     )
 
 
@@ -350,7 +358,10 @@ def group_section(
                 *(Column(also, "text") for also in beside or {}),
             ],
             [
-                (*_line(g, used, level, whole, two), *(of[g.name] for of in (beside or {}).values()))
+                (
+                    *_line(g, used, level, whole, two),
+                    *(of[g.name] for of in (beside or {}).values()),
+                )
                 for g in groups
             ],
         )
