@@ -560,6 +560,47 @@ def calibration_slope(cells, clip=None):
     return optimize.brentq(steep, -30, 30, xtol=1e-12, rtol=1e-13) / unit
 
 
+def oe_ratio(cells):
+    expected = sum(c.w * c.p for c in cells.list)
+    if expected < Fraction(1, 10**99) * cells.total:
+        return UNDEFINED if expected < Fraction(1, 10**101) * cells.total else None
+    return cells.pos / expected
+
+
+def far_from_curve(share):
+    """The mean distance from a local quadratic fit, or a quantile, by least squares at each cell."""
+
+    def oracle(cells):
+        y, p, w = cells.columns()
+        if len(p) > 60 or (len(p) > 1 and np.diff(p).min() < 1e-3 * (p[-1] - p[0])):
+            return None  # which rounding decides
+        far = []
+        for at in p:
+            away = np.abs(p - at)
+            order = np.argsort(away, kind="stable")
+            sums = w[order].cumsum()
+            if np.abs(sums - 0.75).min() < 1e-8:
+                return None
+            width = away[order][(sums >= 0.75).argmax()]
+            near = np.maximum(1 - (away / width) ** 3, 0) ** 3 if width else (away == 0) * 1.0
+            near[near < 1e-11] = 0.0  # a score at the edge counts for nothing
+            root, u = np.sqrt(near * w), (p - at) / (width or 1.0)
+            basis = np.stack([root, root * u, root * u * u], 1)[:, : (near > 0).sum()]
+            size = np.linalg.svd(basis, compute_uv=False)
+            if size[-1] < 1e-3 * size[0]:
+                return None
+            far.append(abs(np.clip(np.linalg.lstsq(basis, root * y)[0][0], 0, 1) - at))
+        if share is None:
+            return float(np.sum(w * far))
+        order = np.argsort(far, kind="stable")
+        sums = w[order].cumsum()
+        if np.abs(sums - share).min() < 1e-8:
+            return None
+        return float(np.array(far)[order][(sums >= share).argmax()])
+
+    return oracle
+
+
 def folded(oracle):
     """An oracle of rows dealt to folds by the project, the only thing taken from it."""
     oracle.dealt = True
@@ -588,7 +629,8 @@ ORACLES = {
     "spiegelhalter": spiegelhalter, "ecce_mad": lambda cells: max(map(abs, path(cells))),
     "ecce_range": lambda cells: max(path(cells)) - min(path(cells)), "hosmer_lemeshow": hosmer_lemeshow,
     "calibration_slope": calibration_slope, "calibration_intercept": calibration_intercept,
-    "ce_variational": ce_variational,
+    "ce_variational": ce_variational, "oe_ratio": oe_ratio, "ici": far_from_curve(None),
+    "e50": far_from_curve(0.5), "e90": far_from_curve(0.9),
 }  # fmt: skip
 RANKED = {"auroc", "partial_auroc", "ks", "h_measure", "smauc", "dsc"}
 FOUND = {"average_precision", "pr_trapezoid"}

@@ -203,6 +203,35 @@ def hosmer_lemeshow(y, s, w, threshold, groups=10):
     return total
 
 
+def smooth_distances(y, s, w, threshold):
+    """Distances from a local quadratic fit, by numpy's least squares at each row, and their weights."""
+    w = np.ones(len(y)) if w is None else w
+    found = []
+    for at in s:
+        far = np.abs(s - at)
+        order = np.argsort(far, kind="stable")
+        width = far[order][np.searchsorted(w[order].cumsum(), 0.75 * w.sum() * (1 - 1e-9))]
+        u = (s - at) / width if width else s - at
+        near = np.where(far < width, (1 - np.abs(u) ** 3) ** 3, 0.0) if width else far == 0
+        root = np.sqrt(w * near)
+        columns = np.stack([np.ones(len(s)), u, u * u], 1) * root[:, None]
+        # as many columns as there are scores to tell them apart
+        columns = columns[:, : len(np.unique(s[root > 1e-7]))]
+        fit = np.linalg.lstsq(columns, root * y)[0][0]
+        found.append(abs(np.clip(fit, 0, 1) - at))
+    return np.array(found), w
+
+
+def far_from_curve(share=None):
+    def oracle(*case):
+        far, w = smooth_distances(*case)
+        if share is None:
+            return np.average(far, weights=w)
+        return np.quantile(far, share, weights=w, method="inverted_cdf")
+
+    return oracle
+
+
 ORACLES = {
     "accuracy": decided(sk.accuracy_score),
     "balanced_accuracy": decided(sk.balanced_accuracy_score),
@@ -249,6 +278,12 @@ ORACLES = {
     "calibration_intercept": cox("intercept"),
     "spiegelhalter": spiegelhalter,
     "hosmer_lemeshow": hosmer_lemeshow,
+    "oe_ratio": of_parts(
+        lambda a, b: a / b, prevalence, lambda y, s, w, at: np.average(s, weights=w)
+    ),
+    "ici": far_from_curve(),
+    "e50": far_from_curve(0.5),
+    "e90": far_from_curve(0.9),
 }
 WITHIN = {"smece": 1e-4}  # where the oracle is not exact
 WITHOUT_WEIGHTS = {"h_measure"}

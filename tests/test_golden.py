@@ -48,6 +48,10 @@ COMMANDS = {
         "threshold", "screening.csv", *COLUMNS, "--at", "recall >= 0.8", "--cost", "8",
         "--review", "0.3", "--prevalence", "0.05",
     ],
+    "gate": [
+        "gate", "screening.csv", *COLUMNS, "--require", "auroc >= 0.7", "--require",
+        "brier.delta <= 0.005 vs sharp", "--inconclusive", "pass",
+    ],
     "calibrate": [
         "calibrate", "fit", "screening.csv", "--label", "outcome", "--score", "sharp",
         "--positive", "ill",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         evaluate,
         tally,
     )
+    from scorewise.gating import Gate, gate
     from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.judging import Judgement, items_needed, judge
     from scorewise.recalibrating import Recalibrator
@@ -46,6 +47,7 @@ __all__ = [
     "Drift",
     "Estimate",
     "Evaluation",
+    "Gate",
     "Inspection",
     "Judgement",
     "ModelComparison",
@@ -65,6 +67,7 @@ __all__ = [
     "displays",
     "drift",
     "evaluate",
+    "gate",
     "inspect",
     "items_needed",
     "judge",
@@ -90,6 +93,7 @@ _HOMES = {
     "Drift": "drifting",
     "Estimate": "estimate",
     "Evaluation": "evaluation",
+    "Gate": "gating",
     "Inspection": "inspection",
     "Judgement": "judging",
     "ModelComparison": "evaluation",
@@ -107,6 +111,7 @@ _HOMES = {
     "density": "curves.density",
     "drift": "drifting",
     "evaluate": "evaluation",
+    "gate": "gating",
     "inspect": "inspection",
     "items_needed": "judging",
     "judge": "judging",

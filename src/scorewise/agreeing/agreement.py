@@ -24,10 +24,12 @@ from scorewise.agreeing.disagreement import (
 )
 from scorewise.agreeing.interpretation import Banded, Baseline, Paradox, banded, baseline, paradox
 from scorewise.agreeing.reading import read_ratings
+from scorewise.arrays import Ints
 from scorewise.checks import check
+from scorewise.columns.grouping import grouping
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.columns.rows import one_of
+from scorewise.columns.rows import group_columns, one_of
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
@@ -38,6 +40,7 @@ from scorewise.registry import RATER_MEASURES, Measure, Measured
 from scorewise.show.document import Count, Level, says
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Ratings
+from scorewise.tallies.ratings import some_items
 
 if TYPE_CHECKING:
     from scorewise.agreeing.document import AgreeDocument
@@ -64,6 +67,8 @@ class Settings:
 class Agreement(Shown, Measured):
     """Each measure of agreement as an attribute and by its name: `a.fleiss_kappa`, `a["fleiss_kappa"]`.
 
+    `a.groups["north"]` is the agreement on the items of a group, where columns of groups were named (`by`).
+
     Prints as tables. `bands` says each coefficient in words, `paradox` why some are far apart,
     `baseline` the error of two raters beside that of guessing; `categories`, `pairs`, `raters` and
     `disputed` tell where they disagree. All is made when it is first asked for, from `a.ratings`.
@@ -85,6 +90,16 @@ class Agreement(Shown, Measured):
         self.settings = Settings(scale=ratings.scale, weights=named(ratings, weights), **settings)
         register = {n: RATER_MEASURES[n] for n in dict.fromkeys((*FIRST, *RATER_MEASURES))}
         super().__init__(register, {**vars(self.settings), "weights": weights})
+        self.groups: Mapping[str, Agreement] = {}
+
+    def part(self, at: Ints, **changed: Any) -> Agreement:
+        """The agreement on some of the items, with settings changed."""
+        assert self.rows is not None
+        some = some_items(self.rows, at)
+        kept = {n: x for n, x in vars(self.settings).items() if n not in ("scale", "weights")}
+        return Agreement(
+            Ratings.of_rows(some), self.weights, some, (), self.sources, **{**kept, **changed}
+        )
 
     def _statistic(self, m: Measure) -> Ratings:
         return self.ratings
@@ -169,8 +184,8 @@ class Agreement(Shown, Measured):
         return disputed(self.rows, self.ratings, weights=self.weights, top=self.settings.top)
 
     def pictures(self) -> Pictures:
-        """The coefficients over the bands, and each two raters ("pairs")."""
-        from scorewise.displays import CoefficientsDisplay, PairsDisplay
+        """The coefficients over the bands, each two raters ("pairs") and, where there are some, groups."""
+        from scorewise.displays import CoefficientsDisplay, ForestDisplay, PairsDisplay
         from scorewise.displays.overview import Pictures
 
         options = {name: getattr(self.settings, name) for name in ("interval", "level", "seed")}
@@ -179,7 +194,13 @@ class Agreement(Shown, Measured):
             "coefficients": partial(made[0], self.ratings, weights=self.weights, **options),
             "pairs": partial(made[1], self.ratings, weights=self.weights),
         }
-        return Pictures(kinds, ("coefficients",))
+        if not self.groups:
+            return Pictures(kinds, ("coefficients",))
+        from scorewise.agreeing.groups import reported
+
+        name = reported(self.ratings.raters)
+        kinds["groups"] = partial(ForestDisplay.from_groups, {"": self}, name)
+        return Pictures(kinds, ("coefficients", "groups"))
 
     def document(self) -> AgreeDocument:
         """What is written and shown; `scorewise schema agree` prints its schema."""
@@ -205,6 +226,8 @@ def agree(
     weight: Any = None,
     count: Any = None,
     cluster: Any = None,
+    by: Any | Sequence[str] = None,
+    min_rows: int = 20,
     items: Any = None,
     level: float = 0.95,
     seed: int = 0,
@@ -224,11 +247,16 @@ def agree(
     it. `cluster` says which items belong together, such as sentences of a text: intervals of coefficients
     then allow for what items of one cluster share. Files of text are in UTF-8, or in `encoding`.
 
+    `by` names columns of groups of items, or is a column or a mapping to columns: the document then has
+    coefficients in each group beside the rest of the items, and `a.groups["north"]` is the agreement on
+    one. Groups of several columns are those combinations that occur. Groups of fewer than `min_rows` items
+    are shown and not judged.
+
     >>> a = agree([[25, 10], [15, 20]])
     >>> a.cohen_kappa
     0.286 [0.054, 0.501]
     """
-    check(level=level, seed=seed, top=top)
+    check(level=level, seed=seed, top=top, min_rows=min_rows)
     one_of("interval", interval, get_args(Interval))
     raters = [raters] if isinstance(raters, str) else raters
     if rating is not None and raters and rater is None:  # the one column of who rated
@@ -243,9 +271,11 @@ def agree(
     }  # fmt: skip
     if other is not None:
         ratings = {"first": ratings, "second": other}
-    if cluster is not None and isinstance(ratings, Ratings | Confusion):
+        by = group_columns(by, "ratings")
+    single = "cluster" if cluster is not None else "by"
+    if (cluster is not None or by is not None) and isinstance(ratings, Ratings | Confusion):
         raise BadInput(
-            Option("cluster"), " needs single items, which a table of ratings has not; pass a column ",
+            Option(single), " needs single items, which a table of ratings has not; pass a column ",
             "for each rater",
         )  # fmt: skip
     if isinstance(ratings, Ratings):
@@ -260,7 +290,15 @@ def agree(
             "raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts,
         },
         form=form, scale=scale, categories=categories,
-        amounts={"weight": weight, "count": count, "cluster": cluster, "items": items}, encoding=encoding,
+        amounts={"weight": weight, "count": count, "cluster": cluster, "items": items},
+        by=by, encoding=encoding,
     )  # fmt: skip
     notes = [*rows.guesses, *rows.notes]
-    return Agreement(Ratings.of_rows(rows), weights, rows, notes, rows.place.sources, **settings)
+    made = Agreement(Ratings.of_rows(rows), weights, rows, notes, rows.place.sources, **settings)
+    if rows.groups:
+        from scorewise.agreeing.groups import Groups
+
+        made.groups = Groups(
+            made, grouping(rows.groups, min_rows, mass=rows.mass, times=rows.count)
+        )
+    return made

@@ -20,6 +20,7 @@ from scorewise.agreeing.disagreement import (
     RaterAgreement,
     amount,
 )
+from scorewise.agreeing.groups import Groups, words
 from scorewise.agreeing.interpretation import COMMON, Baseline, ParadoxRecord
 from scorewise.agreeing.verdict import verdict_of
 from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
@@ -37,6 +38,7 @@ from scorewise.show.document import (
     says,
     with_cautions,
 )
+from scorewise.show.groups import GROUPS, GroupsRecord, group_section
 from scorewise.show.page import (
     Column,
     Format,
@@ -145,6 +147,7 @@ class AgreeDocument(Document):
     pairs: Pairs
     raters: Annotated[list[RaterAgreement], says("Each rater, who differs most first.")]
     disputed: Annotated[list[DisputedItem], says("The items with most disagreement.")]
+    groups: Annotated[list[GroupsRecord], says(GROUPS)]
     hints: Hints
 
     def page(self) -> Page:
@@ -152,7 +155,16 @@ class AgreeDocument(Document):
         lacking = [(m.why, plain(m.title)) for m in self.measures]
         if self.data.raters is not None:  # else the measures say so
             lacking.append((self.pairs.why, "Each two raters"))
-        parts = (_measures, _side_by_side, _baseline, _categories, _raters, _pairs, _disputed)
+        parts = (
+            _measures,
+            _groups,
+            _side_by_side,
+            _baseline,
+            _categories,
+            _raters,
+            _pairs,
+            _disputed,
+        )
         facts = [*verdict(self.verdict), Section(facts=_facts(self))]
         sections = [*facts, *(s for part in parts for s in part(self))]
         return Page(self.command, [*sections, *undefined(lacking), *hints(self.hints)])
@@ -173,6 +185,7 @@ def agree_document(a: Agreement) -> AgreeDocument:
             pairs=a.pairs,
             raters=a.raters,
             disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
+            groups=[a.groups.record] if isinstance(a.groups, Groups) else [],
             hints=list(_hints(a)),
         )
     )
@@ -325,6 +338,11 @@ def _measures(doc: AgreeDocument) -> list[Section]:
     columns: dict[str, Format] = {"": "text", "Value": "value", **_level(doc)}
     columns |= {"p": "p", "In words": "text"}
     return section("Agreement", columns, rows, lines) or [Section("Agreement", lines=lines)]
+
+
+def _groups(doc: AgreeDocument) -> list[Section]:
+    how = words(doc.data.raters)
+    return [group_section(g, doc.settings.level, how, "Groups") for g in doc.groups]
 
 
 def _side_by_side(doc: AgreeDocument) -> list[Section]:

@@ -13,7 +13,7 @@ from scorewise.columns.labels import listed, text
 from scorewise.columns.layouts import Form, Layout, item_column, long_columns
 from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
-from scorewise.columns.rows import one_of
+from scorewise.columns.rows import group_columns, one_of
 from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput, Option
 
@@ -28,6 +28,7 @@ def read_ratings(
     scale: Scale,
     categories: Sequence[Any] | None,
     amounts: Mapping[str, Any],
+    by: Any = None,
     encoding: str | None = None,
 ) -> RatingRows:
     """Ratings in any of the forms that `agree` takes; a note says where the form was not given.
@@ -51,19 +52,16 @@ def read_ratings(
     if mapping and form is None:  # whether its columns are not all raters by their names
         names = [str(name) for name in ratings]
         mapping = not (item_column(names) or long_columns(names, Layout()))
-    if files or (frame and (named or not mapping)):
-        if given := next((k for k, v in amounts.items() if not isinstance(v, str)), None):
-            raise BadInput(
-                Option(given), " is the name of a column where ratings are a file or a frame"
-            )
-        chosen = {**further, **named, **options}
+    if files or (frame and (named or _names(by, ratings) or not mapping)):
+        _refuse_columns(amounts, by)
+        chosen = {**further, **named, **options, "groups": by}
         found = rating_rows(ratings, **chosen, form=form, encoding=encoding)
     elif named:
         raise BadInput(
             Option(next(iter(named))), " names a column; pass a frame, a dict of columns or a file"
         )
     elif form == "table":
-        if given := next(iter(amounts), None):
+        if given := next(iter(amounts), None if by is None else "by"):
             refused = " does not go with a table of two raters; the form items reads items x raters"
             raise BadInput(Option(given), refused)
         sides = None
@@ -74,10 +72,28 @@ def read_ratings(
     elif form == "counts":
         if "count" in amounts:
             raise BadInput(Option("count"), " does not go with counts of ratings; leave it out")
-        found = rating_rows(counts=_counts(ratings, categories), scale=scale, **further)
+        groups = group_columns(by, "ratings")
+        counts = _counts(ratings, categories)
+        found = rating_rows(counts=counts, scale=scale, groups=groups, **further)
     else:
-        found = rating_rows(raters=_by_rater(ratings), **options, **further)
+        groups = group_columns(by, "ratings")
+        found = rating_rows(raters=_by_rater(ratings), groups=groups, **options, **further)
     return replace(found, notes=(*found.notes, SQUARE)) if square else found
+
+
+def _names(by: Any, ratings: Any) -> bool:
+    """Whether groups are named as columns of the ratings, rather than being a column."""
+    listed = isinstance(by, list | tuple) and isinstance(ratings, Mapping)
+    return isinstance(by, str) or (listed and all(isinstance(n, str) and n in ratings for n in by))
+
+
+def _refuse_columns(amounts: Mapping[str, Any], by: Any) -> None:
+    """Refuse columns themselves, where ratings are a file or a frame."""
+    named = {**amounts, "by": "" if isinstance(by, str | list | tuple | None) else by}
+    if given := next((k for k, v in named.items() if not isinstance(v, str)), None):
+        raise BadInput(
+            Option(given), " is the name of a column where ratings are a file or a frame"
+        )
 
 
 def _square(ratings: Any, frame: bool) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scorewise.agreeing.disagreement import Outlier, raters_tested
+from scorewise.agreeing.groups import group_claims, reported
 from scorewise.estimate import Estimate
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.page import chance, counted, named, quoted, whole_percent
@@ -31,13 +32,12 @@ def verdict_of(a: Agreement) -> list[Claim]:
     alone = a.rows is None or a.rows.cluster is None
     tested = raters_tested(a.ratings, weights=a.weights) if alone else []
     out = [row for row in tested if row.p < 1 - a.settings.level]
-    return [_agreed(a), *_reported(a), *_differing(tested, out), *_next(a, out)]
+    return [_agreed(a), *_reported(a), *group_claims(a), *_differing(tested, out), *_next(a, out)]
 
 
 def _coefficient(a: Agreement) -> str:
     """The name of the coefficient to report."""
-    two = a.ratings.raters is not None and len(a.ratings.raters) == 2
-    return "cohen_kappa" if two else "krippendorff_alpha"
+    return reported(a.ratings.raters)
 
 
 def _agreed(a: Agreement) -> Claim:

@@ -32,6 +32,7 @@ class Output(NamedTuple):
     endings: tuple[str, ...] = ()
 
 
+GATE = "scorewise.gating:gate"
 PICTURE = Output("scorewise.cli.output:picture", (".png", ".svg", ".pdf"))
 
 
@@ -42,7 +43,8 @@ class Command:
     `verb` is "module:function", imported when the command is called; `arguments` are the parameters that
     are given by place, the first one unless said; `without` are parameters that make sense in Python only.
     `texts` are help texts that differ from those in the table of options, also with another metavar.
-    `brief` says that it shows a first screen, and all it knows with --all.
+    `brief` says that it shows a first screen, and all it knows with --all. `gated` are the parameters of
+    `gate` that it takes, to be judged by what it found.
     """
 
     verb: str
@@ -53,6 +55,7 @@ class Command:
     texts: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
     outputs: Mapping[str, Output] = field(default_factory=dict)
     brief: bool = False
+    gated: tuple[str, ...] = ()
 
     def function(self) -> Callable[..., None]:
         """What typer makes the command of: options, their types and defaults are those of the verb."""
@@ -62,6 +65,7 @@ class Command:
         paths = [name for name in (*self.files, *forms) if name not in given]
         parameters = [p for p in given.values() if p.name not in self.without]
         parameters += [_parameter("all", bool, False)] if self.brief else []
+        parameters += [p for p in signature(GATE).parameters.values() if p.name in self.gated]
         parameters += [_parameter(name, str | None, None) for name in paths]
         fields = {
             p.name: _argument(p, self._shown(p.name, ARGUMENTS.get(p.name, FILES)))
@@ -102,7 +106,7 @@ class Command:
         self, values: dict[str, Any], arguments: Sequence[str], forms: Mapping[str, str | None]
     ) -> None:
         """Check settings and outputs, call the verb, tell its notes, and deliver its document."""
-        check(**{name: value for name, value in values.items() if name in RULES})
+        check(**{n: value for n, value in values.items() if n in RULES and value is not None})
         inputs = {name for name in values if OPTIONS.get(name, FILES).metavar == FILES.metavar}
         given = [f for name, f in values.items() if name in arguments or name in inputs]
         files = [name for f in given for name in (f if isinstance(f, list) else [f]) if name]
@@ -111,6 +115,7 @@ class Command:
         output.check_outputs(files, {**paths, **forms}, endings)
         output.check_drawing(paths.get("plot"))
         every = values.pop("all", True)
+        gate = {name: values.pop(name) for name in self.gated}
         mine = {*arguments, *(name for name, made in self.files.items() if made.make)}
         options = {name: value for name, value in values.items() if name not in mine}
         with output.working(files):
@@ -127,11 +132,18 @@ class Command:
                 for name, path in paths.items()
                 if path is not None
             }
+            judged = result  # before anything is written, as a requirement may be refused
+            if any(gate.get(name) is not None for name in ("require", "fail_on")):
+                judged = imported(GATE)(result, **gate)
         if "score" in values and "model" not in values:
             output.tell_parts(doc)
         output.tell_notes(result)
         output.tell_positive(doc)
         output.deliver(doc, forms, made, json)
+        for c in judged.checks if gate and judged is not result else ():
+            output.tell(f"gate: {c.outcome}: {c.sentence}")
+        if code := getattr(judged, "exit_code", 0):
+            raise typer.Exit(code)
 
 
 class Field(NamedTuple):
@@ -148,9 +160,10 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 def _argument(p: inspect.Parameter, known: Option) -> Field:
     info = typer.Argument(metavar=known.metavar, help=known.help, show_default=False)
     if known.metavar == FILES.metavar:  # one or several
-        several = _parameter(p.name, Annotated[list[str], info], inspect.Parameter.empty)
-        return Field(several, lambda files: files[0] if len(files) == 1 else files)
-    kind: Any = str if p.default is inspect.Parameter.empty else str | None
+        kind: Any = list[str] if p.default is inspect.Parameter.empty else list[str] | None
+        several = _parameter(p.name, Annotated[kind, info], p.default)
+        return Field(several, lambda files: files[0] if files and len(files) == 1 else files)
+    kind = str if p.default is inspect.Parameter.empty else str | None
     return Field(_parameter(p.name, Annotated[kind, info], p.default), lambda file: file)
 
 
@@ -303,10 +316,13 @@ COMMANDS = {
         --scale ordinal
         """,
         without=("other", "rater", "items"),
+        gated=("require", "inconclusive"),
         texts={
             "weight": "Column with a weight for each item.",
             "count": "Column with the number of identical items that each row represents.",
             "top": "Items to list at most.",
+            "cluster": "Column of what items belong to, such as texts with several sentences.",
+            "min_rows": "Groups of fewer items are shown, not judged.",
         },
     ),
     "answers": Command(
@@ -335,6 +351,7 @@ COMMANDS = {
         Example: scorewise drift year.parquet --time date --every month
         """,
         arguments=("reference", "current"),
+        gated=("require", "fail_on", "inconclusive"),
         texts={
             "midpoint": "Midpoint: mean, balanced, median or a number.",
             "replicates": "Random splits for the p-values; else 999 or more.",
@@ -350,6 +367,7 @@ COMMANDS = {
         Example: scorewise judge answers.csv --human ann --human bob --judge gpt --ignore=-1
         """,
         without=("second",),
+        gated=("require", "inconclusive"),
         texts={
             "interval": "Intervals of gaps between kappas: by formula, or bootstrap of items.",
             "replicates": "Resamples of the items, for a bootstrap.",
@@ -386,6 +404,32 @@ COMMANDS = {
             "name": "Name of the new column; else COLUMN_alert.",
         },
         outputs={"out": Output()},
+    ),
+    "gate": Command(
+        verb=GATE,
+        summary="Pass or fail a release by what its scores must keep.",
+        help="""Judge requirements by intervals: exit 0 if all pass, 1 if one fails, 3 if inconclusive.
+
+        A requirement holds where its whole interval does. What the rows cannot tell is inconclusive, with
+        the rows that are missing.
+
+        Example: scorewise gate scores.csv --require "auroc >= 0.8" --require "every site: recall >= 0.7"
+
+        Baseline: scorewise gate new.csv --key id --require "brier.delta <= 0.005 vs old.csv"
+
+        File: scorewise gate --gates gates.toml --junit gate.xml
+        """,
+        without=("p", "fail_on"),
+        texts={
+            "baseline": ("FILE", "What differences without vs are compared with; a column, rows or JSON."),
+            "key": "Column that names the rows, on which a baseline is joined.",
+            "min_rows": "Groups of fewer rows are inconclusive; else 20.",
+            "threshold": "A score at or above this is a positive decision; else 0.5.",
+            "level": "Confidence level of the intervals; else 0.95.",
+            "seed": "Seed of the random draws; else 0.",
+            "missing": "With missing values: refuse, or drop those rows; else refuse.",
+        },
+        outputs={"junit": Output("scorewise.gating:junit_file", (".xml",))},
     ),
     "calibrate fit": Command(
         verb="scorewise.recalibrating:calibrate",

@@ -156,6 +156,18 @@ OPTIONS = {
     "guarantee": Option(
         "SHARE", "Confidence of the guarantee; else 0.95 where there are rows enough; 0: none."
     ),
+    "require": Option(
+        "REQUIREMENT",
+        'What has to hold, such as "auroc >= 0.8" or "brier.delta <= 0.01 vs old.csv".',
+    ),
+    "gates": Option("FILE", "TOML file with file, require and other settings; else gates.toml."),
+    "looks": Option(NUMBER, "Candidates that will be held against the same rows; else 1."),
+    "ledger": Option(PATH, "File that counts the candidates looked at."),
+    "inconclusive": Option(HOW, "What an inconclusive gate counts as: exit3, pass or fail."),
+    "fail_on": Option(
+        "KIND", "Exit with 1 on this kind of drift: any, prior, covariate, concept or scores."
+    ),
+    "junit": Option(PATH, "Write the checks as a JUnit file (.xml)."),
     "folds": Option(NUMBER, "Folds in which methods are compared."),
     "threshold": Option(NUMBER, "A score at or above this is a positive decision."),
     "tolerance": Option(NUMBER, "Scores this near each other agree."),

@@ -34,11 +34,14 @@ class Layout(NamedTuple):
     weight: Any = None
     count: Any = None
     cluster: Any = None
+    groups: Any = None  # names of columns, or columns by name
 
 
 def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     """The layout with what was not named, and a note; refused where columns do not look like raters."""
     names = source.names
+    groups = [layout.groups] if isinstance(layout.groups, str) else layout.groups or ()
+    check_columns(names, groups)
     if layout.counts == "*":  # all columns but those that are named or suggest themselves
         layout = layout._replace(counts=None, form="counts")
     layout = _one_layout(names, layout._replace(raters=spread(names, layout.raters)))
@@ -47,7 +50,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     if layout.form is None and (long := long_columns(names, layout)):
         note = f"items, raters and ratings: columns {_quoted(long)} (not named)"
         return layout._replace(item=long[0], rater=long[1], rating=long[2]), (note,)
-    free = [n for n in names if n not in (layout.weight, layout.count, layout.cluster)]
+    free = [n for n in names if n not in (layout.weight, layout.count, layout.cluster, *groups)]
     item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.layouts import Form, Layout, guessed
 from scorewise.columns.numbers import Place, numbers, weights
@@ -41,7 +42,8 @@ class RatingRows:
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
     ratings were read, `guesses` which columns were not named and how their values were written. Where an
     item has several rows, `first` is the first of them, and `place` is that of rows. `cluster` is that of
-    each item, by number, if items come in clusters.
+    each item, by number, if items come in clusters; `groups` has for each column of groups the code of each
+    item and the words that codes stand for.
     """
 
     given: Codes | RatingList
@@ -58,6 +60,7 @@ class RatingRows:
     guesses: tuple[str, ...] = ()
     first: Ints | None = None
     cluster: Ints | None = None
+    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.given.shape[0])
@@ -71,6 +74,13 @@ class RatingRows:
     def listed(self) -> RatingList:
         """The ratings one by one."""
         return ratings_list(self.given)
+
+    @property
+    def mass(self) -> Floats:
+        """Weight times count of each item."""
+        weight = 1.0 if self.weight is None else self.weight
+        each = weight * (1 if self.count is None else self.count)
+        return np.broadcast_to(np.asarray(each, np.float64), len(self))
 
 
 def rating_rows(
@@ -87,6 +97,7 @@ def rating_rows(
     weight: Any = None,
     count: Any = None,
     cluster: Any = None,
+    groups: Any = None,
     encoding: str | None = None,
 ) -> RatingRows:
     """Ratings by the names of their columns in files or frames; without a source, the columns themselves.
@@ -105,13 +116,18 @@ def rating_rows(
     >>> rating_rows({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]}).guesses
     ("raters: columns 'ann', 'bob' (not named; 'item' names the items)",)
     """
-    layout = Layout(raters, item, rater, rating, counts, form, weight, count, cluster)
+    layout = Layout(raters, item, rater, rating, counts, form, weight, count, cluster, groups)
     notes: tuple[str, ...] = ()
     if source is not None:
         from scorewise.columns.files import open_source
 
         source = open_source(source, encoding)
         layout, notes = guessed(source, layout)
+        if groups is not None:
+            counts_of = [*layout.counts.values()] if isinstance(layout.counts, Mapping) else []
+            used = {r: getattr(layout, r) for r in ("rating", "weight")}
+            used |= {"rater": [*layout.raters, layout.rater], "count": [layout.count, *counts_of]}
+            check_groups(groups, used)
     if layout.form == "table":
         rows = _table_of(source, layout, scale, categories)
     elif layout.counts is not None:
@@ -123,7 +139,7 @@ def rating_rows(
     return replace(rows, guesses=(*notes, *rows.guesses))
 
 
-_GIVE = dict.fromkeys(("weight", "count", "cluster"), "give each item one")
+_GIVE = dict.fromkeys(("weight", "count", "cluster", "group"), "give each item one")
 
 
 def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
@@ -136,7 +152,7 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
         )  # fmt: skip
     one_of("scale", scale, get_args(Scale))
     asked = {"rating": layout.raters, "weight": layout.weight, "count": layout.count}
-    found, items = _read(source, {**asked, **_clusters(layout)}, layout.item)
+    found, items = _read(source, {**asked, **_together(layout)}, layout.item)
     vectors = found["rating"]
     if len(vectors) < many:
         raise BadInput("two raters have the same name; give each a name of its own")
@@ -144,12 +160,18 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     return RatingRows(
         coded.codes, coded.categories, coded.values, scale, tuple(vectors), coded.declared,
         item_names(items, len(coded.codes)), found.weight, found.count, found.place, guesses=found.told(),
-        cluster=found.clusters,
+        cluster=found.clusters, groups=_groups(found),
     )  # fmt: skip
 
 
-def _clusters(layout: Layout) -> dict[str, Any]:
-    return {} if layout.cluster is None else {"cluster": layout.cluster}
+def _together(layout: Layout) -> dict[str, Any]:
+    """The columns that say which items belong together."""
+    asked = {"cluster": layout.cluster, "group": layout.groups}
+    return {role: columns for role, columns in asked.items() if columns is not None}
+
+
+def _groups(found: Columns) -> dict[str, tuple[Ints, list[str]]]:
+    return {name: coded(column) for name, column in found["group"].items()}
 
 
 def _read(source: Any, asked: Mapping[str, Any], item: Any) -> tuple[Columns, Any]:
@@ -187,7 +209,7 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
         )
     if len(chosen) < 2:
         raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
-    asked = {"counts": chosen, "weight": layout.weight, **_clusters(layout)}
+    asked = {"counts": chosen, "weight": layout.weight, **_together(layout)}
     found, items = _read(source, asked, layout.item)
     words, place = [str(category) for category in chosen], found.place
     if len(found["counts"]) < len(words):
@@ -212,16 +234,17 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
     return RatingRows(
         RatingList(item, order, code, shape).compact(), names.categories, names.values, scale, None,
         True, item_names(items, len(said)), found.weight, None, place, guesses=found.told(),
-        cluster=found.clusters,
+        cluster=found.clusters, groups=_groups(found),
     )  # fmt: skip
 
 
 def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     """The table of two raters, its columns in a file or a frame."""
-    for which in ("weight", "count", "cluster"):
+    for which in ("weight", "count", "cluster", "groups"):
         if getattr(layout, which) is None:
             continue
-        raise BadInput(Option(which), " does not go with a table of two raters; leave it out")
+        option = "by" if which == "groups" else which
+        raise BadInput(Option(option), " does not go with a table of two raters; leave it out")
     names, side = source.names, layout.item
     if side is None and _spelled(source, names[0]) == names[1:]:
         side = names[0]
@@ -370,8 +393,8 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     asked = {r: getattr(layout, r) for r in ("item", "rater") if getattr(layout, r) is not None}
     # a missing rating is none; a missing item or rater is a mistake
     each = dict.fromkeys(asked, "say it for each rating")
-    asked |= _clusters(layout)
-    each |= {"cluster": _GIVE["cluster"]}
+    asked |= _together(layout)
+    each |= {role: _GIVE[role] for role in ("cluster", "group")}
     found = read(source, {**asked, "rating": layout.rating}, whole=each)
     if not len(found.one("item")):
         raise BadInput("there are no ratings; the columns are empty")
@@ -388,6 +411,13 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
             f"{found.name('cluster')} differs among ratings of one item {found.place.rows(apart)}; an item "
             f"belongs to one cluster"
         )
+    groups = _groups(found)
+    for name, (codes, _) in groups.items():
+        if (apart := codes != codes[first][at]).any():
+            raise BadInput(
+                f"{name} differs among ratings of one item {found.place.rows(apart)}; an item belongs to "
+                f"one group"
+            )
     return RatingRows(
         listed.compact(), coded.categories, coded.values, scale,
         None if names is None else tuple(names), coded.declared, items, place=found.place,
@@ -395,6 +425,7 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
         guesses=found.told(),
         first=first,
         cluster=None if cluster is None else cluster[first],
+        groups={name: (codes[first], words) for name, (codes, words) in groups.items()},
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from scorewise.curves.benefit import (
     net_benefit_difference,
 )
 from scorewise.curves.hull import calibrated, decompose, murphy, reliability
+from scorewise.curves.loess import smooth_reliability
 from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
@@ -27,5 +28,6 @@ __all__ = [
     "reliability",
     "risk_coverage",
     "roc",
+    "smooth_reliability",
     "thresholds",
 ]

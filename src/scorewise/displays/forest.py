@@ -11,7 +11,7 @@ from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, GREY
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
-from scorewise.registry import CLASS_MEASURES, MEASURES, unknown
+from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
 
 MOST = 30  # rows of a plot
 LINE = 0.3  # inches for a row
@@ -65,9 +65,11 @@ class ForestDisplay(canvas.Display):
     def from_groups(
         cls, evaluations: Any, measure: str = "auroc", *, most: int = MOST, ax: Any = None
     ) -> Self:
-        """Draw a measure of the groups of an evaluation, or of several models by name.
+        """Draw a measure of the groups of a result, or of several models by name.
 
-        The lines are the values of all rows; groups with too few rows to be judged are grey.
+        The lines are the values of all rows; groups with too few rows to be judged are grey. Of AUROC,
+        calibration slope and O/E the mean over groups (random effects) is below them, and the prediction
+        interval of a new one.
         """
         by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
         by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
@@ -88,12 +90,19 @@ class ForestDisplay(canvas.Display):
             for g in drawn
             for k, of in enumerate(found)
         ]
+        for k, (record, e) in enumerate(zip(records, by_name.values(), strict=True)):
+            level = e.settings.level
+            for r in record.summary:
+                if r.measure == measure and r.value is not None:
+                    bars.append(Bar("mean of groups", r.estimate(level), k))
+                    bars.append(Bar("a new group", r.new(level), k))
         totals = {(name or "all rows"): (e[measure].value, k)
                   for k, (name, e) in enumerate(by_name.items())}  # fmt: skip
         gone = len(records[0].groups) - len(drawn)
         word = f"the {len(drawn)} largest of {len(records[0].groups):,} groups" if gone else ""
         names = list(by_name) if len(by_name) > 1 else []
-        title = f"{MEASURES[measure].title}, by {' / '.join(records[0].by)}"
+        titles = {**RATER_MEASURES, **CLASS_MEASURES, **MEASURES}
+        title = f"{titles[measure].title}, by {' / '.join(records[0].by)}"
         return cls(bars, what=title, lines=totals, series=names, left_out=word).plot(ax=ax)
 
     @classmethod

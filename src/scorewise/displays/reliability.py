@@ -7,8 +7,10 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from scorewise.columns import Rows
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
+from scorewise.curves.loess import SmoothCurve, smooth_reliability
 from scorewise.displays import canvas
 from scorewise.displays.canvas import BLUE, CHANCE, UNIT, VERMILION
 from scorewise.errors import BadInput
@@ -25,8 +27,9 @@ PARTS = "parts"
 class ReliabilityDisplay(canvas.PredictionDisplay):
     """The reliability curve of a tally with its band, the parts of its Brier score, and a histogram.
 
-    After `plot`: `line_`, `band_` (None if not asked for), `text_` and `histogram_`, on a second panel or
-    at the foot of the first. Several models on one plot: pass `ax=first.axes_`.
+    After `plot`: `line_`, `band_` (None if not asked for), `smooth_` (the smooth curve and its band, where
+    asked for), `text_` and `histogram_`, on a second panel or at the foot of the first. Several models on
+    one plot: pass `ax=first.axes_`. `rows` that come in clusters make the band of the smooth curve wider.
     """
 
     def __init__(
@@ -38,12 +41,18 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         bands: Bands = "consistency",
         simultaneous: bool = False,
         seed: int = 0,
+        rows: Rows | None = None,
     ) -> None:
-        self.tally, self.name = t, name
+        self.tally, self.name, self._rows = t, name, rows
         self.curve: Reliability = reliability(
             t, level=level, bands=bands, simultaneous=simultaneous, seed=seed
         )
         self.parts: Parts = decompose(t)
+
+    @property
+    def smooth_curve(self) -> SmoothCurve:
+        """The share of positives over the probability by loess, with its band."""
+        return smooth_reliability(self.tally, level=self.curve.level, rows=self._rows)
 
     def plot(
         self,
@@ -53,12 +62,14 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         band: bool = True,
         parts: bool = True,
         histogram: bool = False,
+        smooth: bool = False,
         **line: Any,
     ) -> Self:
         """Draw the curve, and below it how many rows got each probability.
 
         axis="logit" spreads out what lies near 0 and 1; band=False leaves the band out, and parts=False
-        those of the Brier score. On a single panel, histogram=True draws the numbers of rows at its foot.
+        those of the Brier score. smooth=True adds the smooth curve (loess) with its
+        band. On a single panel, histogram=True draws the numbers of rows at its foot.
         `line` goes to matplotlib's `plot`, such as `color="k"`.
         """
         one_of("axis", axis, get_args(Axis))
@@ -66,6 +77,7 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         if ax is None:
             above.get_gridspec().set_height_ratios([5, 1])
         self._curve(above, axis, band, parts, line)
+        self.smooth_ = self._smooth(above) if smooth else None
         self.histogram_ = None
         if below:
             self.histogram_ = self._histogram(below[0], axis)
@@ -74,6 +86,15 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
             above.set(**canvas.EQUAL)  # beside other squares
             self.histogram_ = self._foot(above) if histogram else None
         return self
+
+    def _smooth(self, ax: Any) -> tuple[Any, Any]:
+        """The smooth curve, dashed, and its band."""
+        c, colour = self.smooth_curve, VERMILION if self.name is None else self.line_.get_color()
+        label = f"loess, {canvas.percent(c.level)} band"
+        (curve,) = ax.plot(c.x, c.y, color=colour, ls="--", lw=1.6, zorder=4, label=label)
+        band = canvas.shade(ax, c.x, c.low, c.high, colour, "_smooth band")
+        canvas.frame(ax, "probability", "share of positives", self._corner)
+        return curve, band
 
     def _foot(self, ax: Any) -> Any:
         """Shares of the rows along the foot of the curve, the highest bar a seventh of the height."""

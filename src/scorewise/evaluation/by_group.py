@@ -21,10 +21,12 @@ from scorewise.inference.effects import chosen, effects
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.ranking import CERTAIN, FEW
-from scorewise.inference.scales import Part, effective, limits, pooled_spread, z
+from scorewise.inference.scales import Part, Spread, effective, limits, pooled_spread, z
+from scorewise.measures.calibration_clinical import ratio_estimate
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
 from scorewise.registry import MEASURES
+from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import Moments, charges, logit, unit
@@ -35,7 +37,6 @@ from scorewise.tallies.tally import masses
 UNIT = (0.0, 1.0)
 BATCH = 1 << 16  # cells, about, whose groups are summed together
 MANY = 50  # groups from which on ECE has no interval: it takes a thousand draws for each
-LARGE = 0.05  # share of the rows from which on a group is taken out of them row by row
 BINS = 15
 STEPS = 30  # of Newton's method, which takes five or six
 Settings = Mapping[str, Any]
@@ -162,6 +163,7 @@ def _measured(
                 x = logit(x if clip is None else np.clip(x, clip, 1 - clip))
             for name, right in (("calibration_intercept", 0.0), ("calibration_slope", 1.0)):
                 found[name] = _line(c, sizes, x, bool(right), level)
+            found["oe_ratio"] = _ratio(c, sizes, level)
             if many > MANY:
                 found["ece"] = _ece(c, sizes, level)
     tables = np.stack(decided(c, settings["threshold"]), 1)
@@ -285,6 +287,28 @@ def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> li
         moments = [Moments(*(float(x[k]) for x in side)) for side in sums]
         pair = [tuple(map(float, x)) for x in (weights, squares)]
         return mean_loss(moments, pair[0], pair[1], level, constant, most)
+
+    return [made(k) for k in range(len(c.first))]
+
+
+def _ratio(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+    """Observed over expected positives of each group."""
+    p = unit(c.score, c.kind)
+    expected = c.add((c.neg + c.pos) * p)
+    due = c.of(n.pos / expected) * p
+    each = c.of(1 / expected)
+    sides = (c.pos, c.pos2, (1 - due) * each), (c.neg, c.neg2, -due * each)
+    variance, df = (
+        sum((c.add(w2 * x * x) for _, w2, x in sides), 0 * expected),
+        _freedom(c, [*sides]),
+    )
+
+    def made(k: int) -> Estimate | None:
+        if not n.both[k] or n.pooled[k] or not expected[k] > 1e-100 * (n.neg[k] + n.pos[k]):
+            return None
+        table = (float(n.pos[k]), float(n.neg[k]), float(n.pos2[k]), float(n.neg2[k]))
+        known = Spread(float(variance[k]), float(df[k]))
+        return ratio_estimate(float(expected[k]), known, table, level)
 
     return [made(k) for k in range(len(c.first))]
 

@@ -245,10 +245,10 @@ class ModelComparison(Comparison):
 
     def _by_group(self, rows: Rows) -> dict[str, ModelComparison]:
         """The same comparison on the rows of each group that has enough of them."""
-        from scorewise.evaluation.groups import check_columns, intersections
+        from scorewise.columns.grouping import check_groups, intersections
 
-        check_columns(list(rows.groups), {"label": rows.names.label, "score": [*rows.scores]})
-        codes, words = intersections(rows)
+        check_groups(list(rows.groups), {"label": rows.names.label, "score": [*rows.scores]})
+        codes, words = intersections(rows.groups, rows.mass())
         by = " and ".join(f"'{name}'" for name in rows.groups)
         if not 2 <= len(words) <= MOST:
             raise BadInput(

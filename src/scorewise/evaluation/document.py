@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from scorewise.columns.binary import nearly_inside
 from scorewise.estimate import Estimate
-from scorewise.evaluation.groups import Groups, GroupsRecord
+from scorewise.evaluation.groups import Groups
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
@@ -32,6 +32,7 @@ from scorewise.show.document import (
     record_of,
     says,
 )
+from scorewise.show.groups import GroupsRecord
 from scorewise.show.page import Page, counted, named, whole_percent
 from scorewise.show.verdict import VERDICT, Claim
 from scorewise.tallies import ClassTally, Confusion, Tally

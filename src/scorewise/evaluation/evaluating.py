@@ -18,11 +18,11 @@ from scorewise.columns.classes import (
     positive_column,
     take_classes,
 )
+from scorewise.columns.grouping import check_groups
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.groups import check_columns
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
 from scorewise.inference.choices import Interval
 from scorewise.tallies import ClassTally, Tally
@@ -223,7 +223,7 @@ def _from_source(
             names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
             names |= {} if rows.weight is None else {"weight": rows.names.weight}
             names |= {} if rows.count is None else {"count": rows.names.count}
-            check_columns(by, names)
+            check_groups(by, names)
         return rows, "max"
     if by is not None or cluster is not None:
         _refuse(several, after=_OF_TWO)

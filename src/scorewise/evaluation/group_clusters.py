@@ -15,9 +15,10 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.evaluation.by_group import LARGE, Settings, asked
+from scorewise.evaluation.by_group import Settings, asked
 from scorewise.inference.effects import chosen, clustered, correlation, effects
 from scorewise.registry import MEASURES
+from scorewise.show.groups import LARGE
 from scorewise.tallies import Tally
 
 

@@ -38,6 +38,7 @@ from scorewise.show.page import (
     undefined,
     value,
 )
+from scorewise.show.sites import pooled_section
 from scorewise.show.verdict import verdict
 
 if TYPE_CHECKING:
@@ -80,7 +81,14 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
         *(_differences(doc) if every or len(doc.models) > 2 else []),
-        *(group_section(g, doc.settings.level, len(doc.groups) > 1) for g in doc.groups),
+        *(
+            part
+            for g in doc.groups
+            for part in (
+                group_section(g, doc.settings.level, len(doc.groups) > 1),
+                *pooled_section(g.summary, g.by, doc.settings.level),
+            )
+        ),
         *hints(doc.hints),
     ]
     clip = doc.settings.clip

@@ -77,7 +77,9 @@ def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -
     several = len(models) > 1
     for name, e in models.items():
         level, seed = e.settings.level, e.settings.seed
-        shown = ReliabilityDisplay(e.tally, name if several else None, level=level, seed=seed)
+        shown = ReliabilityDisplay(
+            e.tally, name if several else None, level=level, seed=seed, rows=e.clustered_rows
+        )
         own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
         drawn = shown.plot(ax=ax, **own | options)
         ax = drawn.axes_ if len(drawn.axes_) > 1 else drawn.ax_

@@ -16,6 +16,7 @@ from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
 from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
+from scorewise.show.sites import pooled_claims
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share, shown
 from scorewise.tallies.losses import unit
 
@@ -68,10 +69,11 @@ def _rows(e: Evaluation) -> str:
 
 
 def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
-    """Which groups are told apart from the rest, of the first model."""
+    """Which groups are told apart from the rest, and what a new one may show, of the first model."""
     e = next(iter(evaluations.values()))
     if isinstance(e.groups, Groups):
         yield from group_claims(e.groups, e.settings.level)
+        yield from pooled_claims(e.groups.record.summary, e.groups.by, e.settings.level)
 
 
 def _ranking(name: str, e: Evaluation) -> Claim:

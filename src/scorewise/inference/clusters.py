@@ -90,7 +90,10 @@ def widened(
         return replace(e, low=math.nan, high=math.nan, method="none: a single cluster", p=None)
     grown = math.sqrt(max(variance / own, 1.0)) if own > 0 and variance < math.inf else 1.0
     grown *= student(e.level, many - 1) / z(e.level)
-    low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
+    if bounds == (0.0, math.inf) and e.low > 0:  # ratios, whose intervals are on the log scale
+        low, high = (e.value * math.exp(grown * math.log(end / e.value)) for end in (e.low, e.high))
+    else:
+        low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
     low, high = max(low, bounds[0]), min(high, bounds[1])
     return replace(e, low=low, high=high, method=f"{e.method}; by cluster")
 

@@ -149,6 +149,14 @@ def _coefficient(sloped: bool) -> Effects:
     return made
 
 
+def _ratio(rows: Rows, t: Tally, settings: Settings) -> Floats:
+    """Of observed over expected positives."""
+    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    expected = float((rows.mass() * p).sum())
+    found: Floats = (rows.y - t.positives / expected * p) / expected
+    return found
+
+
 def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]], *bins_of: Any) -> Effects:
     """Of a function of the gaps of bins, fifteen of equal width unless said.
 
@@ -271,6 +279,7 @@ _KNOWN: dict[str, Effects] = {
     "spherical": _loss("spherical"),
     "calibration_slope": _coefficient(sloped=True),
     "calibration_intercept": _coefficient(sloped=False),
+    "oe_ratio": _ratio,
     "ece": _gaps(_mean_gap),
     "max_ce": _gaps(_largest_gap),
     "ce_l2_debiased": _gaps(_square_gap),
@@ -279,6 +288,7 @@ _KNOWN: dict[str, Effects] = {
     "ece_sweep": _gaps(_mean_gap, 20, "mass"),
     "smece": _gaps(_mean_gap, 20, "mass"),
     "ce_variational": _gaps(_mean_gap, 20, "mass"),
+    **dict.fromkeys(("ici", "e50", "e90"), _gaps(_mean_gap, 5, "mass")),
     "ecce_mad": _cumulated(between=False),
     "ecce_range": _cumulated(between=True),
     "partial_auroc": _partial,

@@ -49,7 +49,9 @@ Seen = Literal["new", "training"]
 LEAST = 1e-200  # of a variance, in rows: less is none
 
 
-@measure(group="calibration", better="near", target=1.0, bounds=EVERYWHERE, title="Slope")
+@measure(
+    group="calibration", better="near", target=1.0, bounds=EVERYWHERE, title="Calibration slope"
+)
 def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Estimate:
     """By what the log-odds should be multiplied: 1 is right, below 1 they are too bold.
 
@@ -73,7 +75,13 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     return line_estimate(sizes(t), found, level, 1.0)
 
 
-@measure(group="calibration", better="near", target=0.0, bounds=EVERYWHERE, title="Intercept")
+@measure(
+    group="calibration",
+    better="near",
+    target=0.0,
+    bounds=EVERYWHERE,
+    title="Calibration in the large",
+)
 def calibration_intercept(t: Tally, *, clip: float | None = None, level: float = 0.95) -> Estimate:
     """What all log-odds lack: 0 is right, above 0 the probabilities are too low on the whole.
 

@@ -44,6 +44,7 @@ DOCUMENTS = {
     "compare": "scorewise.evaluation.compare_document:CompareDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "evaluate": "scorewise.evaluation.document:EvaluationDocument",
+    "gate": "scorewise.gating.document:GateDocument",
     "in-and-out": "scorewise.models.document:InAndOutDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",

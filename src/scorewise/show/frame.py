@@ -86,6 +86,8 @@ def _lines(item: Any, field: str, path: str, of: Mapping[str, Any]) -> Iterator[
     if "words" in own:  # of a group, one for each column of groups
         context |= dict(zip(context["by"], own["words"], strict=False))
     for name, inside in own.items():
+        if name == "summary":  # the means over groups are no group
+            continue
         yield from _lines(inside, name, f"{path}.{name}" if path else name, context)
 
 

@@ -50,6 +50,8 @@ class Claim:
             "groups",
             "change",
             "labels",
+            "gate",
+            "plan",
             "next",
         ],
         says("What the sentence is about."),

@@ -294,6 +294,26 @@ class Ratings:
         return f"Ratings(items={self.items:g}, raters={who}, categories={self.categories})"
 
 
+def some_items(rows: RatingRows, at: Ints) -> RatingRows:
+    """Some of the items, in no groups; clusters are numbered anew.
+
+    >>> rows = rating_rows(raters={"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
+    >>> some_items(rows, np.array([0, 2])).codes.tolist()
+    [[1, 1], [-1, 0]]
+    """
+    cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
+    columns: tuple[Any, ...] = (rows.weight, rows.count, rows.first)
+    weight, count, first = (None if x is None else x[at] for x in columns)
+    kept = np.zeros(len(rows), bool)
+    kept[at] = True
+    return replace(
+        rows, given=rows_of(rows.given, at), cluster=cluster, groups={},
+        items=None if rows.items is None else [rows.items[k] for k in at.tolist()],
+        place=rows.place.keep(kept) if rows.first is None else rows.place,
+        weight=weight, count=count, first=first,
+    )  # fmt: skip
+
+
 def paired(
     first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
 ) -> Confusion:

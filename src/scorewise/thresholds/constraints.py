@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.errors import BadInput, Option, short
+from scorewise.grammar import NAMES, WORDS, comparison, conjuncts, spelled
 from scorewise.tallies.formulas import DECISIONS, f_beta
 
 GRAMMAR = 'write "recall >= 0.9", or several, such as "precision >= 80% and alert_rate <= 0.02"'
@@ -34,29 +34,7 @@ STRICT = {
 MONOTONE = ("sensitivity", "fnr", "specificity", "fpr", "alert_rate")  # in the cut, in any data
 # (measure, sign) that can be guaranteed although they are not monotone
 SEQUENCED = {("precision", ">="), ("fdr", "<="), ("npv", ">=")}
-WORDS = {
-    "sensitivity": ("recall", "tpr", "sensitivity", "true_positive_rate", "hit_rate"),
-    "fnr": ("fnr", "miss_rate", "false_negative_rate"),
-    "specificity": ("specificity", "tnr", "true_negative_rate", "selectivity"),
-    "fpr": ("fpr", "false_positive_rate", "false_alarm_rate", "fall_out"),
-    "alert_rate": ("alert_rate", "alerts", "flag_rate", "positive_rate"),
-    "precision": ("precision", "ppv", "positive_predictive_value"),
-    "fdr": ("fdr", "false_discovery_rate"),
-    "npv": ("npv", "negative_predictive_value"),
-    "accuracy": ("accuracy",),
-    "balanced_accuracy": ("balanced_accuracy",),
-    "f1": ("f1", "f_score"),
-    "f2": ("f2",),
-    "youden": ("youden", "informedness"),
-    "kappa": ("kappa", "cohen_kappa"),
-    "mcc": ("mcc",),
-}
-NAMES = {word: name for name, words in WORDS.items() for word in words}
 SIGNED = ("youden", "kappa", "mcc")
-_PART = re.compile(
-    r"\s*([A-Za-z][\w .-]*?)\s*(>=|<=|≥|≤)\s*(-?[0-9]*\.?[0-9]+(?:[eE]-?\d+)?)\s*(%?)\s*"
-)
-_AND = re.compile(r"\band\b|[,;&]", re.IGNORECASE)
 
 
 class Constraint(NamedTuple):
@@ -168,7 +146,7 @@ def constraints(at: str | Sequence[str] | None) -> list[Constraint]:
     for text in texts:
         if not isinstance(text, str):
             raise BadInput(f"constraints are text, but {short(text)} is given; {GRAMMAR}")
-        found += [_parsed(part, text) for part in _AND.split(text)]
+        found += [_parsed(part, text) for part in conjuncts(text)]
     for a in found:
         for b in found:
             if a.measure == b.measure and (a.sign, b.sign) == (">=", "<=") and a.value > b.value:
@@ -179,25 +157,23 @@ def constraints(at: str | Sequence[str] | None) -> list[Constraint]:
 
 
 def _parsed(part: str, whole: str) -> Constraint:
-    match = _PART.fullmatch(part)
-    if match is None:
+    found = comparison(part)
+    if found is None or found.sign not in (">=", "<="):
         what = short(part.strip()) if part.strip() else short(whole)
         raise BadInput(f"{what} is no constraint; {GRAMMAR}")
-    word, sign, number, percent = match.groups()
-    word = re.sub(r"[\s.-]+", "_", word.strip().lower())
+    word, value = spelled(found.word), found.value
     name = NAMES.get(word)
     if name is None:
         near = get_close_matches(word, NAMES, n=1, cutoff=0.6)
         mean = f"did you mean {near[0]}? Else " if near else ""
         known = ", ".join(words[0] for words in WORDS.values())
         raise BadInput(f"{short(word)} is no measure of a cut; {mean}there are {known}")
-    value = float(number) / (100 if percent else 1)
     least = -1.0 if name in SIGNED else 0.0
     if not least <= value <= 1:
         percents = f"; did you mean {value:g}%?" if 1 < value <= 100 else ""
         asked = short(part.strip())
         raise BadInput(f"{word} lies between {least:g} and 1, but {asked} is given{percents}")
-    return Constraint(name, {"≥": ">=", "≤": "<="}.get(sign, sign), value, word)
+    return Constraint(name, found.sign, value, word)
 
 
 def cut_wanted() -> BadInput:

@@ -1,0 +1,139 @@
+"""The smooth calibration curve: local quadratic regression of labels on probabilities (loess).
+
+A fit is linear in the labels and lets probabilities as they are, so what it adds to them is the same fit to
+the gaps between labels and probabilities. Cells of a tally stand for their rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from scorewise.arrays import Floats
+from scorewise.columns import Rows
+from scorewise.errors import BadInput
+from scorewise.inference.scales import student, z
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
+from scorewise.tallies.probabilities import Chances, chances, equal_mass, why_not_probable
+from scorewise.tallies.sorting import once
+
+SPAN = 0.75  # share of the rows in the window around a probability
+CELLS = 512  # more are joined to so many of equal mass
+NONE = 1e-14  # of the squares of a polynomial: less is rounding
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """The fit at each of some cells, as what it makes of the gaps of all of them."""
+
+    cells: Chances
+
+    @property
+    def mass(self) -> Floats:
+        """The share of the rows in each cell."""
+        return self.cells.weight / self.cells.total
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """What a gap, as a share of all rows, of each cell (column) adds to the curve at each (row).
+
+        Tricube weights within the window, times the share of the rows; polynomials orthogonal under them.
+        """
+        x, mass = self.cells.p, self.mass
+        far = np.abs(x[:, None] - x)
+        order = np.argsort(far, axis=1, kind="stable")
+        inside = mass[order].cumsum(1) >= SPAN - 1e-9
+        last = np.take_along_axis(order, inside.argmax(1)[:, None], 1)
+        width = np.take_along_axis(far, last, 1)
+        apart = np.divide(x - x[:, None], width, out=np.zeros_like(far), where=width > 0)
+        near = np.maximum(1 - np.abs(apart) ** 3, 0.0) ** 3
+        near[(width == 0) & (far > 0)] = 0.0
+        weight = near * mass
+        squares = weight.sum(1, keepdims=True)
+        total, before = squares, np.ones_like(far)
+        found: Floats = near / squares
+        middle = (weight * apart).sum(1, keepdims=True) / squares
+        poly, at_zero, was = apart - middle, -middle, np.ones_like(middle)
+        for _ in range(2):
+            more = (weight * poly * poly).sum(1, keepdims=True)
+            clear = more > NONE * total
+            share = np.divide(at_zero, more, out=np.zeros_like(more), where=clear)
+            found += near * poly * share
+            middle = (weight * apart * poly * poly).sum(1, keepdims=True)
+            middle = np.divide(middle, more, out=np.zeros_like(more), where=clear)
+            back = np.divide(more, squares, out=np.zeros_like(more), where=clear)
+            poly, before = np.where(clear, (apart - middle) * poly - back * before, 0.0), poly
+            at_zero, was = np.where(clear, -middle * at_zero - back * was, 0.0), at_zero
+            squares = more
+        return found
+
+    def fitted(self, gaps: Floats) -> Floats:
+        """The curve at each cell under gaps, of replicates by cells, as shares of all rows."""
+        return np.clip(self.cells.p + gaps @ self.matrix.T, 0.0, 1.0)
+
+    @cached_property
+    def curve(self) -> Floats:
+        """The curve at each cell."""
+        found: Floats = self.fitted((self.cells.gap / self.cells.total)[None])[0]
+        return found
+
+    def variance(self, along: Floats) -> Floats:
+        """The variance of sums of the curve over cells, with so much of each (rows by cells)."""
+        c, y = self.cells, self.curve
+        part = along @ self.matrix / c.total
+        # what rounding leaves beside 0 and 1 does not vary
+        found: Floats = (part * part) @ (c.squares * np.where(y * (1 - y) > 1e-12, y * (1 - y), 0))
+        return found
+
+
+@once
+def smoother(t: Tally) -> Smoother:
+    """The fit at each distinct score, or at 512 cells of equal mass where there are more."""
+    c = chances(t)
+    return Smoother(c.joined(equal_mass(c, CELLS)) if len(c) > CELLS else c)
+
+
+class SmoothCurve(NamedTuple):
+    """A smooth calibration curve at probabilities `x`, with its band."""
+
+    x: Floats
+    y: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+
+def smooth_reliability(t: Tally, *, level: float = 0.95, rows: Rows | None = None) -> SmoothCurve:
+    """The share of positives over the probability, by loess, with a pointwise band.
+
+    Local quadratic regression with tricube weights on the nearest 75 % of the rows, as R's `loess` has it
+    (Cleveland and Devlin 1988; for calibration Austin and Steyerberg 2014), kept within [0, 1]. The band is
+    normal, with the variance of the fitted shares, added up by cluster where `rows` come in clusters.
+
+    >>> t = Tally.of([0, 0, 1, 0, 1, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9])
+    >>> smooth_reliability(t).y.round(2)
+    array([0.  , 0.28, 0.46, 0.54, 0.77, 1.  , 0.54, 0.92])
+    """
+    reach = z(level)
+    if why := why_not_probable(t):
+        raise BadInput(f"no calibration curve: {why}")
+    s = smoother(t)
+    c, y = s.cells, s.curve
+    if rows is None or rows.cluster is None:
+        variance = s.variance(np.eye(len(c)))
+    else:
+        p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+        cell = np.maximum(np.searchsorted(c.low, p, side="right") - 1, 0)
+        many = int(rows.cluster.max()) + 1
+        off = rows.mass() * (rows.y - y[cell])
+        sums = np.bincount(rows.cluster * len(c) + cell, off, many * len(c)).reshape(many, len(c))
+        variance = ((s.matrix / c.total @ sums.T) ** 2).sum(1) * many / max(many - 1, 1)
+        reach = student(level, many - 1) if many > 1 else np.inf
+    with np.errstate(invalid="ignore"):
+        half = np.where(variance > 0, reach * np.sqrt(variance), 0.0)
+    low, high = np.clip(y - half, 0.0, 1.0), np.clip(y + half, 0.0, 1.0)
+    return SmoothCurve(c.p, y, low, high, level)

@@ -1,0 +1,7 @@
+"""Gates: requirements on intervals that a release has to keep, judged as pass, fail or inconclusive."""
+
+from __future__ import annotations
+
+from scorewise.gating.gates import Gate, gate, junit_file
+
+__all__ = ["Gate", "gate", "junit_file"]
