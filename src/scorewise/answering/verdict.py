@@ -102,11 +102,12 @@ def _worst(name: str, a: Answers) -> Iterator[Claim]:
     groups = a.groups
     if not isinstance(groups, Groups) or name not in groups.records:
         return
-    told = [*groups.claims(name, len(groups.records))]
+    # a sentence on the difference to the rest and one on each group by itself share the level
+    told = [*groups.claims(name, 2 * len(groups.records))]
     yield from told
     judged = int(groups.grouping.judged.sum())
     # as many intervals as groups: at their level, one in twenty would stand out by chance
-    strict = groups.strict(1 - (1 - a.settings.level) / max(judged, 1))
+    strict = groups.strict(1 - (1 - a.settings.level) / (2 * max(judged, 1)))
     each = {key: part[name] for key, part in strict.items() if name in part}
     off = {key: found for key, j in each.items() if (found := overconfidence(j))}
     if off:
