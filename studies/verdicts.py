@@ -99,6 +99,36 @@ def judge(rng: np.random.Generator) -> Verdict:
     return sw.judge(found, {"bot": found.pop("r3")}, replicates=100).document().verdict
 
 
+def kinds(rng: np.random.Generator, n: int, many: int) -> np.ndarray:
+    """Groups that have nothing to do with anything."""
+    return rng.integers(0, many, n).astype(str)
+
+
+def class_groups(rng: np.random.Generator) -> Verdict:
+    p = rng.dirichlet([0.7] * 3, 600)
+    y = (np.cumsum(p, axis=1) < rng.random((600, 1))).sum(1).clip(0, 2)
+    return sw.evaluate(y, p, by=kinds(rng, 600, 4)).brief().verdict
+
+
+def agree_groups(rng: np.random.Generator) -> Verdict:
+    return sw.agree(people(rng, 400, 3), by=kinds(rng, 400, 5)).document().verdict
+
+
+def judge_groups(rng: np.random.Generator) -> Verdict:
+    found = people(rng, 400, 5)
+    bots = {"bot": found.pop("r4"), "llm": found.pop("r3")}
+    return sw.judge(found, bots, by=kinds(rng, 400, 5)).document().verdict
+
+
+def drift_groups(rng: np.random.Generator) -> Verdict:
+    samples = []
+    for _ in range(2):
+        y, p = scores(rng, 500)
+        samples.append({"y": y, "p": p, "site": kinds(rng, 500, 3)})
+    found = sw.drift(*samples, label="y", score="p", by="site")
+    return found.document().verdict
+
+
 def labels(rng: np.random.Generator) -> Verdict:
     return sw.inspect(*scores(rng, 400)).document().verdict
 
@@ -124,6 +154,13 @@ SETTINGS: dict[str, tuple[Draw, dict[str, set[str]]]] = {
     "evaluate, 150 clusters of 5": (clusters, {"probabilities": HARMLESS, "repair": HARMLESS}),
     "two equal models, n 500": (two_models(500), {"models": HARMLESS}),
     "six equal groups, n 1,200": (groups(1200), {"groups": HARMLESS}),
+    "evaluate, three classes, four equal groups, n 600": (class_groups, {"groups": HARMLESS}),
+    "agree, five equal groups, n 400": (agree_groups, {"groups": HARMLESS}),
+    "two judges, five equal groups, n 400": (judge_groups, {"groups": HARMLESS}),
+    "drift, three equal groups, n 500 and 500": (
+        drift_groups,
+        {"groups": {"none seen", "untested"}},
+    ),
     "four classes, n 500": (classes, {"probabilities": HARMLESS, "repair": HARMLESS}),
     "answers, n 300, five groups": (answers, {"probabilities": HARMLESS, "groups": HARMLESS}),
     "drift, n 400 and 400": (drift, {"change": {"none seen", "untested", "evidence"}}),

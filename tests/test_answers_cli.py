@@ -76,8 +76,10 @@ def test_document_is_that_of_python(table, capsys, file, quality):
         by={"model": table["model"]},
     )  # fmt: skip
     assert values(doc) == pytest.approx({k: v.value for k, v in a["confidence"].items()})
-    assert [g["words"] for g in doc["groups"]] == [["alpha"], ["beta"]]
-    assert doc["groups"][1]["ece"]["value"] == a.groups["beta"].ece.value
+    groups = doc["groups"][0]["groups"]
+    assert [g["words"] for g in groups] == [["alpha"], ["beta"]]
+    found = {m["name"]: m for m in groups[1]["measures"]}
+    assert found["ece"]["value"] == a.groups["beta"].ece.value
     assert doc["data"]["sources"] == [file]
     assert doc["data"]["quality"] == quality
     assert doc["data"]["normalise"] == ("plain" if quality == "anls" else "squad")
@@ -192,7 +194,7 @@ def test_dude_demo(capsys, monkeypatch, kind):
     assert (found["accuracy"] == 1) == (kind == "perfect")
     if kind == "perfect":
         assert (found["ece"], found["soft_brier"]) == (0, 0)
-    assert sum(g["answers"] for g in doc["groups"]) == 11
+    assert sum(g["rows"] for g in doc["groups"][0]["groups"]) == 11
 
 
 @needs_data
@@ -201,7 +203,11 @@ def test_stated_and_token_confidence_of_language_models(capsys):
     words += ["--confidence", "chosen_token_confidence", "--by", "llm", "--by", "qset"]
     path = DATA / "llm_confidence.parquet"
     doc = document(capsys, str(path), *words)
-    rows = {(*g["words"], g["confidence"]): g for g in doc["groups"]}
+    rows = {
+        (*g["words"], of["model"]): {m["name"]: m for m in g["measures"]}
+        for of in doc["groups"]
+        for g in of["groups"]
+    }
     assert len({g[:2] for g in rows}) == 55
     assert sum(g[2] == "chosen_token_confidence" for g in rows) == 8
     frame = pl.read_parquet(path).with_columns(pl.col("llm", "qset").cast(str))

@@ -417,7 +417,7 @@ def bad(tmp_path, monkeypatch):
         (["a.csv", "--key", "id"], "--key belongs to several files"),
         (["a.csv", "--unpaired"], "--unpaired belongs to several files"),
         (["a.csv", "--score", "p"], "column 'p' is given twice as score"),
-        (["a.csv", "--score", "q", "--by", "y", "--cluster", "id"], "do not go together"),
+        (["a.csv", "--score", "q", "--by", "y", "--cluster", "id"], "is given as label and as group"),
         (["a.csv", "--score", "q", "--by", "id"], "no group by 'id' has 20 rows"),
     ],
 )  # fmt: skip
@@ -516,3 +516,39 @@ def test_models_given_to_evaluate_are_pointed_to_compare():
         sw.evaluate(["no", "yes", "yes", "no"], {"a": p, "b": 1 - p})
     with pytest.raises(sw.BadInput, match="or use compare for scores of several models"):
         sw.evaluate([0, 1, 1, 0], {"a": p, "b": p**2})
+
+
+def test_groups_of_clusters_are_compared_as_their_rows_are():
+    rng = np.random.default_rng(12)
+    patient = np.repeat(np.arange(120), 5)
+    level, site = rng.normal(0, 1.5, 120)[patient], (patient % 2).astype(str)
+    y = (rng.random(600) < 1 / (1 + np.exp(-level))).astype(int)
+    slips = rng.normal(0, 1.5, 120)[patient]  # which the rows of a patient share
+    table = {"y": y, "a": level + 0.3 * rng.normal(size=600), "b": level + slips, "site": site}
+    table["patient"] = patient
+    options = {"label": "y", "score": ["a", "b"]}
+    found = sw.compare(table, **options, by="site", cluster="patient")
+    plain = sw.compare(table, **options, by="site")
+    for name, group in found.groups.items():
+        part = {k: v[site == name] for k, v in table.items()}
+        alone = sw.compare(part, **options, cluster="patient")
+        for measure in ("auroc", "brier", "sensitivity"):
+            e, want = group.difference(measure), alone.difference(measure)
+            assert (e.value, e.low, e.high) == (want.value, want.low, want.high)
+        e, narrow = group.difference("auroc"), plain.groups[name].difference("auroc")
+        assert e.high - e.low > 1.05 * (narrow.high - narrow.low)
+    doc = found.document()
+    assert doc.clusters.number == 120
+    assert [g.name for g in doc.groups] == ["0", "1"]
+
+
+def test_a_group_of_one_cluster_has_no_interval():
+    rng = np.random.default_rng(13)
+    y = np.arange(90) % 2
+    cluster = np.where(np.arange(90) < 30, 0, np.arange(90))
+    site = np.where(np.arange(90) < 30, "one", "many")
+    scores = {"a": y + rng.normal(size=90), "b": rng.normal(size=90)}
+    found = sw.compare(y, scores, by={"site": site}, cluster=cluster)
+    assert math.isnan(found.groups["one"].difference("auroc").low)
+    assert not math.isnan(found.groups["many"].difference("auroc").low)
+    assert found.document().groups

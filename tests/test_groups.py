@@ -266,10 +266,10 @@ def test_what_does_not_go_with_groups() -> None:
     y, s, g = _sample(60, 2)
     with pytest.raises(sw.BadInput, match='by="site" names a column, but labels and scores'):
         sw.evaluate(y, s, by="site")
-    with pytest.raises(sw.BadInput, match="groups and clusters to two"):
-        sw.evaluate(_table(), label="y", predicted="p", by="site")
+    with pytest.raises(sw.BadInput, match="and clusters to two"):
+        sw.evaluate(_table(), label="y", predicted="p", cluster="site")
     with pytest.raises(sw.BadInput, match="3 classes, and two are needed"):
-        sw.evaluate(g + y, np.full((60, 3), 1 / 3), by=g)
+        sw.evaluate(g + y, np.full((60, 3), 1 / 3), by=g, cluster=g)
     with pytest.raises(sw.BadInput, match="min_rows must be a positive integer, such as 20; got 0"):
         sw.evaluate(y, s, by=g, min_rows=0)
     with pytest.raises(sw.BadInput, match="a tally has its scores and labels already"):

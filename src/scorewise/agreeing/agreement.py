@@ -9,7 +9,6 @@ from math import nan, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing.disagreement import (
@@ -35,7 +34,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
-from scorewise.inference.clusters import widened
+from scorewise.inference.clusters import widened_test
 from scorewise.registry import RATER_MEASURES, Measure, Measured
 from scorewise.show.document import Count, Level, says
 from scorewise.show.shown import Shown
@@ -111,12 +110,7 @@ class Agreement(Shown, Measured):
         if name not in COEFFICIENTS:
             method = "none: items are in clusters" if e.high > e.low else e.method
             return replace(e, low=nan, high=nan, p=None, method=method)
-        variance, own, many = self._spread(name)
-        wide = widened(e, variance, own, many, RATER_MEASURES[name].bounds)
-        if e.p is None or not own > 0 or many < 2:
-            return replace(wide, p=None)
-        # as far from 0 in the larger standard errors
-        return replace(wide, p=float(2 * ndtr(ndtri(e.p / 2) / sqrt(max(variance / own, 1.0)))))
+        return widened_test(e, *self._spread(name), RATER_MEASURES[name].bounds)
 
     def _spread(self, name: str) -> tuple[float, float, int]:
         """The variance of a coefficient by cluster and by item, and the number of clusters."""

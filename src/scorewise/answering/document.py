@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from scorewise.answering.groups import WORDS, Groups
 from scorewise.answering.judged import WHY, Judged
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
-from scorewise.errors import BadInput, Option
 from scorewise.show.data import CLUSTERS, ClusterRecord
 from scorewise.show.document import (
     COMMAND,
@@ -29,6 +29,7 @@ from scorewise.show.document import (
     says,
     with_cautions,
 )
+from scorewise.show.groups import GROUPS, GroupsRecord, group_section
 from scorewise.show.page import (
     Column,
     Page,
@@ -50,7 +51,6 @@ from scorewise.show.verdict import VERDICT, Claim, verdict
 if TYPE_CHECKING:
     from scorewise.answering.result import Answers
 
-MANY = 2000  # groups, some milliseconds each
 LONG, BRIEF = 80, 24  # letters of an answer in a document, and in a table
 FEW_VALUES, SURE, FEW_ANSWERS = 20, 0.5, 50  # of which hints speak
 TAU = "An answer is correct when its quality is above this."
@@ -76,8 +76,6 @@ EXPECTED = (
     "much or more. Baseline: what the best constant, or chance, would get."
 )
 SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
-COLUMNS = "Right: share of correct answers. Says: mean confidence."
-CALIBRATED = "Expected: the ECE that a calibrated confidence would get on average."
 ROOM = 13  # letters of a group beside which both intervals fit
 
 
@@ -206,21 +204,6 @@ class ConfidenceRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupRecord:
-    """One confidence in one group."""
-
-    words: Annotated[
-        list[str], Meta(min_length=1), says("The word of the group in each column of `by`.")
-    ]
-    confidence: Annotated[str, says("Name of the confidence.")]
-    answers: Annotated[Count, says("Answers of the group that have it.")]
-    accuracy: Annotated[Estimated, says("Share of correct answers.")]
-    mean_confidence: Annotated[Estimated, says("Mean confidence in the answers.")]
-    ece: Annotated[Estimated, says("Calibration error in bins.")]
-    auroc: Annotated[Estimated, says("Chance that a correct answer is surer than a wrong one.")]
-
-
-@dataclass(frozen=True, kw_only=True)
 class AnswersDocument(Document):
     """The confidence in answers, on all of them, over thresholds of quality, and by group."""
 
@@ -234,9 +217,7 @@ class AnswersDocument(Document):
         Meta(min_length=1),
         says("Each confidence on all answers that have it."),
     ]
-    groups: Annotated[
-        list[GroupRecord], says("Each confidence in each group; none where no answer has it.")
-    ]
+    groups: Annotated[list[GroupsRecord], says(GROUPS)]
     hints: Hints
 
     def page(self) -> Page:
@@ -244,18 +225,14 @@ class AnswersDocument(Document):
         sections = [*verdict(self.verdict), Section(facts=_facts(self))]
         for c in self.confidences:
             sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
-        for c in self.confidences:
-            sections += _groups(self, c)
+        titles = {c.name: _title(self, c, "Groups") for c in self.confidences}
+        level = self.settings.level
+        sections += [group_section(g, level, WORDS, titles[g.model]) for g in self.groups]
         return Page(self.command, [*sections, *hints(self.hints)])
 
 
 def answers_document(a: Answers) -> AnswersDocument:
-    """The document of answers; refused where there are too many groups."""
-    if len(a.groups) > MANY:
-        raise BadInput(
-            f"{' and '.join(a.groups.columns)} make {len(a.groups):,} groups, more than the ",
-            f"{MANY:,} that are listed; name columns of fewer words with ", Option("by"),
-        )  # fmt: skip
+    """The document of answers."""
     s = a.settings
     doc = AnswersDocument(
         settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
@@ -263,11 +240,7 @@ def answers_document(a: Answers) -> AnswersDocument:
         clusters=ClusterRecord.of(a.rows.cluster),
         verdict=verdict_of(a),
         confidences=[ConfidenceRecord.of(name, j, a) for name, j in a.items()],
-        groups=[
-            _estimated(GroupRecord, j, words=list(key), confidence=name, answers=j.answers)
-            for key, part in a.groups.items()
-            for name, j in part.items()
-        ],
+        groups=[*a.groups.records.values()] if isinstance(a.groups, Groups) else [],
         hints=list(_hints(a)),
     )
     return with_cautions(doc)
@@ -296,7 +269,7 @@ def _hints(a: Answers) -> Iterator[str]:
     for name, j in a.items():
         yield from _of(f"'{name}'", j)
     small = {
-        " / ".join(key): min(j.answers for j in part.values())
+        key: min(j.answers for j in part.values())
         for key, part in a.groups.items()
         if part and min(j.answers for j in part.values()) < FEW_ANSWERS
     }
@@ -424,39 +397,3 @@ def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section
     ]
     start = "Rows count from 0." if files == {None} else "Rows count from 1, after any header."
     return [Section(_title(doc, c, "Wrong and surest"), table=Table(columns, rows), lines=[start])]
-
-
-def _groups(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
-    """One line for each group; of several columns, the first heads those of the others."""
-    mine = [g for g in doc.groups if g.confidence == c.name]
-    if not mine:
-        return []
-    by = doc.data.by
-    narrow = max(len(" / ".join(by)), *(_longest(g.words) for g in doc.groups)) <= ROOM
-    rows: list[Sequence[Any]] = []
-    for first, some in groupby(mine, key=lambda g: g.words[0]):
-        group = list(some)
-        if len(by) == 1:
-            rows.append(_line(first, group[0], narrow))
-            continue
-        rows.append((first,))
-        rows += [_line(f"· {' / '.join(g.words[1:])}", g, narrow) for g in group]
-    area = (Column("AUROC", "value"), Column("Interval", "interval"))
-    columns = [
-        Column(" / ".join(by), "text"), Column("n", "count"), Column("Right", "percent"),
-        Column("Says", "percent"), Column("ECE", "value"), Column(percent(doc.settings.level), "interval"),
-        *(area if narrow else (Column("Expected"), Column("AUROC"))),
-    ]  # fmt: skip
-    last = c.name == doc.groups[-1].confidence
-    lines = [COLUMNS if narrow else f"{COLUMNS} {CALIBRATED}"] * last
-    return [Section(_title(doc, c, "Groups"), table=Table(columns, rows), lines=lines)]
-
-
-def _longest(words: Sequence[str]) -> int:
-    """Letters of the longer of what heads a group, and what stands in its line."""
-    return max(len(words[0]), len(" / ".join(words[1:])) + 2)
-
-
-def _line(word: str, g: GroupRecord, narrow: bool) -> tuple[Any, ...]:
-    area = (g.auroc, g.auroc) if narrow else (_or_blank(g.ece.expected), g.auroc.value)
-    return word, g.answers, g.accuracy.value, g.mean_confidence.value, g.ece, g.ece, *area

@@ -32,7 +32,6 @@ WHY = {
     "no negatives": "every answer is correct",
 }
 WHAT = "measure of answers"
-Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -197,51 +196,3 @@ class Part(dict[str, Judged]):
     def __repr__(self) -> str:
         each = (f"{plain(n)}: ECE {j['ece']} of {j.answers:,}" for n, j in self.items())
         return f"<Part: {'; '.join(each)}>"
-
-
-class Groups(Mapping[Key, Part]):
-    """The answers of each group, by its words.
-
-    `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` of two.
-    """
-
-    def __init__(self, rows: AnswerRows, settings: Settings) -> None:
-        self._rows, self._settings = rows, settings
-        self.columns = tuple(rows.groups)
-        self._where = grouped(rows.groups)
-        self._made: dict[Key, Part] = {}
-
-    def __getitem__(self, key: str | Key) -> Part:
-        words = (key,) if isinstance(key, str) else tuple(key)
-        if words not in self._where:
-            known = [" / ".join(k) for k in list(self._where)[:3]]
-            raise KeyError(f"no group is {' / '.join(words)}; there are {', '.join(known)}, ...")
-        if words not in self._made:
-            self._made[words] = Part(self._rows, self._settings, self._where[words])
-        return self._made[words]
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._where)
-
-    def __len__(self) -> int:
-        return len(self._where)
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} groups by {plain(', '.join(self.columns)) or 'nothing'}>"
-
-
-def grouped(columns: Mapping[str, NDArray[Any]]) -> dict[Key, NDArray[np.intp]]:
-    """Which rows belong to each combination of words that occurs, in the order of the words.
-
-    >>> grouped({"a": np.array(["y", "x", "y"], object)})
-    {('x',): array([1]), ('y',): array([0, 2])}
-    """
-    if not columns:
-        return {}
-    cell = np.zeros(len(next(iter(columns.values()))), np.intp)
-    for column in columns.values():
-        words, code = np.unique(column, return_inverse=True)
-        cell = np.unique(cell * len(words) + code, return_inverse=True)[1]
-    order = np.argsort(cell, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(cell[order])) + 1)
-    return {tuple(str(c[part[0]]) for c in columns.values()): part for part in parts}

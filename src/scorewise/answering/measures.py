@@ -15,11 +15,11 @@ from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
-from scorewise.columns import take
+from scorewise.columns import Rows, take
 from scorewise.curves.selective import risk_coverage
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import widened_mean
-from scorewise.inference.effects import clustered
+from scorewise.inference.effects import clustered, effects
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
 from scorewise.inference.shares import wilson, wilson_of
@@ -246,11 +246,30 @@ def by_cluster(e: Estimate, name: str, s: Sample, settings: Any) -> Estimate:
         values, bounds = MEANS[name]
         x = values(s, right.astype(np.float64))
         return widened_mean(e, x, _weights(s), s.cluster, bounds)
+    t, rows, options = _as_rows(s, right, settings)
+    return clustered(e, ALL[name], rows, t, options, s.cluster)
+
+
+def moves(s: Sample, name: str, settings: Any) -> Floats:
+    """What each answer does to a measure, times its weight."""
+    right, weight = s.quality > settings.tau, _weights(s)
+    if name in MEANS:
+        x = MEANS[name][0](s, right.astype(np.float64))
+        total = float(weight.sum())
+        found: Floats = weight * (x - float((weight * x).sum()) / total) / total
+        return found
+    t, rows, options = _as_rows(s, right, settings)
+    moved = effects(ALL[name], rows, t, options)
+    return np.zeros(len(s)) if moved is None else weight * moved
+
+
+def _as_rows(s: Sample, right: Any, settings: Any) -> tuple[Tally, Rows, dict[str, Any]]:
+    """The confidence against right and wrong as rows, with their tally and options."""
     t = s.tally(settings.tau)
     scores = {t.origin.score: s.confidence}
     rows = take(right, scores, weight=s.weight, cluster=s.cluster, kind=t.kind, positive=True)
     options = {"level": settings.level, "seed": settings.seed, "clip": None, "bins": settings.bins}
-    return clustered(e, ALL[name], rows, t, options, s.cluster)
+    return t, rows, options
 
 
 def _weights(s: Sample) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from msgspec import Meta
 
-from scorewise.answering.judged import Groups, Part, Settings
+from scorewise.answering.groups import Groups
+from scorewise.answering.judged import Part, Settings
 from scorewise.answering.measures import SHOWN
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
+from scorewise.columns.grouping import check_groups
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
 from scorewise.show.document import Count, Estimated, record_of, says
@@ -85,18 +87,19 @@ class Answers(Part, Shown):
     `a.curve("ece")` over tau, and `a.at(0.8)` the same answers with another tau. Prints as a table.
     """
 
-    def __init__(self, rows: AnswerRows, settings: Settings) -> None:
+    def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int = 20) -> None:
         super().__init__(rows, settings)
+        self.min_rows = min_rows
         self.sources, self.notes = rows.place.sources, list(rows.notes)
 
     @cached_property
-    def groups(self) -> Groups:
-        """The answers of each group."""
-        return Groups(self.rows, self.settings)
+    def groups(self) -> Mapping[str, Part]:
+        """The answers of each group; none where no columns of groups were named (`by`)."""
+        return Groups(self.rows, self.settings, self.min_rows) if self.rows.groups else {}
 
     def at(self, tau: float) -> Answers:
         """The same answers with another threshold of quality."""
-        return Answers(self.rows, replace(self.settings, tau=tau))
+        return Answers(self.rows, replace(self.settings, tau=tau), self.min_rows)
 
     def confident_errors(
         self, top: int = 5, *, confidence: str | None = None
@@ -167,7 +170,9 @@ class Answers(Part, Shown):
         if part is not None:
             return super().to_frame(part, backend=backend)
         columns = list(self.rows.groups)
-        parts = [((None,) * len(columns), self), *self.groups.items()]
+        words = self.groups.grouping.words if isinstance(self.groups, Groups) else ()
+        grouped = zip(words, self.groups.values(), strict=True)
+        parts: list[tuple[Any, Part]] = [((None,) * len(columns), self), *grouped]
         lines = [
             {
                 **dict(zip(columns, key, strict=True)),
@@ -194,6 +199,7 @@ def answers(
     quality: Any = "anls",
     tau: float = 0.5,
     by: Any | Sequence[str] = None,
+    min_rows: int = 20,
     weight: Any = None,
     cluster: Any = None,
     missing: Missing = "refuse",
@@ -209,7 +215,9 @@ def answers(
 
     An answer is correct when its quality is above `tau`. Quality is "anls", "exact", "f1", or numbers
     from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
-    several by name; `by` are columns of groups, by name; `cluster` says which answers belong together,
+    several by name; `by` are columns of groups, by name, of which several make those combinations that
+    occur: the document has each confidence in each group beside the rest of the answers, and groups of
+    fewer than `min_rows` answers are shown and not judged; `cluster` says which answers belong together,
     such as those to one question: intervals then allow for what they share. Of a file, a list of files
     or a frame, all of them are names of columns: `answers("file.jsonl", gold="answer", predicted="said",
     confidence="p")`.
@@ -223,6 +231,7 @@ def answers(
     0.6666666666666666
     """
     settings = Settings(tau, bins, level, seed)
+    check(min_rows=min_rows)
     how: dict[str, Any] = {
         "quality": quality, "weight": weight, "cluster": cluster, "missing": missing,
         "normalise": normalise, "lists": lists, "unanswerable": unanswerable,
@@ -233,7 +242,9 @@ def answers(
             encoding=encoding, **how,
         )  # fmt: skip
         warn(rows.notes)
-        return Answers(rows, settings)
+        if by is not None:
+            check_groups(by, {"confidence": [*rows.confidence], "weight": weight})
+        return _made(rows, settings, min_rows)
     if source is not None and gold is not None:
         raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
     if confidence is None:
@@ -246,7 +257,13 @@ def answers(
         None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
         groups=group_columns(by, "the answers"), **how,
     )  # fmt: skip
-    return Answers(rows, settings)
+    return _made(rows, settings, min_rows)
+
+
+def _made(rows: AnswerRows, settings: Settings, min_rows: int) -> Answers:
+    made = Answers(rows, settings, min_rows)
+    assert made.groups is not None  # refuses columns that make no groups
+    return made
 
 
 def _names(confidence: Any) -> bool:

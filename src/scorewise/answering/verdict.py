@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scorewise.answering.judged import Groups, Judged
+from scorewise.answering.groups import Groups
+from scorewise.answering.judged import Judged
 from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm, p_of
 from scorewise.show.page import at_floor, chance, counted, percent, quoted, value
@@ -98,25 +99,35 @@ def _ranked(name: str, j: Judged) -> Iterator[Claim]:
 
 def _worst(name: str, a: Answers) -> Iterator[Claim]:
     """The group that is furthest off, of those that are shown to be, given how many there are."""
-    if len(a.groups) < 2:
+    groups = a.groups
+    if not isinstance(groups, Groups) or name not in groups.records:
         return
+    # a sentence on the difference to the rest and one on each group by itself share the level
+    told = [*groups.claims(name, 2 * len(groups.records))]
+    yield from told
+    judged = int(groups.grouping.judged.sum())
     # as many intervals as groups: at their level, one in twenty would stand out by chance
-    level = 1 - (1 - a.settings.level) / len(a.groups)
-    strict = Groups(a.rows, replace(a.settings, level=level))
-    each = {" / ".join(key): part[name] for key, part in strict.items() if name in part}
+    strict = groups.strict(1 - (1 - a.settings.level) / (2 * max(judged, 1)))
+    each = {key: part[name] for key, part in strict.items() if name in part}
     off = {key: found for key, j in each.items() if (found := overconfidence(j))}
-    if not off:
-        text = f"In none of {len(each)} groups is {quoted(name)} shown to be off on the whole."
+    if off:
+        key = max(off, key=lambda k: off[k][1].value)
+        (finding, size), j = off[key], each[key]
+        text = (
+            f"{quoted(name)} is off in {len(off)} of {len(each)} groups, furthest in {quoted(key)}: says "
+            f"{percent(j['mean_confidence'].value)}, right in {percent(j['accuracy'].value)}, {finding} by "
+            f"{shown(size)}."
+        )
+        yield claim("groups", finding, text, [figure("overconfidence", j["overconfidence"], key)])
+    elif not judged:
+        least = counted(groups.min_rows, "answer")
+        yield claim("groups", "none shown", f"No group has the {least} that are asked for.")
+    elif not told:
+        text = (
+            f"In none of {len(each)} groups is {quoted(name)} shown to be off on the whole, and none is "
+            f"told apart from the rest (Holm)."
+        )
         yield claim("groups", "none shown", text)
-        return
-    key = max(off, key=lambda k: off[k][1].value)
-    (finding, size), j = off[key], each[key]
-    text = (
-        f"{quoted(name)} is off in {len(off)} of {len(each)} groups, furthest in {quoted(key)}: says "
-        f"{percent(j['mean_confidence'].value)}, right in {percent(j['accuracy'].value)}, {finding} by "
-        f"{shown(size)}."
-    )
-    yield claim("groups", finding, text, [figure("overconfidence", j["overconfidence"], key)])
 
 
 def _next(a: Answers, name: str) -> Iterator[Claim]:

@@ -338,6 +338,7 @@ COMMANDS = {
             "source": "Files of one table: parquet, csv (.gz), jsonl, json or arrow; or the two of DUDE, "
             "gold answers and a submission.",
             "predicted": "Column with the answers given.",
+            "min_rows": "Groups of fewer answers are shown, not judged.",
             "confidence": ("COLUMN", "Column with the confidence in an answer."),
         },
     ),
@@ -355,6 +356,7 @@ COMMANDS = {
         texts={
             "midpoint": "Midpoint: mean, balanced, median or a number.",
             "replicates": "Random splits for the p-values; else 999 or more.",
+            "min_rows": "Groups of fewer rows in one of the samples are shown, not judged.",
         },
     ),
     "judge": Command(
@@ -370,6 +372,8 @@ COMMANDS = {
         gated=("require", "inconclusive"),
         texts={
             "interval": "Intervals of gaps between kappas: by formula, or bootstrap of items.",
+            "cluster": "Column of what items belong to, such as questions with several answers.",
+            "min_rows": "Groups of fewer items with a truth are shown, not judged.",
             "replicates": "Resamples of the items, for a bootstrap.",
         },
     ),

@@ -13,6 +13,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
+from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, read_labels, text
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
@@ -33,7 +34,8 @@ class ClassRows:
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
     `columns` which column each class has in a source, and `notes` what was decided on the way.
     `ordered` says whether the order of the classes means something: they are numbers, or were listed;
-    `cluster` has the number of the cluster of each row, if rows come in clusters.
+    `cluster` has the number of the cluster of each row, if rows come in clusters, and `groups` for each
+    column of groups the code of each row and the words that codes stand for.
     """
 
     y: Ints
@@ -54,6 +56,7 @@ class ClassRows:
     ordered: bool = False
     cluster: Ints | None = None
     hints: tuple[str, ...] = ()
+    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -85,6 +88,7 @@ class ClassRows:
             place=self.place,
             notes=self.notes,
             cluster=self.cluster,
+            groups=self.groups,
             hints=self.hints,
         )
 
@@ -99,6 +103,7 @@ def take_classes(
     count: Any = None,
     confidence: Any = None,
     cluster: Any = None,
+    groups: Any = None,
     missing: Missing = "refuse",
 ) -> ClassRows:
     """Check labels and an n x K table of scores, or a mapping from class to column.
@@ -120,7 +125,7 @@ def take_classes(
     asked = {
         "label": labels, "score": columns, "weight": weight, "count": count,
         "own confidence": None if confidence is None else {"confidence": confidence},
-        "cluster": cluster,
+        "cluster": cluster, "group": groups,
     }  # fmt: skip
     return rows_of_classes(read(None, asked, missing=missing), known, kind, classes is not None)
 
@@ -134,6 +139,7 @@ def class_rows(
     weight: str | None = None,
     count: str | None = None,
     cluster: str | None = None,
+    groups: Any = None,
     kind: Any = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
@@ -165,8 +171,11 @@ def class_rows(
         )  # fmt: skip
     asked = {
         "label": label, "score": columns, "weight": weight, "count": count,
-        "own confidence": confidence, "cluster": cluster,
+        "own confidence": confidence, "cluster": cluster, "group": groups,
     }  # fmt: skip
+    if groups is not None:
+        used = {"label": label, "score": [*columns.values()], "weight": weight, "count": count}
+        check_groups(groups, used)
     found = read(opened, asked, missing=missing)
     in_order = not isinstance(classes, str) or "=" in classes or "," in classes
     known = named_classes(list(columns))
@@ -219,6 +228,7 @@ def rows_of_classes(
         ordered=in_order or numbered(known),
         cluster=found.clusters,
         hints=found.hints,
+        groups={n: coded(column) for n, column in found["group"].items()},
     )
 
 
@@ -581,6 +591,7 @@ class DecidedRows:
     dropped: int
     place: Place = field(default_factory=Place)
     notes: tuple[str, ...] = ()
+    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -595,6 +606,7 @@ def decided_rows(
     classes: Sequence[Any] | None = None,
     weight: Any = None,
     count: Any = None,
+    groups: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
@@ -617,7 +629,10 @@ def decided_rows(
         raise BadInput(f"column '{predicted}' is given twice; name a different column for each")
     asked = {
         "label": label, "decision": predicted, "score": confidence, "weight": weight, "count": count,
+        "group": groups,
     }  # fmt: skip
+    if source is not None and groups is not None:
+        check_groups(groups, {k: v for k, v in asked.items() if k != "group"})
     found = read(source, asked, missing=missing, encoding=encoding)
     place = found.place
     words = {**found["label"], **found["decision"]}
@@ -627,6 +642,7 @@ def decided_rows(
     return DecidedRows(
         y, called, sure.astype(np.float64), known, kind, found.weight, found.count, found.names,
         found.dropped, place, found.told(note),
+        {n: coded(column) for n, column in found["group"].items()},
     )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ class AnswersDisplay(canvas.Display):
         self.points_, self.expected_ = {}, {}
         for k, name in enumerate(answers):
             self._points(ax, measure, name, k)
-        keys = [canvas.literal(" / ".join(key)) for key in groups]
+        keys = [canvas.literal(key) for key in groups]
         ax.set_yticks(range(len(keys)), keys, fontsize="small")
         if self.expected_:
             ax.set_xlim(left=0)

@@ -63,13 +63,19 @@ class ForestDisplay(canvas.Display):
 
     @classmethod
     def from_groups(
-        cls, evaluations: Any, measure: str = "auroc", *, most: int = MOST, ax: Any = None
+        cls,
+        evaluations: Any,
+        measure: str = "auroc",
+        *,
+        most: int = MOST,
+        title: str = "",
+        ax: Any = None,
     ) -> Self:
         """Draw a measure of the groups of a result, or of several models by name.
 
         The lines are the values of all rows; groups with too few rows to be judged are grey. Of AUROC,
         calibration slope and O/E the mean over groups (random effects) is below them, and the prediction
-        interval of a new one.
+        interval of a new one. `title` stands before the name of the measure.
         """
         by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
         by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
@@ -77,7 +83,25 @@ class ForestDisplay(canvas.Display):
             raise BadInput(
                 "there are no groups to draw; name a column of groups with ", Option("by")
             )
-        records = [e.groups.record for e in by_name.values()]
+        records = {name: e.groups.record for name, e in by_name.items()}
+        first = next(iter(records.values())).groups[0]
+        there = any(m.name == measure for m in first.measures)
+        totals = {name: e[measure].value for name, e in by_name.items() if there}
+        return cls.from_records(records, totals, measure, most=most, title=title, ax=ax)
+
+    @classmethod
+    def from_records(
+        cls,
+        by_name: Mapping[str, Any],
+        values: Mapping[str, float],
+        measure: str,
+        *,
+        most: int = MOST,
+        title: str = "",
+        ax: Any = None,
+    ) -> Self:
+        """Draw a measure of records of groups by model, with lines at these values of all rows."""
+        records = list(by_name.values())
         known = [m.name for m in records[0].groups[0].measures]
         if measure not in known:
             raise BadInput(unknown(measure, known, "measure of groups"))
@@ -90,19 +114,18 @@ class ForestDisplay(canvas.Display):
             for g in drawn
             for k, of in enumerate(found)
         ]
-        for k, (record, e) in enumerate(zip(records, by_name.values(), strict=True)):
-            level = e.settings.level
+        for k, record in enumerate(records):
             for r in record.summary:
                 if r.measure == measure and r.value is not None:
-                    bars.append(Bar("mean of groups", r.estimate(level), k))
-                    bars.append(Bar("a new group", r.new(level), k))
-        totals = {(name or "all rows"): (e[measure].value, k)
-                  for k, (name, e) in enumerate(by_name.items())}  # fmt: skip
+                    bars.append(Bar("mean of groups", r.estimate(), k))
+                    bars.append(Bar("a new group", r.new(), k))
+        totals = {(name or "all rows"): (values[name], k) for k, name in enumerate(by_name)}
         gone = len(records[0].groups) - len(drawn)
         word = f"the {len(drawn)} largest of {len(records[0].groups):,} groups" if gone else ""
         names = list(by_name) if len(by_name) > 1 else []
         titles = {**RATER_MEASURES, **CLASS_MEASURES, **MEASURES}
-        title = f"{titles[measure].title}, by {' / '.join(records[0].by)}"
+        what = titles[measure].title if measure in titles else measure
+        title = f"{title}{what}, by {' / '.join(records[0].by)}"
         return cls(bars, what=title, lines=totals, series=names, left_out=word).plot(ax=ax)
 
     @classmethod

@@ -107,7 +107,9 @@ def changes(a: Sample, b: Sample, settings: Settings) -> dict[str, Change]:
     why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in STATISTICS}
     found = dict(_tested(x, [s for s in asked if not why[s.name]], settings))
     if "prevalence" in found:
-        found["prevalence"] = _newcombe(found["prevalence"], a.tally, b.tally, settings.level)
+        change = found["prevalence"]
+        newcombe = _newcombe(change.estimate, a.tally, b.tally, settings.level)
+        found["prevalence"] = replace(change, estimate=newcombe)
     return {
         s.name: found.get(s.name) or Change(s, Estimate.undefined(why[s.name], settings.level))
         for s in STATISTICS
@@ -188,21 +190,57 @@ def _change(
     level = settings.level
     if not math.isfinite(value):
         return Change(s, Estimate.undefined(s.otherwise, level))
-    estimate = Estimate(value, level=level)
-    if drawn is not None and len(known := drawn[np.isfinite(drawn)]):
-        tails = (1 - level) / 2, (1 + level) / 2
-        # replicates are of pooled cells, and moved to where the value is
-        low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
-        low, high = min(low, value), max(high, value)
-        if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
-            low = high = value
-        estimate = Estimate(value, low, high, level, "bootstrap of cells")
+    estimate = _bootstrapped(value, centre, drawn, level)
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
     strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
     by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
     p = p_value(centre, sizes)
     least = p * (1 + len(sizes)) < 1.5
     return Change(s, estimate, p, p, by_chance, needed, least=least)
+
+
+def _bootstrapped(value: float, centre: float, drawn: Floats | None, level: float) -> Estimate:
+    """The value with percentiles of its replicates, which are of pooled cells, moved to where it is."""
+    if drawn is None or not len(known := drawn[np.isfinite(drawn)]):
+        return Estimate(value, level=level)
+    tails = (1 - level) / 2, (1 + level) / 2
+    low, high = (float(q) for q in np.quantile(known, tails) - centre + value)
+    low, high = min(low, value), max(high, value)
+    if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
+        low = high = value
+    return Estimate(value, low, high, level, "bootstrap of cells")
+
+
+def signed_changes(
+    a: Sample, b: Sample, settings: Settings, intervals: bool = True
+) -> dict[str, Estimate]:
+    """The changes that have a direction, with intervals or not, and without tests."""
+    both, level = a.labelled and b.labelled, settings.level
+    wanted = [s for s in STATISTICS if s.signed and ("no labels" not in s.needs or not both)]
+    found: dict[str, Estimate] = {}
+    for s in wanted:
+        if why := why_not(s.needs, a, b, settings.midpoint):
+            found[s.name] = Estimate.undefined(why, level)
+    x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
+    for held in ("nothing", "class", "score"):
+        members = [s for s in wanted if s.held == held and s.name not in found]
+        if not members:
+            continue
+        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, settings.cells))
+        rng = np.random.default_rng(settings.seed)
+        values, near = _values(members, exact), _values(members, few.having(few.weight[:, :, None]))
+        resampling = partial(resample, few, rng=rng)
+        drawn = _in_parts(resampling, members, _DRAWN) if intervals else {}
+        for s in members:
+            value, centre = float(values[s.name]), float(near[s.name][0])
+            found[s.name] = (
+                _bootstrapped(value, centre, drawn.get(s.name), level)
+                if math.isfinite(value)
+                else Estimate.undefined(s.otherwise, level)
+            )
+    if "prevalence" in found and found["prevalence"].defined:
+        found["prevalence"] = _newcombe(found["prevalence"], a.tally, b.tally, level)
+    return {s.name: found[s.name] for s in wanted}
 
 
 def p_value(value: float, sizes: Floats) -> float:
@@ -218,12 +256,12 @@ def p_value(value: float, sizes: Floats) -> float:
     return share_beyond(sizes, abs(value) * (1 - 1e-9) - 1e-14)
 
 
-def _newcombe(change: Change, a: Tally, b: Tally, level: float) -> Change:
+def _newcombe(e: Estimate, a: Tally, b: Tally, level: float) -> Estimate:
     """The difference of two shares with Newcombe's (1998) interval."""
     pos, neg = (wilson(t.positives, t.negatives, *t.squares[::-1], level) for t in (b, a))
     rest = type(neg)(1 - neg.value, 1 - neg.high, 1 - neg.low)
     low, high = combine(lambda p, q: p + q - 1, pos, rest)
-    return replace(change, estimate=Estimate(change.value, low, high, level, "Newcombe"))
+    return Estimate(e.value, low, high, level, "Newcombe")
 
 
 def dealt(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Split:

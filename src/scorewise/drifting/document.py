@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from scorewise.curves.smroc import four_sets
+from scorewise.drifting.groups import WORDS, Groups
 from scorewise.drifting.measures import Held
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
@@ -26,6 +27,7 @@ from scorewise.show.document import (
     record_of,
     says,
 )
+from scorewise.show.groups import GROUPS, GroupsRecord, group_section
 from scorewise.show.page import (
     Column,
     Page,
@@ -145,6 +147,10 @@ class DriftDocument(Document):
         Meta(min_length=1),
         says("The current sample, or the windows of time after the reference."),
     ]
+    groups: Annotated[list[GroupsRecord], says(GROUPS)]
+    group_windows: Annotated[
+        list[WindowRecord], says("The current rows of each group, compared with its reference.")
+    ]
     hints: Hints
 
     def page(self) -> Page:
@@ -154,6 +160,7 @@ class DriftDocument(Document):
             sections += [_samples(self.reference, self.windows[0]), _changes(self)]
         else:
             sections += [_overview(self), *_seen(self.windows)]
+        sections += [s for g in self.groups for s in _groups(self, g)]
         changes = (c for window in self.windows for c in window.changes)
         sections += undefined(((c.why, c.title) for c in changes), "Not defined")
         return Page(self.command, [*sections, *hints(self.hints)])
@@ -171,10 +178,16 @@ def drift_document(d: Drift) -> DriftDocument:
         ),
         time=cut and record_of(TimeRecord, cut, column=cut.time, reference_until=until),
         kind=d.reference.tally.kind,
-        verdict=[*d.claims, *_next(d)],
+        verdict=[
+            *d.claims,
+            *(d.groups.claims() if isinstance(d.groups, Groups) else ()),
+            *_next(d),
+        ],
         drift=d.seen,
         reference=_sample(SampleRecord, d.reference, rule),
         windows=[_window(w, rule) for w in d.windows],
+        groups=[d.groups.record] if isinstance(d.groups, Groups) else [],
+        group_windows=[_window(w, rule) for w in d.groups.values()],
         hints=list(_hints(d)),
     )
 
@@ -325,9 +338,17 @@ def _line(s: SampleRecord) -> tuple[Any, ...]:
     return s.name, s.rows, s.prevalence, s.midpoint, s.auroc
 
 
-def _seen(windows: Sequence[WindowRecord]) -> list[Section]:
+def _groups(doc: DriftDocument, g: GroupsRecord) -> Iterator[Section]:
+    """The changes in each group, and the evidence where one is seen."""
+    kinds = {w.name: w.drift for w in doc.group_windows}
+    made = group_section(g, doc.settings.level, WORDS, "Change by group", {"Drift": kinds})
+    yield made
+    yield from _seen(doc.group_windows, "What was seen in groups")
+
+
+def _seen(windows: Sequence[WindowRecord], title: str = "What was seen") -> list[Section]:
     """The evidence window by window, and once what each kind of drift means."""
     moved = [w for w in windows if w.evidence]
     facts = [(w.name, f"{w.drift}: {w.evidence}") for w in moved]
     lines = by_reason((w.verdict.partition(" Strongest evidence:")[0], w.name) for w in moved)
-    return [Section("What was seen", facts=facts, lines=lines)] if facts else []
+    return [Section(title, facts=facts, lines=lines)] if facts else []

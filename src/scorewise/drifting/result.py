@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from scorewise.checks import at_least, check
@@ -72,7 +73,7 @@ def judge(changes: Mapping[str, Change], labelled: bool, blind: str = "") -> Ver
     """The verdict on changes whose p-values are adjusted; `blind` says why none could be small enough."""
     tested = [c for c in changes.values() if not math.isnan(c.p)]
     if not tested or blind:
-        why = blind if tested else next(iter(changes.values())).estimate.why
+        why = blind or next(iter(changes.values())).estimate.why
         return Verdict(
             "untested", [claim("change", "untested", f"{SAID['untested'][:-1]}: {why}.")]
         )
@@ -211,7 +212,8 @@ class Window(dict[str, Change]):
 class Drift(Shown):
     """What has changed since the reference: `d["ks"]`, `d.verdict`, `d.kind`; prints as a table.
 
-    There is one window, the current sample, or with `time=` several, in `d.windows`.
+    There is one window, the current sample, or with `time=` several, in `d.windows`. `d.groups["north"]` is
+    what has changed in a group, where columns of groups were named (`by`).
     """
 
     def __init__(
@@ -226,12 +228,13 @@ class Drift(Shown):
             check_alike(reference, current)
         self.reference, self.settings = reference, settings
         self.time, self.notes = time, tuple(notes)
+        self.groups: Mapping[str, Window] = {}
         tests = len(STATISTICS) * len(currents)
         found = [piloted(reference, current, settings, tests) for current in currents]
-        blind = _blind(found, settings)
+        unable = blind(found, settings)
         self.windows = tuple(
-            Window(current, adjusted, reference.labelled and current.labelled, blind)
-            for current, adjusted in zip(currents, _adjusted(found), strict=True)
+            Window(current, changed, reference.labelled and current.labelled, unable)
+            for current, changed in zip(currents, adjusted(found), strict=True)
         )
 
     @property
@@ -275,8 +278,8 @@ class Drift(Shown):
         return [claim("change", moved[0].kind, text)]
 
     def pictures(self) -> Pictures:
-        """The samples: scores, curves and, of windows of time, areas and means over the reference."""
-        from scorewise.displays import DriftDisplay
+        """The samples: scores, curves and, of windows of time, areas and means; changes by group."""
+        from scorewise.displays import DriftDisplay, ForestDisplay
         from scorewise.displays.overview import Pictures
 
         tallies = [(w.name, w.sample.tally) for w in self.windows]
@@ -284,14 +287,20 @@ class Drift(Shown):
         windows = tallies if len(tallies) > 1 else []
         names = (self.reference.name, name)
         shown = DriftDisplay(self.reference.tally, last, windows, names=names)
-        return Pictures({"samples": shown.plot}, ("samples",))
+        kinds: dict[str, Any] = {"samples": shown.plot}
+        if self.groups:
+            named = "auroc" if self.window["auroc"].estimate.defined else "midpoint"
+            kinds["groups"] = partial(
+                ForestDisplay.from_groups, {"": self}, named, title="Change of "
+            )
+        return Pictures(kinds, tuple(kinds))
 
     def document(self) -> DriftDocument:
         """What is written and shown; `scorewise schema drift` prints its schema."""
         return drift_document(self)
 
 
-def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
+def blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
     """Why no p-value can be small enough after adjustment, or nothing."""
     tests = sum(not math.isnan(c.p) for w in found for c in w.values())
     if tests / (s.replicates + 1) < 1 - s.level:
@@ -303,7 +312,7 @@ def _blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
     )
 
 
-def _adjusted(found: Sequence[Mapping[str, Change]]) -> list[dict[str, Change]]:
+def adjusted(found: Sequence[Mapping[str, Change]]) -> list[dict[str, Change]]:
     """The same with p-values adjusted for the number of all of them (Holm)."""
     flat = [c.p for window in found for c in window.values()]
     left = iter(holm(flat))
@@ -329,6 +338,8 @@ def drift(
     level: float = 0.95,
     seed: int = 0,
     replicates: int | None = None,
+    by: Any | Sequence[str] = None,
+    min_rows: int = 20,
     encoding: str | None = None,
 ) -> Drift:
     """What has changed from the reference to the current sample, each change with its p-value.
@@ -339,6 +350,11 @@ def drift(
     has. With `time=` there is one source, cut by that column into `windows` of equal numbers of rows (6
     unless said) or calendar periods (`every="month"`); the first window, or all rows up to
     `reference_until`, is the reference for the others.
+
+    `by` names columns of groups, of files and frames: the document then has what has changed in each group,
+    with p-values adjusted for all tests in all groups (Holm), and how much more it has than in the rest of
+    the rows; `d.groups["north"]` is one. Groups of several columns are those combinations that occur.
+    Groups of fewer than `min_rows` rows in one of the samples are shown and not judged.
 
     The null hypothesis is that both samples are drawn from the same source, so that any row might as well
     be in the other: p = (1 + number of |T*| >= |T|) / (1 + replicates), where T* is T after the rows were
@@ -351,7 +367,8 @@ def drift(
     >>> d.kind, d["ks"].value, round(d["midpoint"].value, 3)
     ('covariate', 0.5, 0.15)
     """
-    columns = Columns(label, score, weight, positive, kind, missing, encoding)
+    columns = Columns(label, score, weight, positive, kind, missing, encoding, by)
+    check(min_rows=min_rows)
     if labels not in get_args(Labels):
         raise BadInput(
             Option("labels", labels), ' is not known; pass "both", "reference" or "none"'
@@ -372,6 +389,12 @@ def drift(
         a, notes = read("reference", reference, columns, labels != "none")
         b, further = read("current", current, columns, labels == "both")
         made = Drift(a, [b], _settings(level, seed, replicates, rule, 1), notes=notes + further)
+        if by is not None:
+            from scorewise.drifting.groups import Groups, grouped
+
+            g = grouped(a, b, min_rows)
+            tested = max(int(g.judged.sum()), 2)  # a pilot, and fewer cells, as windows have
+            made.groups = Groups(a, b, g, _settings(level, seed, replicates, rule, tested))
     else:
         if current is not None or not is_source(reference):
             raise BadInput(
@@ -382,6 +405,10 @@ def drift(
                 Option("labels", "reference"), " is for two samples; with ", Option("time"),
                 ' pass "both", or "none" to leave the labels out',
             )  # fmt: skip
+        if by is not None:
+            raise BadInput(
+                Option("by"), " belongs to two samples; with ", Option("time"), " leave it out"
+            )
         cut = Cut(time, windows, every, reference_until)
         a, later, notes = read_windows(reference, cut, columns, labels == "both")
         made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)

@@ -14,6 +14,7 @@ from scorewise.columns import Rows
 from scorewise.columns import read as read_columns
 from scorewise.columns.binary import rows_of
 from scorewise.columns.files import is_files, open_source
+from scorewise.columns.grouping import check_groups
 from scorewise.columns.times import Moments
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
@@ -26,6 +27,7 @@ class Sample:
     name: str
     tally: Tally
     labelled: bool = True
+    of: Rows | None = None  # the rows themselves, where they are in groups
 
     @property
     def rows(self) -> int:
@@ -117,10 +119,11 @@ class Columns(NamedTuple):
     kind: Any = None
     missing: Any = "refuse"
     encoding: str | None = None
+    by: Any = None
 
     def read(self, source: Any, labelled: bool, **further: str) -> Found:
         """Labels, unless they are not known, scores and weights, checked; and columns of further roles."""
-        asked = {"score": self.score, "weight": self.weight, **further}
+        asked = {"score": self.score, "weight": self.weight, "group": self.by, **further}
         beside = [self.label] if self.label is not None and not labelled else []
         return read_columns(
             source,
@@ -140,10 +143,15 @@ def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sampl
 
     A `Tally`; labels and scores as a pair; scores alone; or files, a data frame or a dict of columns.
     """
-    if isinstance(given, Tally):
-        return Sample(name, given, labelled), []
     if is_source(given):
         return _from_source(name, given, columns, labelled)
+    if columns.by is not None:
+        raise BadInput(
+            Option("by"), " names columns of files and data frames; pass each sample as one, or as a ",
+            "dict of columns",
+        )  # fmt: skip
+    if isinstance(given, Tally):
+        return Sample(name, given, labelled), []
     if columns.weight is not None:
         raise BadInput(
             "weight names a column of a file or data frame; for arrays pass "
@@ -197,5 +205,10 @@ def _from_source(
             Option("labels", "reference"), " if its labels are not known yet",
         )  # fmt: skip
     rows = columns.rows(columns.read(opened, labelled), labelled)
-    tally = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
-    return Sample(name, tally, labelled), list(rows.notes)
+    score = next(iter(rows.scores))
+    if columns.by is not None:
+        used = {"score": score, "weight": columns.weight, "label": rows.names.label}
+        check_groups(columns.by, used)
+    tally = Tally.of_rows(rows, score, rows.sources)
+    kept = rows if columns.by is not None else None
+    return Sample(name, tally, labelled, kept), list(rows.notes)

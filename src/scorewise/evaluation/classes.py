@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,8 @@ class ClassEvaluation(Shown, Measured):
     Prints as a table. `e.top` is the `Evaluation` of the confidence against whether the decision was
     right, `e.each["cat"]` that of the scores of one class against the rest. All of them are made when
     they are first asked for, because some measures of calibration take a second. The scores themselves
-    are in `e.tally`, the decisions in `e.confusion`.
+    are in `e.tally`, the decisions in `e.confusion`. `e.groups["north"]` is the evaluation of the rows of a
+    group, where columns of groups were named (`by`).
     """
 
     tally: ClassTally
@@ -31,6 +33,7 @@ class ClassEvaluation(Shown, Measured):
 
     def __init__(self, tally: ClassTally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
         self.tally, self.settings, self.notes = tally, settings, notes
+        self.groups: Mapping[str, ClassEvaluation] = {}
         super().__init__(CLASS_MEASURES, vars(settings))
 
     def _statistic(self, m: Measure) -> ClassTally:

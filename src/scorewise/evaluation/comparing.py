@@ -346,9 +346,10 @@ def compare(
     refuse_interval(interval, by=by, cluster=cluster)
     question = Question(measure or "", margin, baseline, mcnemar)
     check(min_rows=min_rows)
-    if by is not None and (cluster is not None or unpaired):
-        other = "cluster" if cluster is not None else "unpaired"
-        raise BadInput(Option("by"), " and ", Option(other), " do not go together; leave out one")
+    if by is not None and unpaired:
+        raise BadInput(
+            Option("by"), " and ", Option("unpaired"), " do not go together; leave out one"
+        )
     further = {"weight": weight, "count": count, "cluster": cluster}
     options: dict[str, Any] = {"kind": kind, "missing": missing}
     if scores is None:

@@ -275,6 +275,7 @@ def evaluation_document(
 
 def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument:
     """The document of one model of several classes."""
+    from scorewise.evaluation.class_groups import ClassGroups
     from scorewise.evaluation.verdict import class_verdict
 
     t, only = e.tally, None if every else FIRST_OF_CLASSES
@@ -288,7 +289,7 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         models=[model],
         classes=classes,
         differences=[],
-        groups=[],
+        groups=[e.groups.record] if isinstance(e.groups, ClassGroups) else [],
         hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
 

@@ -65,10 +65,10 @@ def evaluate(
     `Tally.of` for `positive`, `kind` and `missing`, `ClassTally.of` for `classes`, and
     `measures.log_loss` for `clip`.
 
-    `by` names columns of groups, or is a column or a mapping to columns, for two classes: the document then
-    has each measure in each group beside the rest of the rows, and `e.groups["north"]` is the evaluation of
-    one. Groups of several columns are those combinations that occur. Groups of fewer than `min_rows` rows
-    are shown and not judged.
+    `by` names columns of groups, or is a column or a mapping to columns: the document then has each measure
+    in each group beside the rest of the rows, and `e.groups["north"]` is the evaluation of one. Groups of
+    several columns are those combinations that occur. Groups of fewer than `min_rows` rows are shown and
+    not judged. Of several classes there are 200 groups at most.
 
     `cluster` names a column, or is one, that says which rows belong together, such as those of a patient:
     intervals then allow for what rows of one cluster share (two classes).
@@ -149,11 +149,16 @@ def evaluate(
         t = ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
     else:
         t = ClassTally.of_decided(rows, sources=rows.place.sources)
-    return ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
+    several_of = ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
+    if rows.groups:
+        from scorewise.evaluation.class_groups import ClassGroups
+
+        several_of.groups = ClassGroups(several_of, rows, rule, min_rows)
+    return several_of
 
 
 AnyRows = Rows | ClassRows | DecidedRows
-_OF_TWO = " belongs to several classes, and groups and clusters to two; evaluate one class against the rest"
+_OF_TWO = " belongs to several classes, and clusters to two; evaluate one class against the rest"
 
 
 def _from_columns(
@@ -169,7 +174,8 @@ def _from_columns(
     y, p = only_column(y), only_column(p)
     classes, predicted, confidence = several.values()
     options: Any = further
-    if by is not None or cluster is not None:
+    groups = group_columns(by, "labels and scores")
+    if cluster is not None:
         _refuse(several, after=_OF_TWO)
         p = positive_column(y, p, positive, further["kind"])
     if predicted is not None:
@@ -179,16 +185,16 @@ def _from_columns(
                 " goes with one confidence a row, as p; leave it out where each class has a score",
             )
         given = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
-        return decided_rows(None, **given, **options), "max"
+        return decided_rows(None, **given, groups=groups, **options), "max"
     if is_wide(p):
         rule, own = _rule(confidence, isinstance(confidence, str | None))
-        return take_classes(y, p, classes=classes, confidence=own, **options), rule
+        made = take_classes(y, p, classes=classes, confidence=own, groups=groups, **options)
+        return made, rule
     _refuse(
         several,
         after=" belongs to several classes, but p has one score a row; pass one score for each class "
         "(n x K), or the decisions as predicted",
     )
-    groups = group_columns(by, "labels and scores")
     if isinstance(cluster, str):
         raise BadInput(
             Option("cluster", cluster), " names a column of files and frames; pass the column"
@@ -225,8 +231,9 @@ def _from_source(
             names |= {} if rows.count is None else {"count": rows.names.count}
             check_groups(by, names)
         return rows, "max"
-    if by is not None or cluster is not None:
+    if cluster is not None:
         _refuse(several, after=_OF_TWO)
+    columns["groups"] = by
     if score is not None and not isinstance(score, str):
         if len(score) > 1:
             raise BadInput(

@@ -13,7 +13,7 @@ from scorewise.columns.grouping import Grouping, grouping
 from scorewise.evaluation.by_group import asked, by_group, cells_of, rest_of
 from scorewise.evaluation.group_clusters import Side, clustered_groups, together
 from scorewise.inference.effects import chosen, difference
-from scorewise.registry import MEASURES
+from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.show import groups as shared
 from scorewise.show.groups import GroupsRecord, GroupWords, groups_record
 from scorewise.show.page import Section, quoted
@@ -51,6 +51,21 @@ TWO_CLASSES = GroupWords(
            "auroc": MEASURES["auroc"].title},
     shares=("sensitivity", "specificity", "precision"),
     untested={"ece": "chance makes it larger in smaller groups"},
+)  # fmt: skip
+
+SEVERAL_CLASSES = GroupWords(
+    better={n: m.target if m.better == "near" else m.better for n, m in CLASS_MEASURES.items()},
+    sentences={
+        "accuracy": ("Decisions in {} are right less often", "Decisions in {} are right more often"),
+        "macro_auroc": WORDS["auroc"],
+    },
+    titles={
+        "accuracy": "Accuracy", "macro_f1": "F1", "macro_auroc": "AUROC", "log_loss": "Log loss",
+        "ece": "ECE",
+    },
+    names={"macro_auroc": "macro AUROC"},
+    shares=("accuracy",),
+    untested=TWO_CLASSES.untested,
 )  # fmt: skip
 
 
@@ -128,4 +143,5 @@ def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
 def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
     """One line for each group; of many, those that differ most clearly and the largest."""
     title = f"Groups of {quoted(record.model)}" if several else "Groups"
-    return shared.group_section(record, level, TWO_CLASSES, title)
+    two = any(g.positives is not None for g in record.groups)
+    return shared.group_section(record, level, TWO_CLASSES if two else SEVERAL_CLASSES, title)

@@ -118,4 +118,8 @@ def pictures_of_classes(e: ClassEvaluation) -> Pictures:
         "confusion": partial(ConfusionDisplay.from_tally, t, level=level),
         "risk_coverage": partial(RiskCoverageDisplay.from_tally, t, level=level),
     }
-    return Pictures(kinds, ("roc", "reliability", "confusion", "risk_coverage"))
+    first: tuple[str, ...] = ("roc", "reliability", "confusion", "risk_coverage")
+    if e.groups:
+        kinds["groups"] = partial(ForestDisplay.from_groups, {"": e}, "accuracy")
+        first = (*first, "groups")
+    return Pictures(kinds, first)

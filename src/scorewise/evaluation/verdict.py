@@ -333,7 +333,7 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     if not e.tally.rows:
         return []
     if e.top.tally.kind == "score":
-        return [*_right(e), *_hardest(e)]
+        return [*_right(e), *_hardest(e), *_class_groups(e)]
     top = [
         *_believed(CONFIDENCE, "confidence", e.top),
         *_repaired("confidence", e.top, "the confidence's"),
@@ -346,7 +346,15 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     elif helps:
         text = "Next: sw.Recalibrator().fit(probabilities, labels) maps them to better ones"
         step = [claim("next", "calibrate", text)]
-    return [*_right(e), *_hardest(e), *top, *step]
+    return [*_right(e), *_hardest(e), *top, *_class_groups(e), *step]
+
+
+def _class_groups(e: ClassEvaluation) -> Iterator[Claim]:
+    """Which groups are told apart from the rest."""
+    from scorewise.evaluation.class_groups import ClassGroups
+
+    if isinstance(e.groups, ClassGroups):
+        yield from e.groups.claims()
 
 
 def _right(e: ClassEvaluation) -> Iterator[Claim]:

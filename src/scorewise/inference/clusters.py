@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
@@ -96,6 +97,16 @@ def widened(
         low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
     low, high = max(low, bounds[0]), min(high, bounds[1])
     return replace(e, low=low, high=high, method=f"{e.method}; by cluster")
+
+
+def widened_test(
+    e: Estimate, variance: float, own: float, many: int, bounds: tuple[float, float]
+) -> Estimate:
+    """The same, and its p-value that of as far from 0 in the larger standard errors."""
+    wide = widened(e, variance, own, many, bounds)
+    if e.p is None or not own > 0 or many < 2:
+        return replace(wide, p=None)
+    return replace(wide, p=float(2 * ndtr(ndtri(e.p / 2) / math.sqrt(max(variance / own, 1.0)))))
 
 
 def widened_mean(

@@ -14,10 +14,11 @@ from msgspec import Meta
 from scorewise.arrays import Bools, Floats
 from scorewise.columns.ratings import Scale
 from scorewise.estimate import Estimate
+from scorewise.inference.clusters import cluster_gap, cluster_mean, widened_mean
 from scorewise.inference.paired import holm
-from scorewise.inference.scales import effective, limits, pooled_spread, wald
+from scorewise.inference.scales import effective, limits, pooled_spread, student_chance, wald
 from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
-from scorewise.judging.kappas import Term, combined, kappa_of, why_no_kappa
+from scorewise.judging.kappas import Term, clustered_kappa, combined, kappa_of, why_no_kappa
 from scorewise.judging.reading import Codes, Panel
 from scorewise.show.document import Count, EstimateField, Share, ShareOrNaN, says
 from scorewise.tallies import Confusion
@@ -42,12 +43,15 @@ class Category:
 
 def agreement(panel: Panel, first: Codes, second: Codes, level: float) -> dict[str, Any]:
     """Two columns on the items that have both: their number, accuracy and kappa."""
-    c = panel.confusion(first, second)
-    return {
-        "items": panel.items((first >= 0) & (second >= 0)),
-        "accuracy": accuracy(c, level),
-        "kappa": kappa_of(c, panel.agreement, level),
-    }
+    c, both = panel.confusion(first, second), (first >= 0) & (second >= 0)
+    right, kappa = accuracy(c, level), kappa_of(c, panel.agreement, level)
+    if panel.cluster is not None:
+        columns = (np.asarray(panel.weight[both], np.float64), panel.cluster[both])
+        if right.defined:
+            same = (first == second)[both].astype(np.float64)
+            right = widened_mean(right, same, *columns, (0.0, 1.0))
+        kappa = clustered_kappa(kappa, c, panel, first[both], second[both], *columns)
+    return {"items": panel.items(both), "accuracy": right, "kappa": kappa}
 
 
 def accuracy(c: Confusion, level: float) -> Estimate:
@@ -232,9 +236,22 @@ def _difference(panel: Panel, first: str, second: str, draws: dict[str, Any]) ->
         items=panel.items(both),
         only_first=one[0] / total if total else math.nan,
         only_second=two[0] / total if total else math.nan,
-        accuracy=_accuracy(one, two, everything, draws["level"]),
+        accuracy=_accuracy(one, two, everything, draws["level"])
+        if panel.cluster is None or not total
+        else _clustered_gap(panel, both, right.astype(np.float64) - other, draws["level"]),
         kappa=combined(panel, [Term(1.0, shared, a), Term(-1.0, shared, b)], **draws),
     )
+
+
+def _clustered_gap(panel: Panel, both: Bools, gap: Floats, level: float) -> Estimate:
+    """The difference in accuracy on items that come in clusters, by Student's t."""
+    assert panel.cluster is not None
+    weight, cluster = np.asarray(panel.weight[both], np.float64), panel.cluster[both]
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    e = cluster_gap(gap[both], weight, cluster, level)
+    mean, error, many = cluster_mean(gap[both], weight, cluster)
+    p = student_chance(mean / error, many - 1) if 1e-13 < error < math.inf else None
+    return replace(e, baseline=None, p=1.0 if e.low == e.high else p)
 
 
 def _accuracy(

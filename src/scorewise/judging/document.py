@@ -13,10 +13,12 @@ from msgspec import Meta
 from scorewise.columns.rating_codes import looks_missing, spelled_alike
 from scorewise.estimate import Estimate, number
 from scorewise.judging.accuracy import Ceiling, Difference
+from scorewise.judging.groups import WORDS, Groups
 from scorewise.judging.judgement import Judge, Judgement, Settings
 from scorewise.judging.kappas import LEAST
 from scorewise.judging.reading import Panel
 from scorewise.judging.verdict import verdict_of
+from scorewise.show.data import CLUSTERS, ClusterRecord
 from scorewise.show.document import (
     COMMAND,
     Count,
@@ -25,6 +27,7 @@ from scorewise.show.document import (
     says,
     with_cautions,
 )
+from scorewise.show.groups import GROUPS, GroupsRecord, group_section
 from scorewise.show.page import (
     DASH,
     Format,
@@ -92,6 +95,7 @@ class JudgeDocument(Document):
     command: Annotated[Literal["judge"], says(COMMAND)] = "judge"
     settings: Settings
     data: DataRecord
+    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
     verdict: Annotated[list[Claim], says(VERDICT)]
     ceiling: Annotated[
         Ceiling | None, says("How well humans agree with one another; null for one human.")
@@ -99,12 +103,13 @@ class JudgeDocument(Document):
     judges: Annotated[list[Judge], Meta(min_length=1), says("The judges, in the order given.")]
     differences: Annotated[list[Difference], says("Each two judges on the same items.")]
     needed: Annotated[list[NeededRecord], says("Items for intervals of the width asked for.")]
+    groups: Annotated[list[GroupsRecord], says(GROUPS)]
     hints: Hints
 
     def page(self) -> Page:
         """Judges against the truth, the human level, each other and themselves."""
         parts = (
-            _overview, _grades, _one_by_one, _human_level, _differences, _swaps, _categories,
+            _overview, _groups, _grades, _one_by_one, _human_level, _differences, _swaps, _categories,
             _prevalence, _needed_items, _undefined,
         )  # fmt: skip
         facts = [*verdict(self.verdict), Section(facts=_facts(self))]
@@ -135,6 +140,7 @@ def judge_document(j: Judgement) -> JudgeDocument:
                     for name, codes in panel.humans.items()
                 ],
             ),
+            clusters=ClusterRecord.of(panel.cluster),
             verdict=verdict_of(j),
             ceiling=j.ceiling,
             judges=list(j.judges.values()),
@@ -144,6 +150,7 @@ def judge_document(j: Judgement) -> JudgeDocument:
                 for of in kinds
                 for name, items in j.items_needed(width or math.nan, of).items()
             ],
+            groups=[*j.groups.records.values()] if isinstance(j.groups, Groups) else [],
             hints=list(_hints(j)),
         )
     )
@@ -154,6 +161,11 @@ def judge_document(j: Judgement) -> JudgeDocument:
 
 def _hints(j: Judgement) -> Iterator[str]:
     yield from _of_ratings(j.panel)
+    if j.panel.cluster is not None:
+        yield (
+            "Intervals of accuracies, kappas and their differences are by cluster; those of categories, "
+            "grades, positions and shares of votes take items for independent."
+        )
     for judge in j.judges.values():
         yield from _of_judge(judge, j)
 
@@ -242,6 +254,9 @@ def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
     weighted = "; weighted" if data.weighted else ""
     facts.append(("Items", f"{count(data.items)}: {', '.join(parts)}{weighted}"))
+    if doc.clusters is not None:
+        largest = counted(doc.clusters.largest, "item")
+        facts.append(("Clusters", f"{count(doc.clusters.number)}, the largest of {largest}"))
     who = ", ".join(quoted(h.name) for h in data.humans)
     facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
     words = [quoted(c) for c in data.categories]
@@ -262,6 +277,13 @@ def _overview(doc: JudgeDocument) -> list[Section]:
     columns: dict[str, Format] = {"Judge": "text", "Items": "count", "Accuracy": "value"}
     columns |= {**_level(doc), "Kappa": "value", "Interval": "interval"}
     return section("Against the truth", columns, rows, lines)
+
+
+def _groups(doc: JudgeDocument) -> list[Section]:
+    return [
+        group_section(g, doc.settings.level, WORDS, f"Groups of {quoted(g.model)}")
+        for g in doc.groups
+    ]
 
 
 def _level(doc: JudgeDocument) -> dict[str, Format]:

@@ -12,6 +12,7 @@ from msgspec import Meta
 from scorewise.checks import at_least, check
 from scorewise.columns.ratings import Scale
 from scorewise.columns.rows import one_of
+from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
@@ -184,7 +185,8 @@ class Judgement(Shown):
     """Judges against humans; prints as tables.
 
     `judges` are by name, `ceiling` is how well humans agree with one another (None for one human),
-    `differences` compares each two judges.
+    `differences` compares each two judges. `groups["north"]` is the judgement of the items of a group,
+    where columns of groups were named (`by`).
     """
 
     def __init__(self, panel: Panel, settings: Settings) -> None:
@@ -192,6 +194,7 @@ class Judgement(Shown):
         self.ceiling = ceiling(panel, settings.draws)
         self.judges = {n: Judge.of(panel, n, settings, self.ceiling) for n in panel.judges}
         self.differences: list[Difference] = differences(panel, settings.draws)
+        self.groups: Mapping[str, Judgement] = {}
 
     @property
     def truth(self) -> str:
@@ -244,7 +247,19 @@ class Judgement(Shown):
             for kind, (found, what) in forests.items()
             if found
         }
-        return Pictures(kinds, ("kappas",))
+        if not self.groups:
+            return Pictures(kinds, ("kappas",))
+        kinds["groups"] = self._forest
+        return Pictures(kinds, ("kappas", "groups"))
+
+    def _forest(self, measure: str = "kappa", *, ax: Any = None) -> Any:
+        """The groups of each judge."""
+        from scorewise.displays import ForestDisplay
+        from scorewise.judging.groups import Groups
+
+        assert isinstance(self.groups, Groups)
+        totals = {name: getattr(j, measure).value for name, j in self.judges.items()}
+        return ForestDisplay.from_records(self.groups.records, totals, measure, ax=ax)
 
     def document(self) -> JudgeDocument:
         """What is written and shown; `scorewise schema judge` prints its schema."""
@@ -268,6 +283,9 @@ def judge(
     ignore: Sequence[Any] = (),
     no_answer: NoAnswer = "drop",
     weight: Any = None,
+    cluster: Any = None,
+    by: Any | Sequence[str] = None,
+    min_rows: int = 20,
     level: float = 0.95,
     seed: int = 0,
     replicates: int = 2000,
@@ -288,6 +306,12 @@ def judge(
     mean the same ("A=B"). Differences and means of kappas have intervals by formula, or with
     interval="bootstrap" by resampling items.
 
+    `cluster` says which items belong together, such as answers to one question: intervals of accuracies,
+    kappas and their differences then allow for what items of one cluster share. `by` names columns of
+    groups of items, or is a column or a mapping to columns: the document then has accuracy and kappa of
+    each judge in each group beside the rest of the items, and `groups["north"]` is the judgement of one.
+    Groups with fewer than `min_rows` items that have a truth are shown and not judged.
+
     >>> ann = ["good", "bad", "good", "bad", "good", "bad"]
     >>> found = judge({"ann": ann}, {"bot": ["good", "bad", "good", "bad", "bad", "bad"]})
     >>> found.judges["bot"].accuracy
@@ -299,8 +323,20 @@ def judge(
         scale=scale, no_answer=no_answer, interval=interval, level=level, seed=seed,
         replicates=replicates, width=width,
     )  # fmt: skip
+    check(min_rows=min_rows)
+    if cluster is not None and interval == "bootstrap":
+        raise BadInput(
+            Option("interval", "bootstrap"), " resamples single items; with ", Option("cluster"),
+            " intervals are by formula",
+        )  # fmt: skip
     panel = read_panel(
         source, second, humans, judges, swapped, weight, encoding, scale=scale,
         categories=categories, weights=weights, swap=swap, ignore=ignore, no_answer=no_answer,
+        cluster=cluster, by=by,
     )  # fmt: skip
-    return Judgement(panel, replace(settings, weights=panel.weights))
+    made = Judgement(panel, replace(settings, weights=panel.weights))
+    if panel.groups:
+        from scorewise.judging.groups import Groups
+
+        made.groups = Groups(made, min_rows)
+    return made

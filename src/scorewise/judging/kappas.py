@@ -17,8 +17,9 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
 from scorewise.inference.agreement_limits import by_score
+from scorewise.inference.clusters import widened_test
 from scorewise.inference.resampling import resampled
-from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effective, z
+from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effective, student, z
 from scorewise.inference.shares import matched_difference, wilson_of
 from scorewise.inference.tables import SMOOTHING, occurring_or_called
 from scorewise.judging.reading import Codes, Panel
@@ -63,6 +64,34 @@ def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
     if why := why_no_kappa(c, weights):
         return Estimate.undefined(why, level)
     return cohen_kappa(Ratings.of_confusion(c), weights=weights, level=level)
+
+
+def kappa_moves(c: Confusion, weights: Floats) -> Floats:
+    """What a unit of weight in each cell of the table does to kappa; 0 where there is no kappa."""
+    slope = np.zeros(c.weight.shape)
+    if not why_no_kappa(c, weights):
+        r = Ratings.of_confusion(c)
+        slope[tuple(r.codes.T)] = coefficient(r, "cohen_kappa", weights).slope
+    return slope
+
+
+def clustered_kappa(
+    e: Estimate,
+    c: Confusion,
+    panel: Panel,
+    first: Codes,
+    second: Codes,
+    weight: Floats,
+    cluster: Ints,
+) -> Estimate:
+    """A kappa with its interval and test by cluster of items, from what each item does to it."""
+    if not e.defined:
+        return e
+    moved = weight * kappa_moves(c, panel.agreement)[first, second]
+    sums = np.bincount(np.unique(cluster, return_inverse=True)[1], moved)
+    many = len(sums)
+    variance = float((sums**2).sum()) * many / max(many - 1, 1)
+    return widened_test(e, variance, float((moved**2).sum()), many, (-1.0, 1.0))
 
 
 class Term(NamedTuple):
@@ -117,6 +146,9 @@ def combined(
     alike = abs(sum(p.times for p in parts)) + abs(value) < 1e-12
     if alike and _moved(parts, [p.kappa.se for p in parts], len(weight)) < 1e-12:
         return Estimate(0.0, level=level, method="none: no item tells them apart")
+    if panel.cluster is not None:
+        cluster = np.unique(panel.cluster[used], return_inverse=True)[1]
+        return _mover(parts, value, len(weight), level, tested, cluster)
     work = replicates * len(weight) * (len(terms) + _DRAWING)
     if interval == "formula" or work > _WORK or len(panel.categories) > _WIDE:
         return _mover(parts, value, len(weight), level, tested)
@@ -144,15 +176,33 @@ def _part(panel: Panel, term: Term, c: Confusion, squares: Numbers) -> Part:
     return Part(term.times, kappa, items, cells, moves / (size or 1.0))
 
 
-def _moved(parts: Sequence[Part], errors: Sequence[float], many: int) -> float:
-    """Standard errors added with the correlations of the kappas over items."""
-    moved = np.zeros(many)
+def _moved(
+    parts: Sequence[Part], errors: Sequence[float], many: int, cluster: Ints | None = None
+) -> float:
+    """Standard errors added with the correlations of the kappas over items, or over clusters of them."""
+    moved: Floats = np.zeros(many)
     for p, error in zip(parts, errors, strict=True):
         moved[p.items] += p.times * error * p.moves
+    if cluster is not None:
+        sums = np.bincount(cluster, moved).astype(np.float64)
+        moved = sums * math.sqrt(len(sums) / max(len(sums) - 1, 1))
     return math.sqrt(float((moved * moved).sum()))
 
 
-def _mover(parts: Sequence[Part], value: float, many: int, level: float, tested: bool) -> Estimate:
+def _mover(
+    parts: Sequence[Part],
+    value: float,
+    many: int,
+    level: float,
+    tested: bool,
+    cluster: Ints | None = None,
+) -> Estimate:
+    clusters = 0 if cluster is None else int(cluster.max()) + 1
+    if clusters == 1:
+        return Estimate(value, level=level, method="none: a single cluster")
+    # by Student's quantile with one degree of freedom less than there are clusters
+    grown = student(level, clusters - 1) / z(level) if clusters else 1.0
+
     def distance(reach: float, sign: float) -> float:
         """From the value to that end of its interval.
 
@@ -167,7 +217,7 @@ def _mover(parts: Sequence[Part], value: float, many: int, level: float, tested:
             known = min(far, reach * p.kappa.se)
             seen.append(known)
             more[up] += abs(p.times) * math.sqrt((far - known) * (far + known))
-        return math.hypot(_moved(parts, seen, many), *more.values())
+        return grown * math.hypot(_moved(parts, seen, many, cluster), *more.values())
 
     reach, most = z(level), sum(abs(p.times) for p in parts)
     low, high = max(-most, value - distance(reach, -1.0)), min(most, value + distance(reach, 1.0))
@@ -175,7 +225,8 @@ def _mover(parts: Sequence[Part], value: float, many: int, level: float, tested:
     if tested:
         p = _chance(lambda reach: distance(reach, -math.copysign(1.0, value)), abs(value))
     caution = next((p.kappa.caution for p in parts if p.kappa.caution), "")
-    return Estimate(value, low, high, level, MOVER, p=p, caution=caution)
+    method = f"{MOVER}; by cluster" if clusters else MOVER
+    return Estimate(value, low, high, level, method, p=p, caution=caution)
 
 
 def _chance(distance: Callable[[float], float], value: float) -> float:

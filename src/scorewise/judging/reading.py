@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Columns, Place, read
 from scorewise.columns.files import open_frame, open_source
-from scorewise.columns.labels import listed, text
+from scorewise.columns.grouping import check_groups
+from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.rating_codes import coded_ratings
 from scorewise.columns.ratings import Scale
-from scorewise.columns.rows import one_of
+from scorewise.columns.rows import group_columns, one_of
 from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements
@@ -40,6 +41,8 @@ class Panel:
     as wrong it is a category of its own, the last of `categories`, that no human uses. `count` is the
     number of items with each pattern, `weight` and `weight2` are the sums of their weights and of the
     squares of those. `agreement` says how much each two categories agree, `weights` how that is called.
+    Where items come in clusters, each has a row of its own, and `cluster` is its number. `given` are all
+    columns item by item, with the weights of items, if they have any, and the codes and words of `groups`.
     """
 
     humans: dict[str, Codes]
@@ -57,13 +60,31 @@ class Panel:
     weights: str
     weighted: bool
     place: Place
+    given: Codes
+    heavy: Floats | None = None
+    cluster: Ints | None = None
+    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
+
+    def part(self, at: Ints) -> Panel:
+        """Some of the items, in no groups."""
+        codes, heavy = self.given[at], None if self.heavy is None else self.heavy[at]
+        cluster = None
+        if self.cluster is not None:
+            cluster = np.unique(self.cluster[at], return_inverse=True)[1]
+        names = ([*self.humans], [*self.answers], [*self.swapped])
+        wrong = len(self.categories) > len(self.words)
+        said = _patterns(codes, heavy, cluster, names, len(self.words), wrong)
+        return replace(self, **said, given=codes, heavy=heavy, cluster=cluster, groups={})
 
     @cached_property
     def _votes(self) -> tuple[Codes, NDArray[np.int64]]:
         """The codes of the humans side by side, and for each how many of them said the same."""
-        codes = np.stack(list(self.humans.values()), axis=1)
-        votes = np.stack([(codes == column[:, None]).sum(1) for column in codes.T], axis=1)
-        return codes, np.where(codes < 0, 0, votes)
+        return _votes(np.stack(list(self.humans.values()), axis=1))
+
+    @property
+    def told(self) -> Bools:
+        """Which items have a truth, item by item."""
+        return np.asarray(_most(*_votes(self.given[:, : len(self.humans)])) >= 0)
 
     @cached_property
     def votes(self) -> NDArray[np.int64]:
@@ -102,6 +123,41 @@ class Panel:
         return paired(first, second, self.weight, self.weight2, self.categories)
 
 
+def _patterns(
+    codes: Codes,
+    heavy: Floats | None,
+    cluster: Ints | None,
+    names: tuple[Sequence[str], Sequence[str], Sequence[str]],
+    many: int,
+    wrong: bool,
+) -> dict[str, Any]:
+    """What humans, judges and judges asked again say, in distinct patterns unless items are in clusters."""
+    each = np.ones(len(codes), np.int64)
+    patterns: Any
+    if cluster is None:
+        patterns, count, _ = folded(codes, each, each, many, True)
+        sums = [count, count]
+        if heavy is not None:
+            _, *sums = folded(codes, heavy, heavy**2, many, False)
+    else:
+        patterns, count, sums = codes, each, [each, each] if heavy is None else [heavy, heavy**2]
+    columns = iter(np.asarray(patterns).T)
+    humans, answers, again = ({name: next(columns) for name in part} for part in names)
+    said, said_again = (
+        {n: np.where(c < 0, many, c).astype(np.int32) if wrong else c for n, c in part.items()}
+        for part in (answers, again)
+    )
+    return {
+        "humans": humans, "answers": answers, "judges": said, "swapped": said_again, "count": count,
+        "weight": sums[0], "weight2": sums[1],
+    }  # fmt: skip
+
+
+def _votes(codes: Codes) -> tuple[Codes, NDArray[np.int64]]:
+    votes = np.stack([(codes == column[:, None]).sum(1) for column in codes.T], axis=1)
+    return codes, np.where(codes < 0, 0, votes)
+
+
 def _most(codes: Codes, votes: NDArray[np.int64]) -> Codes:
     """The code with most votes of each row; -1 where there is none or a tie."""
     best = votes.max(1, keepdims=True)
@@ -128,14 +184,17 @@ def read_panel(
     swap: Mapping[str, str] | str | None = None,
     ignore: Any = (),
     no_answer: NoAnswer = "drop",
+    cluster: Any = None,
+    by: Any = None,
 ) -> Panel:
     """Columns of humans and of judges on the same items, or a file or frame with the names of its columns.
 
     Values named in `ignore` are no answer where a judge gives them.
     """
     one_of("scale", scale, get_args(Scale))
+    further = {"weight": weight, "cluster": cluster, "group": by}
     read_in, people, machines, again = _found(
-        source, second, humans, judges, swapped, weight, encoding
+        source, second, humans, judges, swapped, further, encoding
     )
     vectors = _checked(read_in["rating"], people, machines, ignore)
     found = coded_ratings(vectors, scale, categories, read_in.place)
@@ -145,33 +204,26 @@ def read_panel(
             f"there are {many:,} different ratings, and a judge can be judged on {MOST:,} at most; round "
             f"or group them"
         )
-    codes, heavy = found.codes, read_in.weight
+    codes, heavy, clusters = found.codes, read_in.weight, read_in.clusters
+    groups = {name: coded(column) for name, column in read_in["group"].items()}
     if heavy is not None:
-        codes, heavy = codes[heavy > 0], heavy[heavy > 0]
-    patterns, count, _ = folded(codes, each := np.ones(len(codes), np.int64), each, many, True)
-    sums = [count, count]
-    if heavy is not None:
-        _, *sums = folded(codes, heavy, heavy**2, many, False)
-    at = dict(zip(vectors, np.asarray(patterns).T, strict=True))
+        kept = heavy > 0
+        codes, heavy = codes[kept], heavy[kept]
+        clusters = None if clusters is None else np.unique(clusters[kept], return_inverse=True)[1]
+        groups = {name: (at[kept], words) for name, (at, words) in groups.items()}
     known = found.categories
     table, name = agreements(weights, scale, known, found.values, categories is not None)
-    answers = {name: at[name] for name in machines}
-    reruns = {judge: at[name] for judge, name in again.items()}
     wrong = no_answer == "wrong"
     if wrong:
         table = np.pad(table, (0, 1))
         table[many, many] = 1.0
-    said, said_again = (
-        {n: np.where(c < 0, many, c).astype(np.int32) if wrong else c for n, c in group.items()}
-        for group in (answers, reruns)
-    )
     read_in.told()
     return Panel(
-        humans={name: at[name] for name in people}, answers=answers, judges=said,
-        swapped=said_again, swap=read_swap(swap, known) if again else None, count=count,
-        weight=sums[0], weight2=sums[1], words=known,
+        **_patterns(codes, heavy, clusters, (people, machines, [*again]), many, wrong),
+        swap=read_swap(swap, known) if again else None, words=known,
         categories=(*known, SILENT) if wrong else known, values=found.values, agreement=table,
-        weights=name, weighted=heavy is not None, place=read_in.place,
+        weights=name, weighted=heavy is not None, place=read_in.place, given=codes, heavy=heavy,
+        cluster=clusters, groups=groups,
     )  # fmt: skip
 
 
@@ -181,7 +233,7 @@ def _found(
     humans: Any,
     judges: Any,
     swapped: Any,
-    weight: Any,
+    further: Mapping[str, Any],
     encoding: str | None,
 ) -> tuple[Columns, list[str], list[str], dict[str, str]]:
     """Checked columns, those of humans and of judges, and the second column of each judge asked again."""
@@ -193,7 +245,7 @@ def _found(
             )  # fmt: skip
         humans, judges = source, second
     elif isinstance(source, str | os.PathLike) or not (source is None or humans is None):
-        return _named(source, humans, judges, swapped, weight, encoding)
+        return _named(source, humans, judges, swapped, further, encoding)
     else:
         humans = source if humans is None else humans
     if isinstance(humans, str | os.PathLike):
@@ -207,11 +259,16 @@ def _found(
     given = {**people, **machines, **{_rerun(name): column for name, column in again.items()}}
     if len(given) < len(people) + len(machines) + len(again):
         raise BadInput("two columns have the same name; give each a name of its own")
-    found = read(None, {"rating": given, "weight": weight}, whole=_EACH)
+    by, cluster = group_columns(further["group"], "ratings"), further["cluster"]
+    if isinstance(cluster, str):
+        raise BadInput(
+            Option("cluster", cluster), " names a column of files and frames; pass the column"
+        )
+    found = read(None, {"rating": given, **further, "group": by}, whole=_EACH)
     return found, list(people), list(machines), {name: _rerun(name) for name in again}
 
 
-_EACH = {"weight": "give each item one"}
+_EACH = dict.fromkeys(("weight", "cluster", "group"), "give each item one")
 
 
 def named_columns(given: Any, what: str) -> dict[str, Any]:
@@ -310,13 +367,24 @@ def _names(names: Any, what: str) -> list[str]:
 
 
 def _named(
-    source: Any, humans: Any, judges: Any, swapped: Any, weight: Any, encoding: str | None
+    source: Any,
+    humans: Any,
+    judges: Any,
+    swapped: Any,
+    further: Mapping[str, Any],
+    encoding: str | None,
 ) -> tuple[Columns, list[str], list[str], dict[str, str]]:
     people, machines = _names(humans, "humans"), _names(judges, "judges")
     _refuse_both(people, machines)
-    if weight is not None and not isinstance(weight, str):
+    weight, by = further["weight"], further["group"]
+    single = {"weight": weight, "cluster": further["cluster"]}
+    names = by is None or isinstance(by, str) or (
+        isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
+    )  # fmt: skip
+    wrong = [option for option, x in single.items() if not isinstance(x, str | None)]
+    if wrong := [*wrong, *([] if names else ["by"])]:
         raise BadInput(
-            Option("weight"), " is the name of a column where ratings are in a file or a frame"
+            Option(wrong[0]), " is the name of a column where ratings are in a file or a frame"
         )
     opened = open_source(source, encoding)
     again = _asked_again(machines, swapped, opened.names)
@@ -324,7 +392,9 @@ def _named(
     wanted = [*columns, *([] if weight is None else [weight])]
     if twice := [name for name in wanted if wanted.count(name) > 1]:
         raise BadInput(f"column '{twice[0]}' is given twice; name a different column for each")
-    found = read(opened, {"rating": columns, "weight": weight}, whole=_EACH)
+    if by is not None:
+        check_groups(by, {"human": people, "judge": [*machines, *again.values()], "weight": weight})
+    found = read(opened, {"rating": columns, **further}, whole=_EACH)
     return found, people, machines, again
 
 

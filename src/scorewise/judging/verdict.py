@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scorewise.judging.groups import Groups
 from scorewise.show.page import chance, counted, quoted, value
 from scorewise.show.verdict import Claim, bands, claim, command, figure, shown
 
@@ -19,7 +20,8 @@ SHOWN = 3  # judges of which every pair is compared in words
 def verdict_of(j: Judgement) -> list[Claim]:
     """The sentences on judges of the same items."""
     trusted = [_trust(judge, j) for judge in j.judges.values()]
-    return [*trusted, *_compared(j), *_next(j, [c.finding for c in trusted])]
+    groups = j.groups.claims() if isinstance(j.groups, Groups) else ()
+    return [*trusted, *_compared(j), *groups, *_next(j, [c.finding for c in trusted])]
 
 
 def _trust(judge: Judge, j: Judgement) -> Claim:

@@ -22,7 +22,7 @@ from scorewise.inference.effects import mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
-from scorewise.show.document import Count, Number, Share, Word, says
+from scorewise.show.document import Count, Number, Share, Word, finite, says
 from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
 from scorewise.show.sites import SCALES, PooledRecord, pooled_record
 from scorewise.show.verdict import Claim, claim, figure, share, shown
@@ -49,6 +49,9 @@ class GroupMeasure:
     difference_high: Annotated[Number, says("Upper end of the interval of the difference.")]
     p: Annotated[Share | None, says("P-value of no difference to the rest.")]
     p_adjusted: Annotated[Share | None, says("p, adjusted for the number of groups (Holm).")]
+    expected: Annotated[
+        Number, says("What calibrated scores of the group get on average; null if not asked.")
+    ] = None
 
     def differs(self, level: float, times: int = 1) -> bool:
         """Whether the group is told apart from the rest after the correction."""
@@ -188,7 +191,7 @@ def groups_record(
         lines = numbers.astype(object)
         lines[~np.isfinite(numbers)] = None
         for k, line in enumerate(lines.T.tolist()):
-            measures[k].append(_measure(name, estimates[k].why, *line))
+            measures[k].append(_measure(name, estimates[k], *line))
         kept = {n: e for n, e, ok in zip(g.names, estimates, g.judged, strict=True) if ok}
         tests.append(heterogeneity(name, kept, level, how))
         if name in SCALES and positives is not None:
@@ -216,11 +219,13 @@ def _gap(own: Floats, rest: Floats, joint: Any, judged: Bools, level: float) -> 
     return [np.where(judged, value, np.nan), *(np.where(known, x, np.nan) for x in (low, high, p))]
 
 
-def _measure(name: str, why: str, *numbers: float | None) -> GroupMeasure:
+def _measure(name: str, e: Estimate, *numbers: float | None) -> GroupMeasure:
+    expected = None if e.expected is None else finite(e.expected)
     value, low, high, rest, gap, gap_low, gap_high, p, adjusted = numbers
     return GroupMeasure(
-        name=name, value=value, low=low, high=high, why=why, rest=rest, difference=gap,
+        name=name, value=value, low=low, high=high, why=e.why, rest=rest, difference=gap,
         difference_low=gap_low, difference_high=gap_high, p=p, p_adjusted=adjusted,
+        expected=expected,
     )  # fmt: skip
 
 
@@ -259,24 +264,26 @@ def group_claims(
     how: GroupWords,
     confirmed: Callable[[str, str, float], bool],
     used: Collection[str] | None = None,
+    times: int = 1,
 ) -> Iterator[Claim]:
     """Which group is worse than the rest, in the one or two measures that show it most clearly.
 
     `confirmed(group, measure, level)` says whether the interval of the difference to the rest still
-    excludes 0 at a stricter level.
+    excludes 0 at a stricter level. `times` is how many models are looked at.
     """
     judged = [g for g in record.groups if g.judged]
     many = len(how.sentences)
+    tests = many * times
     told: list[tuple[float, bool, GroupRecord, GroupMeasure]] = []
     for name in how.sentences if used is None else used:
         apart = [
             (g, m)
             for g in judged
             for m in g.measures
-            if m.name == name and m.differs(level, many) and None not in (m.low, m.high)
+            if m.name == name and m.differs(level, tests) and None not in (m.low, m.high)
         ]
         apart.sort(key=lambda x: (not how.is_worse(x[1]), -abs(x[1].difference or 0.0)))
-        strict = 1 - (1 - level) / max(len(judged) * many, 1)
+        strict = 1 - (1 - level) / max(len(judged) * tests, 1)
         sure = ((g, m) for g, m in apart[:TRIED] if confirmed(g.name, name, strict))
         if pick := next(sure, None):
             g, m = pick
@@ -304,7 +311,9 @@ def _told(g: GroupRecord, m: GroupMeasure, better: bool, how: GroupWords, model:
     e = Estimate(m.value or 0.0, m.low or 0.0, m.high or 0.0)
     others = Estimate(m.rest or 0.0)
     figures = [figure(m.name, e, g.name), figure(m.name, others, "the rest")]
-    words = how.sentences[m.name][(m.difference or 0.0) > 0].format(quoted(g.name), model=model)
+    words = how.sentences[m.name][(m.difference or 0.0) > 0].format(
+        quoted(g.name), model=quoted(model)
+    )
     plainly = m.name in how.shares
     numbers = share(e) if plainly else shown(e)
     beside = f"{round(100 * others.value)}%" if plainly else value(others)

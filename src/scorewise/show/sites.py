@@ -65,13 +65,13 @@ class PooledRecord:
     i2: Annotated[Share | None, says("Share of that in the variance of a typical estimate.")]
     why: Annotated[str, says("Why there is no mean; empty when there is one.")]
 
-    def estimate(self, level: float) -> Estimate:
+    def estimate(self, level: float = 0.95) -> Estimate:
         """The mean over groups."""
         if self.value is None or self.low is None or self.high is None:
             return Estimate.undefined(self.why, level)
         return Estimate(self.value, self.low, self.high, level, METHOD)
 
-    def new(self, level: float) -> Estimate:
+    def new(self, level: float = 0.95) -> Estimate:
         """The mean with the limits between which a new group is expected."""
         e = self.estimate(level)
         if self.prediction_low is None or self.prediction_high is None:
