@@ -101,7 +101,7 @@ def test_guarantees_take_the_rows_of_wilks():
     assert sw.plan(at="recall >= 0.9", prevalence=0.02).rows == 29 * 50
     made = sw.plan(at="recall >= 0.9", prevalence=0.1)
     near = made.document().needs[1]
-    assert near.text.endswith("within 0.05")
+    assert near.text.endswith("by a cut within 0.05 of it")
     m, k = near.positives, math.ceil(0.05 * near.positives)
     assert beta.ppf(0.05, m - k, k + 1) >= 0.9
     assert made.positives == 29

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import expit, ndtri
 
+from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing import Agreement
 from scorewise.arrays import Floats
 from scorewise.errors import BadInput, Option

@@ -392,7 +392,7 @@ def _guaranteed(c: Constraint, population: Population, asked: Asked) -> Iterator
     unit = "rows" if c.rows in ("positives", "negatives", "rows") else c.rows
     goals = [(fewest, "at all")]
     goals += [
-        (_near_guarantee(share, near, asked.adjusted), f"with a cut within {near:g}")
+        (_near_guarantee(share, near, asked.adjusted), f"by a cut within {near:g} of it")
         for near in NEAR
         if share + near < 1
     ]
