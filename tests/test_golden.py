@@ -52,6 +52,9 @@ COMMANDS = {
         "gate", "screening.csv", *COLUMNS, "--require", "auroc >= 0.7", "--require",
         "brier.delta <= 0.005 vs sharp", "--inconclusive", "pass",
     ],
+    "plan": [
+        "plan", "screening.csv", *COLUMNS, "--score", "sharp", "--difference", "0.02",
+    ],
     "calibrate": [
         "calibrate", "fit", "screening.csv", "--label", "outcome", "--score", "sharp",
         "--positive", "ill",

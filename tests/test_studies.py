@@ -57,6 +57,7 @@ SMALL = {
         "CLASSES": lambda m: dict(list(m.CLASSES.items())[:1]),
         "WEIGHTED": lambda m: list(m.BINARY)[3:4],
     },
+    "gates": {"SIZES": (100,), "PLANS": lambda m: m.PLANS[:1]},
     "labels": {
         "SETS": ("a",),
         "UNSEEN": ("b",),

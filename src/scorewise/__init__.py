@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scorewise.gating import Gate, gate
     from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.judging import Judgement, items_needed, judge
+    from scorewise.planning import Plan, plan
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
     from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
@@ -51,6 +52,7 @@ __all__ = [
     "Inspection",
     "Judgement",
     "ModelComparison",
+    "Plan",
     "Raters",
     "Ratings",
     "Recalibrator",
@@ -74,6 +76,7 @@ __all__ = [
     "measure",
     "measures",
     "models",
+    "plan",
     "raters",
     "smroc",
     "tally",
@@ -97,6 +100,7 @@ _HOMES = {
     "Inspection": "inspection",
     "Judgement": "judging",
     "ModelComparison": "evaluation",
+    "Plan": "planning",
     "Raters": "inspection",
     "Ratings": "tallies",
     "Recalibrator": "recalibrating",
@@ -116,6 +120,7 @@ _HOMES = {
     "items_needed": "judging",
     "judge": "judging",
     "measure": "registry",
+    "plan": "planning",
     "raters": "inspection",
     "smroc": "weighted_roc",
     "tally": "evaluation",

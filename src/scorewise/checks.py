@@ -73,6 +73,9 @@ RULES = {
     ),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
     "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
+    "power": Rule(
+        "lie between 0.5 and 1, such as 0.8", lambda x: is_number(x) and 0.5 <= x < 1 - 1e-9
+    ),
     "prevalence": Rule(
         "lie between 0 and 1, such as 0.02", lambda x: is_number(x) and 0 < x < 1, True
     ),

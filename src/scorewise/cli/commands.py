@@ -435,6 +435,30 @@ COMMANDS = {
         },
         outputs={"junit": Output("scorewise.gating:junit_file", (".xml",))},
     ),
+    "plan": Command(
+        verb="scorewise.planning:plan",
+        summary="Say how many rows a goal takes.",
+        help="""Say how many rows an interval, a difference, a guarantee or a gate takes.
+
+        From a pilot FILE, or without one from what is expected. --rows asks what so many rows show.
+
+        Example: scorewise plan --half-width 0.02 --value 0.85 --prevalence 0.1
+
+        Gate: scorewise plan pilot.csv --label ill --score risk --require "auroc >= 0.8"
+
+        Guarantee: scorewise plan --at "recall >= 0.95" --prevalence 0.02
+        """,
+        without=("p",),
+        texts={
+            "source": "Pilot: parquet, csv (.gz), jsonl or arrow; none where values are expected.",
+            "at": 'The promise of a cut, such as "recall >= 0.9".',
+            "require": 'The gate that is to pass, such as "auroc >= 0.8".',
+            "measure": "Measure that is planned for; else auroc.",
+            "score": "Column with scores; two of them to plan for a difference.",
+            "prevalence": "Expected share of positives; else 0.5.",
+            "raters": "Column of a rater of a pilot of ratings.",
+        },
+    ),
     "calibrate fit": Command(
         verb="scorewise.recalibrating:calibrate",
         summary="Learn a map and write it as JSON.",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, Option
 from scorewise.inference.resampling import drawn_gaps, hits
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.joint import MOST as JOINT
@@ -58,7 +58,9 @@ class ClassSample:
         A distinct row stands for as many as its weights are worth (Kish).
         """
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2:
-            raise BadInput(f"rows={most} has no pairs of rows; leave it out, or give some hundred")
+            raise BadInput(
+                Option("rows", most), " has no pairs of rows; leave it out, or give some hundred"
+            )
         assert t.joint is not None
         j = t.joint
         used = np.flatnonzero(j.weight > 0)

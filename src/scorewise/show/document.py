@@ -48,6 +48,7 @@ DOCUMENTS = {
     "in-and-out": "scorewise.models.document:InAndOutDocument",
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
+    "plan": "scorewise.planning.document:PlanDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
     "threshold": "scorewise.thresholds.document:ThresholdDocument",
