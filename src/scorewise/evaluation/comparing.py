@@ -245,7 +245,7 @@ class ModelComparison(Comparison):
 
     def _by_group(self, rows: Rows) -> dict[str, ModelComparison]:
         """The same comparison on the rows of each group that has enough of them."""
-        from scorewise.evaluation.groups import check_columns, intersections
+        from scorewise.columns.group_cells import check_columns, intersections
 
         check_columns(list(rows.groups), {"label": rows.names.label, "score": [*rows.scores]})
         codes, words = intersections(rows)

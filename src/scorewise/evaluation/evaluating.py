@@ -18,11 +18,11 @@ from scorewise.columns.classes import (
     positive_column,
     take_classes,
 )
+from scorewise.columns.group_cells import check_columns
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.groups import check_columns
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
 from scorewise.inference.choices import Interval
 from scorewise.tallies import ClassTally, Tally

@@ -7,7 +7,7 @@ also counts these. Cochran's Q asks whether the groups differ among each other a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
+from scorewise.columns.group_cells import MOST, intersections
 from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.by_group import asked, by_group, cells_of, rest_of
@@ -33,7 +34,6 @@ from scorewise.tallies import Tally
 if TYPE_CHECKING:
     from scorewise.evaluation.models import Evaluation
 
-MOST = 10_000  # groups that are judged
 SHOWN = 20  # groups on the page
 TRIED = 5  # groups that the verdict looks at again, of each measure
 # of calibration no group is better or worse by its sign: the one further from the target is worse
@@ -288,25 +288,6 @@ def groups_of(rows: Rows, e: Evaluation, least: int) -> Groups | dict[str, Evalu
     return Groups(rows, e, codes, words, least)
 
 
-def intersections(rows: Rows) -> tuple[Ints, list[tuple[str, ...]]]:
-    """The group of each row, and the words of each group that occurs; -1 for rows of no weight."""
-    cell = np.zeros(len(rows), np.int64)
-    for codes, words in rows.groups.values():
-        cell = cell * len(words) + codes
-        many = int(cell.max(initial=0)) + 1
-        if many > 4 * len(rows) + MOST:
-            cell = np.unique(cell, return_inverse=True)[1]
-    heavy = rows.mass() > 0
-    there = np.bincount(cell[heavy], minlength=int(cell.max(initial=0)) + 1) > 0
-    at = np.where(there[cell], (there.cumsum() - 1)[cell], -1)
-    first = np.zeros(int(there.sum()) + 1, np.int64)
-    first[at[::-1]] = np.arange(len(at))[::-1]  # the last entry is for rows of no weight
-    keys = [
-        tuple(words[codes[i]] for codes, words in rows.groups.values()) for i in first[:-1].tolist()
-    ]
-    return at, keys
-
-
 def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
     """Which group is worse than the rest, in the one or two measures that show it most clearly."""
     record = groups.record
@@ -426,16 +407,3 @@ def _cell(m: GroupMeasure, level: float, whole: bool) -> str:
     if not whole or m.low is None or m.high is None:
         return f"{m.value:.2f}{star}"
     return f"{m.value:.2f}{star}[{m.low:.2f}, {m.high:.2f}]"
-
-
-def check_columns(by: Any, others: Mapping[str, Any]) -> None:
-    """Refuse columns of groups that are named twice, or stand for something else."""
-    listed = [by] if isinstance(by, str) else list(by)
-    for name in listed:
-        if listed.count(name) > 1:
-            raise BadInput(f"column '{name}' is given twice as group; name each once")
-        for role, used in others.items():
-            if name == used or (isinstance(used, list | tuple) and name in used):
-                raise BadInput(
-                    f"column '{name}' is given as {role} and as group; name a different column for each"
-                )
