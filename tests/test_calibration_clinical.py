@@ -109,3 +109,17 @@ def test_published_net_benefit_of_treating_all():
     curve = decision_curve(Tally.of(y, np.full(750, 0.14), kind="probability"), [0.05])
     assert curve.treat_all[0] == pytest.approx(0.094737, abs=5e-7)
     assert curve.net_benefit[0] == pytest.approx(0.094737, abs=5e-7)
+
+
+def test_scores_of_exactly_0_and_1_are_told_once_with_a_way_out():
+    y, p = sample(300)
+    p = np.where(p < 0.05, 0.0, p.round(2))
+    hints = sw.evaluate(y, p).document().hints
+    said = [x for x in hints if "exactly 0 or 1" in x]
+    assert len(said) == 1
+    e = sw.evaluate(y, p)
+    assert "a clip of 0.005 bounds" in e.calibration_slope.why
+    assert all(e[name].defined for name in ("oe_ratio", "ici", "e50", "e90"))
+    clipped = sw.evaluate(y, p, clip=0.02)
+    assert clipped.calibration_slope.defined
+    assert not [x for x in clipped.document().hints if "exactly 0 or 1" in x]

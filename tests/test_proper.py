@@ -183,9 +183,12 @@ def test_a_line_that_does_not_exist_says_why():
     certain = Tally.of([0, 1, 0, 1], [0.0, 0.4, 0.6, 0.7])
     for found in (m.calibration_slope, m.calibration_intercept):
         assert found(certain).why == (
-            "a probability is 0 or 1 in 1 row; a clip of 1e-15 bounds its log-odds"
+            "a probability is 0 or 1 in 1 row; a clip of 0.005 bounds its log-odds"
         )
         assert found(certain, clip=1e-6).defined
+    # half as far from 0 and 1 as the nearest other score
+    fine = Tally.of([0, 1, 0, 1], [0.0, 0.0004, 0.6, 0.7])
+    assert "a clip of 0.0002 bounds" in m.calibration_slope(fine).why
     assert m.calibration_slope(Tally.of([0, 1], [0.3, 0.3])).why == "all scores are equal"
 
 

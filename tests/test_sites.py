@@ -54,9 +54,31 @@ def test_an_independent_loop_and_statsmodels(seed):
     half = student.ppf(0.95, many - 1) * peer.sd_eff_w_fe_hksj
     assert found.value == pytest.approx(peer.mean_effect_fe)
     assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
-    far = student.ppf(0.95, many - 2) * np.hypot(np.sqrt(tau2), peer.sd_eff_w_fe_hksj)
-    assert found.new_high == pytest.approx(found.value + far)
+    assert found.new_low <= found.low <= found.high <= found.new_high
     assert found.q == pytest.approx(combine_effects(value, variance).q)
+
+
+def test_new_places_are_within_the_prediction_interval():
+    """Also where tau^2 is small beside what a single place tells, and so often found to be 0."""
+    for many, tau in ((5, 0.2), (12, 0.1), (30, 0.05)):
+        rng, held = np.random.default_rng(many), 0
+        for _ in range(150):
+            variance = 0.02 * rng.uniform(0.5, 2, many)
+            true = rng.normal(0, tau, many + 1)
+            found = pooled(true[:-1] + rng.normal(0, np.sqrt(variance)), variance, 0.95)
+            held += found.new_low <= true[-1] <= found.new_high
+        assert 0.89 <= held / 150 <= 0.99
+
+
+def test_with_many_like_places_it_is_the_interval_of_a_normal():
+    """As Higgins, Thompson and Spiegelhalter (2009) have it, where tau^2 is known well."""
+    rng = np.random.default_rng(0)
+    true = rng.normal(0, 1, 400)
+    found = pooled(true, np.full(400, 0.01), 0.95)
+    far = 1.966 * np.sqrt(found.tau2)
+    assert (found.new_low, found.new_high) == pytest.approx(
+        (found.value - far, found.value + far), abs=0.08
+    )
 
 
 def sample(sites=8, n=3000, apart=0.5, seed=0):

@@ -536,3 +536,112 @@ def test_a_wrapped_model_can_be_cloned_and_cross_validated():
     found = cross_val_predict(model, x, y)
     assert set(found) == {0, 1}
     assert found[y == 1].mean() > 0.75
+
+
+# Groups
+
+
+def wards(n=4000, seed=0):
+    """Labels, scores that are too low in ward b, and wards, of which c is small."""
+    rng = np.random.default_rng(seed)
+    ward = rng.choice(["a", "b", "c"], n, p=[0.6, 0.36, 0.04])
+    x = rng.normal(-1, 1.5, n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x))).astype(int)
+    return y, 1 / (1 + np.exp(-x)) * np.where(ward == "b", 0.6, 1.0), ward
+
+
+def test_own_cuts_are_those_of_the_rows_of_the_group():
+    y, p, ward = wards()
+    rule = sw.threshold(y, p, at="recall >= 0.9", by={"ward": ward})
+    assert rule.threshold == sw.threshold(y, p, at="recall >= 0.9").threshold
+    found = {g.name: g for g in rule.document().groups}
+    for name, g in found.items():
+        alone = sw.threshold(y[ward == name], p[ward == name], at="recall >= 0.9")
+        assert g.own.cut.threshold == alone.threshold == rule.groups[name]
+        assert (g.own.name == "guaranteed") == alone.guaranteed
+        at = alone.document().cuts[0]
+        assert (g.own.tp, g.own.sensitivity.low) == (at.tp, at.sensitivity.low)
+        called = p[ward == name] >= rule.threshold
+        assert g.common.tp == (called & (y[ward == name] == 1)).sum()
+        # kept exactly where the common cut is at or below the group's own
+        assert (g.promise == "kept") == (rule.threshold <= g.own.cut.threshold)
+    assert found["a"].promise == "kept"
+    assert found["b"].promise == "broken"
+    text = str(rule)
+    assert "broken in 'b' (recall 8" in " ".join(text.split())
+    assert "── By group" in text
+
+
+def test_groups_that_keep_precision_are_in_their_own_sequence():
+    y, p, ward = wards(8000, seed=3)
+    rule = sw.threshold(y, p, at="precision >= 0.6", by={"ward": ward})
+    assert rule.guaranteed
+    for g in rule.document().groups:
+        if g.own.name == "guaranteed" and g.promise == "kept":
+            assert g.own.cut.threshold <= rule.threshold
+
+
+def test_a_rule_applies_own_cuts_also_after_saving(tmp_path):
+    y, p, ward = wards()
+    rule = sw.threshold(y, p, at="recall >= 0.9", by={"ward": ward})
+    rule.save(tmp_path / "rule.json")
+    for r in (rule, sw.ThresholdRule.load(tmp_path / "rule.json")):
+        own = r.predict(p, groups=ward)
+        for name, cut in r.groups.items():
+            assert (own[ward == name] == (p[ward == name] >= cut)).all()
+    with pytest.raises(sw.BadInput, match="no cut is known for group 'd' in row 2; there are"):
+        rule.predict([0.1, 0.2], groups=["a", "d"])
+    with pytest.raises(sw.BadInput, match="1 groups do not match 2 scores"):
+        rule.predict([0.1, 0.2], groups=["a"])
+
+
+def test_kept_in_a_group_is_seldom_wrong():
+    """A cut that is chosen on all rows, of groups whose true recall at it is known."""
+    from scipy.stats import norm
+
+    wrong = own_wrong = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(0, 2, 1200)
+        y = rng.random(1200) < 0.3
+        x = rng.normal(size=1200) + 2.0 * y - 0.25 * group * y
+        rule = sw.threshold(y, x, kind="score", at="recall >= 0.9", by={"g": group}, positive=True)
+        for g in rule.document().groups:
+            shift = 2.0 - 0.25 * int(g.name)
+            wrong += g.promise == "kept" and norm.sf(rule.threshold - shift) < 0.9
+            own_wrong += g.own.name == "guaranteed" and (norm.sf(g.own.cut.threshold - shift) < 0.9)
+    assert wrong <= 0.05 * 300 + 6
+    assert own_wrong <= 0.05 * 300 + 8
+
+
+def test_groups_of_one_class_and_too_few_are_said():
+    y, p, ward = wards(400)
+    ward[:3], y[:3] = "z", 0
+    rule = sw.threshold(y, p, at="recall >= 0.95", by={"ward": ward})
+    found = {g.name: g for g in rule.document().groups}
+    assert found["z"].common is None
+    assert "positive" in found["z"].why
+    assert "it takes 59 at least" in found["c"].why
+    with pytest.raises(sw.BadInput, match="cuts by group need 2"):
+        sw.threshold(y, p, at="recall >= 0.9", by={"ward": np.full(400, "a")})
+    with pytest.raises(sw.BadInput, match="a tally has none"):
+        sw.threshold(sw.Tally.of(y, p), at="recall >= 0.9", by=ward)
+
+
+def test_a_guarantee_by_cluster_says_that_it_is_approximate():
+    y, p, ward = wards(3000)
+    rule = sw.threshold(y, p, at="recall >= 0.9", cluster=np.arange(3000) // 3, by={"ward": ward})
+    said = [c.sentence for c in rule.document().verdict]
+    assert "with about 95% confidence (approximate, by cluster)" in said[0]
+    assert any("with about 95% confidence each" in x for x in said)
+
+
+def test_the_command_takes_groups(tmp_path, capsys):
+    y, p, ward = wards(1500)
+    lines = "\n".join(f"{a},{b},{c}" for a, b, c in zip(y, p, ward, strict=True))
+    (tmp_path / "w.csv").write_text(f"y,p,ward\n{lines}\n")
+    at = ["--label", "y", "--score", "p", "--at", "recall >= 0.9"]
+    assert run(["threshold", str(tmp_path / "w.csv"), *at, "--by", "ward"]) == 0
+    assert "By group" in capsys.readouterr().out
+    assert run(["threshold", str(tmp_path / "w.csv"), *at, "--by", "p"]) == 2
+    assert "as score and as group" in capsys.readouterr().err

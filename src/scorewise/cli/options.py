@@ -187,7 +187,7 @@ OPTIONS = {
     "replicates": Option(NUMBER, "Random splits or resamples."),
     "kind": Option("KIND", "The scores are probability, logit or score; else it is guessed."),
     "missing": Option(HOW, "With missing values: refuse, or drop those rows."),
-    "clip": Option(NUMBER, "Keep probabilities this far from 0 and 1 in log loss."),
+    "clip": Option(NUMBER, "Keep probabilities this far from 0 and 1 in log loss and in log-odds."),
     "name": Option(
         COLUMN,
         "Name of the new column; else COLUMN_calibrated, calibrated_COLUMN for several classes.",

@@ -328,11 +328,7 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             f"'{name}': these scores are not probabilities, and 0.5 may not be a sensible threshold; "
             f"choose one for the decisions"
         )
-    if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):
-        yield (
-            f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
-            f"probabilities (predict_proba), pass those"
-        )
+    yield from _certain(name, e)
     if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
         yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
     for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
@@ -342,6 +338,22 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
                 f"'{name}': every row is called {side}; scores lie in [{lowest:.4g}, {highest:.4g}] "
                 f"and the threshold is {e.settings.threshold:g}"
             )
+
+
+def _certain(name: str, e: Evaluation) -> Iterator[str]:
+    """Of probabilities of exactly 0 and 1."""
+    t = e.tally
+    if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):
+        yield (
+            f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
+            f"probabilities (predict_proba), pass those"
+        )
+    elif e.calibration_slope.why.startswith("a probability is 0 or 1"):
+        yield (
+            f"'{name}': probabilities of exactly 0 or 1 leave calibration slope and calibration in the "
+            f"large without a value; a clip half as far from 0 and 1 as the nearest other score gives them "
+            f"one, and O/E, ICI, E50 and E90 need none"
+        )
 
 
 def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:

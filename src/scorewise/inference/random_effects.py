@@ -1,8 +1,9 @@
 """What estimates of several places have in common, and how far a new place may be from it.
 
 Each place has a true value of its own, normal around a mean with variance tau^2, which is estimated by
-restricted likelihood (REML). The interval of the mean is that of Hartung and Knapp (2001), the prediction
-interval that of Higgins, Thompson and Spiegelhalter (2009), with Student's quantile of k - 2.
+restricted likelihood (REML). The interval of the mean is that of Hartung and Knapp (2001). The prediction
+interval knows that tau^2 is an estimate, too, often 0 where it is not: it is drawn from its confidence
+distribution (Nagashima, Noma and Furukawa 2019), which that of Q under normal effects gives.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from scorewise.arrays import Floats
 from scorewise.inference.scales import student
 
 STEPS = 200
+DRAWS = 10_000  # of a new place
+GRID = 200  # values of tau^2 at which Q is computed
 
 
 class Pooled(NamedTuple):
@@ -32,7 +37,6 @@ class Pooled(NamedTuple):
 def between(values: Floats, variances: Floats) -> float:
     """tau^2 by restricted likelihood: Fisher scoring from the estimate of DerSimonian and Laird (1986).
 
-    >>> import numpy as np
     >>> round(between(np.array([0.1, 0.5, 0.9]), np.full(3, 0.01)), 6)
     0.15
     """
@@ -62,10 +66,9 @@ def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
     I^2 is the share of tau^2 in the variance of a typical estimate (Higgins and Thompson 2002); Q is
     Cochran's.
 
-    >>> import numpy as np
     >>> found = pooled(np.array([0.2, 0.4, 0.9, 0.5]), np.array([0.01, 0.02, 0.02, 0.01]), 0.95)
     >>> [round(x, 3) for x in found]
-    [0.491, 0.027, 0.955, -0.801, 1.783, 0.069, 0.833, 16.75]
+    [0.491, 0.027, 0.955, -0.568, 1.498, 0.069, 0.833, 16.75]
     """
     many, tau2 = len(values), between(values, variances)
     fixed, weight = 1 / variances, 1 / (variances + tau2)
@@ -74,6 +77,32 @@ def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
     square = float((weight * (values - mean) ** 2).sum()) / (many - 1) / float(weight.sum())
     typical = (many - 1) * float(fixed.sum()) / float(fixed.sum() ** 2 - (fixed**2).sum())
     half = student(level, many - 1) * math.sqrt(square)
-    far = student(level, many - 2) * math.sqrt(tau2 + square)
-    i2 = tau2 / (tau2 + typical)
-    return Pooled(mean, mean - half, mean + half, mean - far, mean + far, tau2, i2, q)
+    new = np.quantile(_drawn(values, variances), [(1 - level) / 2, (1 + level) / 2])
+    low, high = min(float(new[0]), mean - half), max(float(new[1]), mean + half)
+    return Pooled(mean, mean - half, mean + half, low, high, tau2, tau2 / (tau2 + typical), q)
+
+
+def _drawn(values: Floats, variances: Floats) -> Floats:
+    """True values of a new place, drawn with fixed seed: the mean, Student's error of it, and tau."""
+    from scipy.special import chdtri
+
+    free = len(values) - 1
+    rng = np.random.default_rng(0)
+    # the chance of a larger Q, in even steps; Q falls as tau^2 rises
+    wanted = chdtri(free, (rng.permutation(DRAWS) + 0.5) / DRAWS)
+    most = float(((values - values.mean()) ** 2).sum()) / float(wanted.min())
+    tau2 = np.append(0.0, np.geomspace(1e-6 * (variances.min() + 1e-9 * most), most, GRID))
+    q, mean, error = np.array([_at(values, variances, x) for x in tau2]).T
+    at = np.interp(-wanted, -q, np.arange(len(q)))
+    means, errors, spread = (np.interp(at, np.arange(len(q)), x) for x in (mean, error, tau2**0.5))
+    t = rng.standard_t(free, DRAWS)
+    found: Floats = means + errors * t + spread * rng.standard_normal(DRAWS)
+    return found
+
+
+def _at(values: Floats, variances: Floats, tau2: float) -> tuple[float, float, float]:
+    """Q, the mean and its standard error (Hartung and Knapp) if tau^2 is so large."""
+    w = 1 / (variances + tau2)
+    mean = float((w * values).sum() / w.sum())
+    q = float((w * (values - mean) ** 2).sum())
+    return q, mean, math.sqrt(q / (len(values) - 1) / float(w.sum()))

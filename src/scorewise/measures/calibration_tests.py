@@ -28,7 +28,7 @@ from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacki
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import why_open
-from scorewise.tallies.losses import logit, unit
+from scorewise.tallies.losses import expit, logit, unit
 from scorewise.tallies.probabilities import (
     MOST,
     Chances,
@@ -122,7 +122,11 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
     if certain.any():
         weight = float((c.neg + c.pos)[certain].sum())
         rows = f"in {weight:g} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
-        return f"a probability is 0 or 1 {rows}; a clip of 1e-15 bounds its log-odds"
+        # half of the way to the nearest other score: half of the last digit, where scores were rounded
+        near = float(expit(-np.abs(c.x[~certain])).min(initial=0.01)) / 2
+        return (
+            f"a probability is 0 or 1 {rows}; a clip of {max(near, 1e-15):.1g} bounds its log-odds"
+        )
     return "the log-odds are too large" if np.abs(c.x).max() > LARGEST else ""
 
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns import Rows
 from scorewise.curves.thresholds import lowest, thresholds
 from scorewise.errors import BadInput
 from scorewise.estimate import number
@@ -207,6 +208,15 @@ class Clusters:
     cluster: Ints
     times: Floats
 
+    @staticmethod
+    def of(rows: Rows) -> Clusters | None:
+        """Those of the rows; none where they stand alone."""
+        if rows.cluster is None:
+            return None
+        times = np.ones(len(rows)) if rows.count is None else rows.count.astype(np.float64)
+        score = next(iter(rows.scores.values())).astype(np.float64)
+        return Clusters(rows.y, score, rows.cluster, times)
+
     def sums(self, name: str, cut: float) -> tuple[Floats, Floats]:
         """For each cluster, the rows that count for a share and those that it is a share of."""
         alert = self.score >= cut
@@ -262,7 +272,7 @@ def guaranteed_cut(
         cuts = Table.at(t, table.threshold[table.thinned(CLUSTERED)])
     shown = np.ones(len(cuts), bool)
     for side, strict in zip(sides, (True, False), strict=True):
-        shown &= _shown(side, cuts, error, strict, clusters)
+        shown &= shown_cuts(side, cuts, error, strict, clusters)
     if not shown.any():
         what = " and ".join(c.text for c in wanted)
         return Guaranteed(
@@ -344,7 +354,7 @@ def short_cut(above: float | None, upto: float) -> float:
     return upto
 
 
-def _shown(
+def shown_cuts(
     side: Sequence[Constraint], cuts: Table, error: float, strict: bool, clusters: Clusters | None
 ) -> Bools:
     """Which cuts are shown to keep the constraints of one side."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from scorewise.inference.scales import z
 from scorewise.show.data import CutRecord, DataRecord
 from scorewise.show.document import (
     COMMAND,
+    Count,
     Document,
     EstimateField,
     Hints,
@@ -47,6 +48,7 @@ from scorewise.writing import seal
 CELLS = ("tp", "fp", "fn", "tn")
 POINTS = 101  # of all cuts, at most
 Best: TypeAlias = Literal["youden", "f1", "f2", "kappa", "cost"]
+Promise: TypeAlias = Literal["kept", "broken", "open", "not asked"]
 Weight: TypeAlias = Annotated[float, Meta(ge=0)]
 TITLES = {
     "sensitivity": "Sensitivity (recall)",
@@ -113,6 +115,22 @@ class CutPoint:
     precision: Annotated[EstimateField, says("Share of alerts that are right (PPV).")]
     npv: Annotated[EstimateField, says("Share of rows without an alert that are negative.")]
     alert_rate: Annotated[EstimateField, says("Share of rows with an alert.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupCuts:
+    """The common cut in one group, and the cut that the group would have by itself."""
+
+    name: Annotated[str, says("The words of the group, with slashes between.")]
+    rows: Annotated[Count, says("Rows of the group.")]
+    positives: Annotated[Count, says("Positives among them.")]
+    common: Annotated[CutPoint | None, says("The common cut on these rows; null: one class only.")]
+    promise: Annotated[
+        Promise,
+        says("Whether the common cut keeps the constraints in the group, with confidence."),
+    ]
+    own: Annotated[CutPoint | None, says("The group's own cut, guaranteed where that is shown.")]
+    why: Annotated[str, says("Why the own cut has no guarantee; empty if it has.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +239,12 @@ class ThresholdDocument(Document):
         RejectRecord | None,
         says("Two cuts with reviews between; null where not asked or not paying."),
     ]
+    by: Annotated[list[str], says("Columns of the groups; empty where none were named.")] = field(
+        default_factory=list
+    )
+    groups: Annotated[
+        list[GroupCuts], says("The common cut in each group, and the group's own.")
+    ] = field(default_factory=list)
     points: Annotated[PointsRecord, says("What every cut would give.")]
     hints: Hints
     sha256: Annotated[str, says("Fingerprint of all the above.")] = ""
@@ -255,6 +279,10 @@ class ThresholdDocument(Document):
                     ],
                 )
             )
+        if self.groups:
+            from scorewise.thresholds.groups import group_section
+
+            sections.append(group_section(self.groups, self.by, self.settings.at))
         reasons = [(getattr(c, m).why, TITLES[m]) for c in self.cuts for m in TITLES]
         return Page(self.command, [*sections, *undefined(reasons), *hints(self.hints)])
 

@@ -15,7 +15,8 @@ from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import is_source, only_column, positive_column
-from scorewise.columns.rows import one_of, warn
+from scorewise.columns.grouping import check_groups
+from scorewise.columns.rows import group_columns, one_of, warn
 from scorewise.curves.thresholds import lowest
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
@@ -23,13 +24,15 @@ from scorewise.inference import shares
 from scorewise.measures import decisions
 from scorewise.show.data import CutRecord, DataRecord
 from scorewise.show.document import dumps, record_of
+from scorewise.show.page import named, quoted
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.formulas import auroc
 from scorewise.thresholds import cuts, document
 from scorewise.thresholds.constraints import Constraint, constraints, cut_wanted
 from scorewise.thresholds.cuts import Clusters, Objective, Table
-from scorewise.thresholds.document import Best, CutPoint, ThresholdDocument
+from scorewise.thresholds.document import Best, CutPoint, GroupCuts, ThresholdDocument
+from scorewise.thresholds.groups import group_cuts, group_verdict
 from scorewise.thresholds.verdict import verdict_of
 from scorewise.writing import write
 
@@ -96,9 +99,29 @@ class ThresholdRule(Shown):
         """The class that alerts stand for."""
         return self._doc.data.positive
 
-    def predict(self, scores: Any) -> Bools:
-        """Which scores are alerts."""
-        return self.scores_of(scores) >= self.threshold
+    @property
+    def groups(self) -> dict[str, float]:
+        """The own cut of each group that has one, where columns of groups were named (`by`)."""
+        return {g.name: g.own.cut.threshold for g in self._doc.groups if g.own is not None}
+
+    def predict(self, scores: Any, groups: Any = None) -> Bools:
+        """Which scores are alerts; with the group of each, by the own cuts of groups."""
+        found = self.scores_of(scores)
+        if groups is None:
+            return found >= self.threshold
+        words = [str(g) for g in groups]
+        if len(words) != len(found):
+            raise BadInput(
+                f"{len(words):,} groups do not match {len(found):,} scores; pass one a score"
+            )
+        own = self.groups
+        for row, word in enumerate(words):
+            if word not in own:
+                known = f"there are {named([*own], 5)}" if own else "the rule has none"
+                raise BadInput(
+                    f"no cut is known for group {quoted(word)} in row {row + 1}; {known}"
+                )
+        return found >= np.array([own[word] for word in words], np.float64)
 
     __call__ = predict
 
@@ -164,6 +187,7 @@ def threshold(
     weight: Any = None,
     count: Any = None,
     positive: Any = None,
+    by: Any | Sequence[str] = None,
     cluster: Any = None,
     level: float = 0.95,
     kind: Kind | None = None,
@@ -182,6 +206,10 @@ def threshold(
     With constraints the rule is the guaranteed cut: what it keeps holds for new rows of the same kind, with
     a confidence of 0.95 or `guarantee`. Where rows are too few for that, it says so and takes the cut that
     keeps them on these rows, or refuses where `guarantee` is passed; `guarantee=0` takes that cut at once.
+
+    `by` names columns of groups, or is a column or a mapping to columns: the common cut is judged in each
+    group, and each has a cut of its own beside it, guaranteed by itself; `rule.predict(scores, groups=...)`
+    applies those. The rule is the common cut.
 
     Labels and scores are columns as in `evaluate`, or a file, frame or mapping of which `label`, `score`,
     `weight`, `count` and `cluster` name columns; or `y` is a `Tally`.
@@ -206,6 +234,10 @@ def threshold(
     if isinstance(y, Tally):
         if extra := [n for n, v in {"p": p, **columns, **further}.items() if v is not None]:
             raise BadInput(f"a tally has its scores and labels already; leave out {extra[0]}")
+        if by is not None:
+            raise BadInput(
+                Option("by"), " belongs to rows, but a tally has none; pass labels and scores"
+            )
         return _rule(y, asked, None)
     if p is None:
         if not is_source(y):
@@ -213,7 +245,10 @@ def threshold(
                 "scores are missing; call threshold(y, p) with labels and scores, or "
                 'threshold("file.csv", label=..., score=...) for files and data frames'
             )
-        rows = binary_rows(y, **columns, **further, missing=missing)
+        rows = binary_rows(y, **columns, **further, groups=by, missing=missing)
+        if by is not None:
+            used = {"score": [*rows.scores], "label": rows.names.label}
+            check_groups(by, used | ({"weight": weight} if weight is not None else {}))
         if len(rows.scores) > 1:
             raise BadInput(
                 "several columns of scores are named; choose one cut for each, one ",
@@ -232,9 +267,11 @@ def threshold(
                 Option("cluster", cluster), " names a column of files and frames; pass the column"
             )
         s = positive_column(y, p, positive, kind)
-        rows, name = take(only_column(y), {"score": s}, **further, missing=missing), "score"
+        groups = group_columns(by, "labels and scores")
+        rows = take(only_column(y), {"score": s}, groups=groups, **further, missing=missing)
+        name = "score"
         t = Tally.of_rows(rows, name).unlabelled()
-    made = _rule(t, asked, rows if cluster is not None else None)
+    made = _rule(t, asked, rows if cluster is not None or by is not None else None)
     made.notes = rows.notes
     return made
 
@@ -277,14 +314,12 @@ def _asked(
 
 
 def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
-    """The rule of checked rows; `rows` where they come in clusters."""
+    """The rule of checked rows; `rows` where they come in clusters or in groups."""
     if why := t.why_not_ranked:
         raise BadInput(f"no cut can be chosen: {why}")
     clusters = None
     if rows is not None and rows.cluster is not None:
-        times = np.ones(len(rows)) if rows.count is None else rows.count.astype(np.float64)
-        score = next(iter(rows.scores.values())).astype(np.float64)
-        clusters = Clusters(rows.y, score, rows.cluster, times)
+        clusters = Clusters.of(rows)
         if rows.weight is not None:
             raise BadInput(
                 Option("cluster"),
@@ -313,7 +348,12 @@ def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
             "guaranteed", t, found.threshold, found.method, None, asked, clusters, found.fixed
         )
         points.insert(0, sure)
-    return ThresholdRule(_document(t, table, asked, points, found.why, clusters), table, _worth(t))
+    groups: list[GroupCuts] = []
+    if rows is not None and rows.groups:
+        groups = group_cuts(rows, t.origin.score, points[0].cut.threshold, asked, _point)
+    by = [] if rows is None else list(rows.groups)
+    doc = _document(t, table, asked, points, found.why, clusters, groups, by)
+    return ThresholdRule(doc, table, _worth(t))
 
 
 def _worth(t: Tally) -> Floats:
@@ -331,6 +371,8 @@ def _document(
     points: list[CutPoint],
     why: str,
     clusters: Clusters | None,
+    groups: list[GroupCuts],
+    by: list[str],
 ) -> ThresholdDocument:
     low, high = t.ends
     first = points[0]
@@ -367,11 +409,15 @@ def _document(
     doc = ThresholdDocument(
         settings=settings,
         data=DataRecord.of(t),
-        verdict=verdict_of(t, asked, points, why, elsewhere, reject),
+        verdict=verdict_of(
+            t, asked, points, why, elsewhere, reject, group_verdict(groups, asked, by)
+        ),
         rule=rule,
         cuts=points,
         elsewhere=elsewhere,
         reject=reject,
+        by=by,
+        groups=groups,
         points=document.PointsRecord.of(table, _worth(t), asked.level),
         hints=hints,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from scorewise.errors import plain
@@ -24,12 +24,13 @@ def verdict_of(
     why: str,
     elsewhere: ElsewhereRecord | None,
     reject: RejectRecord | None,
+    groups: Iterable[Claim] = (),
 ) -> list[Claim]:
-    """The sentences on a rule."""
+    """The sentences on a rule; `groups` are those on groups."""
     claims = [_promise(asked, cuts, why), *_found(t, cuts[0]), *_near(asked, cuts[0])]
     if elsewhere is not None:
         claims.append(_elsewhere(elsewhere))
-    return [*claims, *_reviews(asked, reject), _next(t)]
+    return [*claims, *_reviews(asked, reject), *groups, _next(t)]
 
 
 def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
@@ -38,7 +39,7 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
     figures = [figure("alert_rate", c.alert_rate, c.name) for c in cuts]
     kept = " and ".join(in_words(c) for c in asked.wanted)
     if cut.name == "guaranteed":
-        text = f"Alert from {at} on: {kept}, with {percent(asked.guarantee or 0)} confidence"
+        text = f"Alert from {at} on: {kept}, with {confidence(asked, cut)}"
         text += f". That alerts {_price(cuts)}." if len(cuts) > 1 else "."
         return claim("decisions", "guaranteed", text, figures)
     if not asked.wanted:
@@ -54,6 +55,12 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
     return claim(
         "decisions", "not guaranteed", f"{text}. That is no promise for others: {why}.", figures
     )
+
+
+def confidence(asked: Asked, cut: CutPoint) -> str:
+    """How sure a guarantee is; where rows come in clusters, it is approximate."""
+    sure = f"{percent(asked.guarantee or 0)} confidence"
+    return f"about {sure} (approximate, by cluster)" if "approximate" in cut.method else sure
 
 
 def _price(cuts: list[CutPoint]) -> str:
