@@ -45,8 +45,8 @@ ENDINGS = tuple(end for known in FORMATS.values() for end in known.endings)
 class Found(NamedTuple):
     """An estimate that a requirement is judged by, and the rows that it is of.
 
-    `why` says why there is none to judge by. `few` are rows that even a perfect model would not pass with,
-    and how many it would take (0: no number would).
+    `why` says why there is none to judge by, and `needed` how many rows it would take at least, where that
+    is known (0: no number would do).
     """
 
     of: str
@@ -70,7 +70,10 @@ class Candidate:
     baseline: Any = None
     key: Any = None
     folder: Path = Path()
-    kept: dict[Any, Any] = field(default_factory=dict)
+    kept: dict[tuple[str, ...], Any] = field(default_factory=dict)  # evaluations, by groups
+    beside: dict[Any, Any] = field(
+        default_factory=dict
+    )  # comparisons and saved results, by baseline
 
     def evaluation(self, by: tuple[str, ...] = ()) -> Evaluation | ClassEvaluation:
         """The evaluation of all rows, or by groups; read once."""
@@ -89,8 +92,7 @@ class Candidate:
     @cached_property
     def plain(self) -> Evaluation | ClassEvaluation:
         """The evaluation of all rows."""
-        known = next((e for by, e in self.kept.items() if not by or by[0] != "vs"), None)
-        return self.evaluation() if known is None else known
+        return self.evaluation()
 
     @property
     def register(self) -> Mapping[str, Measure]:
@@ -106,7 +108,8 @@ class Candidate:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was remarked in reading."""
-        return tuple(dict.fromkeys(n for e in self.kept.values() for n in getattr(e, "notes", ())))
+        made = [*self.kept.values(), *self.beside.values()]
+        return tuple(dict.fromkeys(n for e in made for n in getattr(e, "notes", ())))
 
     def found(self, r: Requirement) -> list[Found]:
         """What a requirement is judged by: one estimate, or one of each group."""
@@ -136,9 +139,9 @@ class Candidate:
             estimate = by_rule_of_three(estimate, m, rows)
         why = "" if r.end == "value" and estimate.defined else why_degenerate(estimate)
         needed = None
-        shown = not r.lenient and r.end != "value" and r.upward == (m.better == "high")
-        named = m.name == r.measure(self.register)[0] and not r.measure(self.register)[1]
-        if isinstance(e, Evaluation) and named and shown and m.better in ("high", "low"):
+        better = r.upward == (m.better == "high") and m.better in ("high", "low")
+        shown = not r.lenient and r.end != "value" and not r.measure(self.register)[1]
+        if isinstance(e, Evaluation) and better and shown:
             why, needed = _never(r, m, e) or (why, None)
         return Found(of, m.name, estimate, rows, why, needed)
 
@@ -192,9 +195,9 @@ class Candidate:
         """The result that a baseline is; None where it is rows."""
         if not isinstance(what, str | PathLike):
             return None
-        if ("saved", str(what)) not in self.kept:
-            self.kept["saved", str(what)] = saved_result(self.place(what))
-        return self.kept["saved", str(what)]
+        if str(what) not in self.beside:
+            self.beside[str(what)] = saved_result(self.place(what))
+        return self.beside[str(what)]
 
     def _unpaired(self, r: Requirement, m: Measure, what: Any, doc: Any) -> Found:
         """The difference to a result that was saved, whose rows are not at hand."""
@@ -246,10 +249,10 @@ class Candidate:
 
     def _comparison(self, what: Any, by: tuple[str, ...]) -> ModelComparison:
         """The candidate beside the rows of a baseline."""
-        key = ("vs", str(what) if isinstance(what, str | PathLike) else id(what), by)
-        if key not in self.kept:
-            self.kept[key] = self._compared(what, by)
-        found: ModelComparison = self.kept[key]
+        key = (str(what) if isinstance(what, str | PathLike) else id(what), by)
+        if key not in self.beside:
+            self.beside[key] = self._compared(what, by)
+        found: ModelComparison = self.beside[key]
         return found
 
     def _compared(self, what: Any, by: tuple[str, ...]) -> ModelComparison:
