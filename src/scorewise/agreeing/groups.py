@@ -14,7 +14,7 @@ from scorewise.inference.agreement import coefficient
 from scorewise.inference.effects import correlation, difference
 from scorewise.registry import RATER_MEASURES
 from scorewise.show import groups as shared
-from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, ends, groups_record
+from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, groups_record, without
 from scorewise.show.verdict import Claim
 
 if TYPE_CHECKING:
@@ -89,20 +89,14 @@ class Groups(shared.Groups["Agreement"]):
         """A coefficient on all items but those of each group: value, low and high.
 
         A group of a twentieth of the items or more is taken out of them. For smaller ones, what their items
-        do to the value of all is taken off, and the interval is that of all, as much wider as items are
-        fewer.
+        do to the value of all is taken off.
         """
         e, g = self._of[m], self.grouping
-        values = np.full(len(g), e.value)
+        moved = np.zeros(len(g))
         if len(others) < len(g) and e.defined:
-            moved = np.where(g.codes >= 0, self._effects(self._of, m), 0.0)
-            values = values - np.bincount(np.maximum(g.codes, 0), moved, len(g)) / (1 - part)
-        wider = 1 / np.sqrt(np.maximum(1 - part, 1e-300))
-        found = np.stack([values, *(values + (end - e.value) * wider for end in (e.low, e.high))])
-        found[1:] = np.minimum(found[1:], 1.0)
-        for k, rest in others.items():
-            found[:, k] = ends([rest[m]])[:, 0]
-        return found
+            each = np.where(g.codes >= 0, self._effects(self._of, m), 0.0)
+            moved = np.bincount(np.maximum(g.codes, 0), each, len(g)).astype(np.float64)
+        return np.minimum(without(e, moved, part, {k: r[m] for k, r in others.items()}), 1.0)
 
     @staticmethod
     def _effects(of: Agreement, m: str) -> Floats:

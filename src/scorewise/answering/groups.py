@@ -15,7 +15,7 @@ from scorewise.arrays import Floats
 from scorewise.columns.grouping import Grouping, grouping
 from scorewise.inference.effects import correlation, difference
 from scorewise.show import groups as shared
-from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, ends, groups_record
+from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, groups_record, without
 from scorewise.show.verdict import Claim
 
 MANY = 2000  # groups, some milliseconds each
@@ -111,18 +111,13 @@ class Groups(shared.Groups[Part]):
         """A measure of all answers but those of each group: value, low and high.
 
         A group of a twentieth of the answers or more is taken out of them. For smaller ones, what their
-        answers do to the value of all is taken off, and the interval is that of all, as much wider as
-        answers are fewer.
+        answers do to the value of all is taken off.
         """
-        e, left = whole[m], np.maximum(1 - part, 1e-300)
-        values = np.full(len(g), e.value)
+        e, moved = whole[m], np.zeros(len(g))
         if len(others) < len(g) and e.defined:
-            at = g.codes[g.codes >= 0]
-            values = values - np.bincount(at, moves(whole.sample, m, self.settings), len(g)) / left
-        wider = 1 / np.sqrt(left)
-        found = np.stack([values, *(values + (end - e.value) * wider for end in (e.low, e.high))])
-        for k, j in others.items():
-            found[:, k] = ends([j[m]])[:, 0]
+            each = moves(whole.sample, m, self.settings)
+            moved = np.bincount(g.codes[g.codes >= 0], each, len(g)).astype(np.float64)
+        found = without(e, moved, part, {k: j[m] for k, j in others.items()})
         found[:, part >= 1] = np.nan  # there is no rest
         return found
 

@@ -166,6 +166,21 @@ def ends(estimates: Sequence[Estimate]) -> Floats:
     return found
 
 
+def without(e: Estimate, moved: Floats, part: Floats, exact: Mapping[int, Estimate]) -> Floats:
+    """A measure of all rows but those of each group, as `ends` has it.
+
+    `e` is that of all rows, `moved` what the rows of each group do to it, `part` their share of all. The
+    interval is that of all rows, as much wider as rows are fewer; groups that were taken out of the rows
+    have their `exact` rest.
+    """
+    left = np.maximum(1 - part, 1e-300)
+    values, wider = e.value - moved / left, 1 / np.sqrt(left)
+    found = np.stack([values, *(values + (end - e.value) * wider for end in (e.low, e.high))])
+    for k, rest in exact.items():
+        found[:, k] = rest.value, rest.low, rest.high
+    return found
+
+
 def groups_record(
     g: Grouping,
     own: Mapping[str, Sequence[Estimate]],
