@@ -1,8 +1,8 @@
 """How often 95 % intervals of paired differences hold, and how often equal models are told apart.
 
 `make study NAME=differences` or `python -m studies differences [RUNS]` writes docs/tables/differences.md.
-Two models see the same rows, three in ten of them positive; their noise is correlated by 0, .5, .9 or .99. They
-are equally good, or separate the classes by 1.6 and by 1 standard deviations. The threshold is .3.
+Two models see the same rows, three in ten of them positive; their noise is correlated by 0, .5, .9 or .99.
+They are equally good, or separate the classes by 1.6 and by 1 standard deviations. The threshold is .3.
 """
 
 from __future__ import annotations
