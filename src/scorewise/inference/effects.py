@@ -460,10 +460,22 @@ def paired(first: Estimate, second: Estimate, correlation: float, level: float) 
 
 
 def mover(first: Floats, second: Floats, correlation: Any, level: float) -> tuple[Any, ...]:
-    """The difference of values, each with its limits, its own limits and p-value; of many at once."""
+    """The difference of values, each with its limits, its own limits and p-value; of many at once.
+
+    Limits that are skewed would leave a distance between two models that do not differ, one's lower and the
+    other's upper. The more alike they vary, the less skewed their difference is, so that the distances come
+    near to half the widths.
+    """
     (a, a_low, a_high), (b, b_low, b_high) = first, second
-    value = a - b
-    sides = ((a - a_low, b_high - b), (a_high - a, b - b_low))
+    value, alike = a - b, np.maximum(correlation, 0.0) ** 4
+
+    def mixed(side: Any, low: Any, high: Any) -> Any:
+        return side + alike * ((high - low) / 2 - side)
+
+    sides = (
+        (mixed(a - a_low, a_low, a_high), mixed(b_high - b, b_low, b_high)),
+        (mixed(a_high - a, a_low, a_high), mixed(b - b_low, b_low, b_high)),
+    )
     down, up = (np.sqrt(np.maximum(x * x + y * y - 2 * correlation * x * y, 0.0)) for x, y in sides)
     near = np.where(value > 0, down, up)
     steps = np.divide(np.abs(value), near, out=np.zeros_like(near), where=near > 0)
