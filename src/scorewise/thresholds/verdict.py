@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate, number
 from scorewise.show.page import percent, quoted, whole_percent
-from scorewise.show.verdict import Claim, claim, command, figure, share
+from scorewise.show.verdict import Claim, claim, figure, share
 from scorewise.thresholds.constraints import Constraint
 
 if TYPE_CHECKING:
@@ -39,7 +40,15 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
     figures = [figure("alert_rate", c.alert_rate, c.name) for c in cuts]
     kept = " and ".join(in_words(c) for c in asked.wanted)
     if cut.name == "guaranteed":
-        text = f"Alert from {at} on: {kept}, with {confidence(asked, cut)}"
+        sure = f"{kept}, with {confidence(asked, cut)}"
+        if cut.alert_rate.value == 1:
+            other = (
+                f" The plain cut at {cut_text(cuts[1].cut.threshold)} alerts " if cuts[1:] else ""
+            )
+            other += f"{_rate(cuts[1].alert_rate.value)}, without that confidence." if other else ""
+            text = f"Only alerting on every row keeps this: {sure}.{other}"
+            return claim("decisions", "everybody", text, figures)
+        text = f"Alert from {at} on: {sure}"
         text += f". That alerts {_price(cuts)}." if len(cuts) > 1 else "."
         return claim("decisions", "guaranteed", text, figures)
     if not asked.wanted:
@@ -143,5 +152,8 @@ def _next(t: Tally) -> Claim:
     o = t.origin
     if not o.sources:
         return claim("next", "predict", "Next: rule.predict(new_scores), rule.save('rule.json')")
-    options = [("score", plain(o.score)), ("o", "alerts.csv")]
-    return command("threshold apply rule.json NEW_FILE", [], options)
+    apply = shlex.join(
+        ["apply", "rule.json", "NEW_FILE", "--score", plain(o.score), "-o", "alerts.csv"]
+    )
+    text = f"Next: -o rule.json saves the rule, scorewise threshold {apply} applies it"
+    return claim("next", "threshold", text)
