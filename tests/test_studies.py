@@ -73,6 +73,7 @@ SMALL = {
     },
     "thresholds": {"SETTINGS": lambda m: [s for s in m.SETTINGS if s.rows == 500]},
     "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
+    "validation": {"CASES": lambda m: m.CASES[:1], "SITES": lambda m: m.SITES[:1]},
     "verdicts": {"SETTINGS": lambda m: {name: m.SETTINGS[name] for name in QUICK}},
 }
 QUICK = ("evaluate, n 300", "agree, four raters, n 100", "smroc of chance, n 200")

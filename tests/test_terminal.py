@@ -289,7 +289,9 @@ def test_a_p_value_that_no_replicate_reached_is_an_upper_limit():
     assert {"ece", "smece", "mcb", "ce_variational"} <= {*resampled}
     for name in resampled:
         title = MEASURES[name].title
-        (row,) = (line for line in lines if line.startswith(f" {title} "))
+        *_, row = (
+            line for line in lines if line.startswith(f" {title} ")
+        )  # the table may be folded
         assert f"p ≤ {math.ceil(1000 * e[name].p) / 1000:.3f}" in row
     assert f"p ≤ {e.ece.p:.3f}" in e.to_markdown()
     assert "p = 0.001" not in e.render("text")

@@ -49,9 +49,10 @@ class Smoother:
         inside = mass[order].cumsum(1) >= SPAN - 1e-9
         last = np.take_along_axis(order, inside.argmax(1)[:, None], 1)
         width = np.take_along_axis(far, last, 1)
-        apart = np.divide(x - x[:, None], width, out=np.zeros_like(far), where=width > 0)
+        # in widths of the window; what lies beyond it has no weight
+        inside = (far <= width) & (width > 0)
+        apart = np.divide(x - x[:, None], width, out=np.where(far > 0, 1.0, 0.0), where=inside)
         near = np.maximum(1 - np.abs(apart) ** 3, 0.0) ** 3
-        near[(width == 0) & (far > 0)] = 0.0
         weight = near * mass
         squares = weight.sum(1, keepdims=True)
         total, before = squares, np.ones_like(far)
