@@ -29,7 +29,8 @@ def main(args: list[str]) -> None:
     if absent(DATA):
         return
     lines = []
-    for (model, questions), part in judged().groups.items():
+    for name, part in judged().groups.items():
+        model, questions = name.split(" / ")
         stated = part["stated_confidence"]
         errors = [str(part[k].ece) if k in part else "" for k in KINDS]
         share = f"{100 * stated.accuracy.value:.0f} %"

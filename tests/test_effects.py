@@ -18,6 +18,7 @@ assert sw.measures
 SETTINGS = {"threshold": 0.5, "level": 0.95, "seed": 0, "clip": None}
 ABOUT = {  # whose bins, kernels or folds are others than those of the effects
     "ce_l2_debiased": 0.99, "ece_sweep": 0.9, "smece": 0.9, "ce_variational": 0.85, "mcb_crossfit": 0.85,
+    "ici": 0.95, "e50": 0.4, "e90": 0.5,  # of quantiles of the gaps, those of their mean
 }  # fmt: skip
 
 

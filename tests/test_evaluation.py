@@ -213,7 +213,7 @@ def test_a_reason_that_measures_share_is_told_once():
         assert " ".join(shown.split()).count("are no probabilities; declare their kind") == 1
         assert "Brier score" in shown.partition("Without a value")[2]
     two = {"y": y, "a": s, "b": [3 * x for x in s]}
-    apart = str(sw.evaluate(two, label="y", score=["a", "b"]))
+    apart = " ".join(str(sw.evaluate(two, label="y", score=["a", "b"])).split())
     assert "'a': scores from -2" in apart
     assert "'b': scores from -6" in apart
 

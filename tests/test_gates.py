@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
@@ -408,3 +409,38 @@ def test_a_perfect_score_takes_35_of_35():
         else:
             with pytest.raises(sw.BadInput, match="at least"):
                 sw.gate(y, p, require="recall >= 0.9")
+
+
+def test_requirements_of_the_file_and_of_the_call_are_all_judged(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    pl.DataFrame({"y": (rng.random(300) < p).astype(int), "p": p}).write_csv(tmp_path / "a.csv")
+    text = 'file = "a.csv"\nlabel = "y"\nscore = "p"\nrequire = "auroc >= 0.95"\n'
+    (tmp_path / "gates.toml").write_text(text)
+    g = sw.gate(gates=tmp_path / "gates.toml", require="brier <= 0.3")
+    assert [c.requirement for c in g.checks] == ["auroc >= 0.95", "brier <= 0.3"]
+    assert g.outcome == "fail"
+
+
+def test_bad_input_leaves_no_earlier_junit_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    pl.DataFrame({"y": (rng.random(300) < p).astype(int), "p": p}).write_csv("a.csv")
+    words = ["--label", "y", "--score", "p", "--require", "auroc >= 0.6", "--junit", "g.xml"]
+    assert run(["gate", "a.csv", *words]) == 0
+    assert 'errors="0"' in Path("g.xml").read_text()
+    pl.DataFrame({"y": [0, 1, None], "p": [0.1, 0.2, 0.3]}).write_csv("bad.csv")
+    assert run(["gate", "bad.csv", *words]) == 2
+    assert 'errors="1"' in Path("g.xml").read_text()
+    assert "missing" in Path("g.xml").read_text()
+
+
+def test_the_way_out_of_rows_that_do_not_join_is_one_of_gates(tmp_path):
+    for name, first in (("a", 0), ("b", 100)):
+        rows = {"id": [first, first + 1, first + 2], "y": [0, 1, 1], "p": [0.1, 0.7, 0.4]}
+        pl.DataFrame(rows).write_csv(tmp_path / f"{name}.csv")
+    with pytest.raises(sw.BadInput, match="give the baseline as a saved result") as told:
+        sw.gate(tmp_path / "a.csv", label="y", score="p", key="id", baseline=tmp_path / "b.csv",
+                require="auroc.delta >= 0")  # fmt: skip
+    assert "unpaired" not in str(told.value)

@@ -147,10 +147,10 @@ def test_numbers_written_in_two_ways_or_with_thousands_are_refused(written, sent
 
 
 def test_scores_in_percent_are_mapped_and_batches_have_to_be_written_alike(monkeypatch, capsys):
-    from scorewise.recalibrating import applying
+    from scorewise.columns import rewriting
 
     assert run(["calibrate", "fit", _csv({"y": Y * 25, "p": P * 25}), "-o", "m.json"]) == 0
-    monkeypatch.setattr(applying, "_BATCH", 2)
+    monkeypatch.setattr(rewriting, "_BATCH", 2)
     good = _csv({"p": ["90%", "20%", "70%", "40%"]}, "good.csv")
     capsys.readouterr()
     said = told(capsys, "calibrate", "apply", "m.json", good, "--score", "p", "-o", "out.csv")

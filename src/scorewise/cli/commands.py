@@ -19,6 +19,7 @@ from scorewise.cli.options import ARGUMENTS, FILES, OPTIONS, Option, flag
 from scorewise.cli.signatures import signature
 from scorewise.errors import BadInput
 from scorewise.show.shown import RENDERERS
+from scorewise.writing import write
 
 
 class Output(NamedTuple):
@@ -56,6 +57,9 @@ class Command:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     brief: bool = False
     gated: tuple[str, ...] = ()
+    refused: tuple[str, str] | None = (
+        None  # an output that is written of bad input too, and by what
+    )
 
     def function(self) -> Callable[..., None]:
         """What typer makes the command of: options, their types and defaults are those of the verb."""
@@ -118,8 +122,13 @@ class Command:
         gate = {name: values.pop(name) for name in self.gated}
         mine = {*arguments, *(name for name, made in self.files.items() if made.make)}
         options = {name: value for name, value in values.items() if name not in mine}
-        with output.working(files):
-            result = imported(self.verb)(*(values[name] for name in arguments), **options)
+        try:
+            with output.working(files):
+                result = imported(self.verb)(*(values[name] for name in arguments), **options)
+        except BadInput as error:
+            if self.refused is not None and (path := paths[self.refused[0]]):
+                write(path, imported(self.refused[1])(error))
+            raise
         if not self.written:
             output.tell_notes(result)
             output.tell_written(paths, result.rows)
@@ -434,6 +443,7 @@ COMMANDS = {
             "missing": "With missing values: refuse, or drop those rows; else refuse.",
         },
         outputs={"junit": Output("scorewise.gating:junit_file", (".xml",))},
+        refused=("junit", "scorewise.gating:refusal_file"),
     ),
     "plan": Command(
         verb="scorewise.planning:plan",

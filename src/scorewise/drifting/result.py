@@ -45,7 +45,7 @@ SAID: dict[Kind, str] = {
     "scores": (
         "The scores have moved. Whether the outcomes have changed too cannot be said without labels."
     ),
-    "unclear": "The samples differ, but there are too few rows to tell how.",
+    "unclear": "The samples differ, but what kind of change it is cannot be told.",
     "untested": "Nothing could be tested.",
 }
 NOT_SEEN = ("none seen", "untested")

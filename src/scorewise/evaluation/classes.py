@@ -52,7 +52,9 @@ class ClassEvaluation(Shown, Measured):
     @cached_property
     def top(self) -> Evaluation:
         """The confidence against whether the decision was right."""
-        return Evaluation(self.tally.ranked, self.settings)
+        made = Evaluation(self.tally.ranked, self.settings)
+        made.of_classes = True
+        return made
 
     @cached_property
     def each(self) -> Each:

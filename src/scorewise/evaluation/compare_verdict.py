@@ -127,7 +127,7 @@ def _gap(p: Any) -> Estimate:
 
 def _joint(c: ModelComparison) -> Iterator[Claim]:
     test = c.joint
-    if test is None or test.why:
+    if test is None or test.why or c.measure != "auroc":
         return
     sure = test.p <= 1 - c.settings.level
     what = "differ" if sure else "are not shown to differ"

@@ -338,7 +338,7 @@ def compare(
     >>> c["tree"].auroc
     0.889 [0.401, 0.988]
     >>> c.difference("brier")
-    -0.067 [-0.581, 0.372]
+    -0.067 [-0.556, 0.350]
     >>> round(c.mcnemar("tree", "bayes").p, 3)
     0.5
     """

@@ -76,6 +76,7 @@ class Evaluation(Shown, Measured):
         self.confusion = tally.confusion(settings.threshold)
         self.groups = {}
         self.hints: tuple[str, ...] = ()  # on the columns that it was made from
+        self.of_classes = False  # the confidence of a model of several classes, right or wrong
         self._rows: Rows | None = None  # which come in clusters
         super().__init__(MEASURES, vars(settings))
 

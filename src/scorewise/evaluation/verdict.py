@@ -154,10 +154,12 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
     # of probabilities of 0 and 1, which have no log-odds, the mean itself is judged
     mean = large if large.defined else gap
     level = e.settings.level
-    over = e.overconfidence
+    # of several classes, the confidence in the predicted one less how often that is right
+    top = e.of_classes and not slope.defined
+    over = Estimate(-gap.value, -gap.high, -gap.low) if top else e.overconfidence
     raw = [
         p_of(slope, 1.0, level) if slope.defined else p_of(over, 0.0, level),
-        p_of(mean, 0.0, level),
+        math.nan if top else p_of(mean, 0.0, level),
         math.nan if smooth.p is None else smooth.p,
     ]
     adjusted = holm(raw)
@@ -169,10 +171,10 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
             f"calibration slope {shown(slope)}",
         )
         if not slope.defined:
-            c = e.tally.confusion(0.5)
-            right = (c.tp + c.tn) / (c.tp + c.tn + c.fp + c.fn)
+            c, side = e.tally.confusion(0.5), "predicted" if top else "likelier"
+            right = (c.tp + (c.fn if top else c.tn)) / (c.tp + c.tn + c.fp + c.fn)
             what = (
-                f"{percent(right + over.value)} sure of the likelier class on average, which is right in "
+                f"{percent(right + over.value)} sure of the {side} class on average, which is right in "
                 f"{percent(right)}, difference {shown(over)}"
             )
         found[word] = f"{word}: {what}", adjusted[0]
@@ -261,7 +263,7 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
         f"Recalibration is not shown to help: change of {loss} {shown(change)} (cross-validated)."
     )
     if gain.low > 0:
-        text = f"Recalibration may help, but not at the {percent(SURE)} level asked for here: change of "
+        text = f"Recalibration may help, but its {percent(SURE)} interval reaches 0: change of "
         text += f"{loss} {shown(change)} (cross-validated)."
     yield claim("repair", "not shown", text, figures)
 

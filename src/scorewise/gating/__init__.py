@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scorewise.gating.gates import Gate, gate, junit_file
+from scorewise.gating.gates import Gate, gate, junit_file, refusal_file
 
-__all__ = ["Gate", "gate", "junit_file"]
+__all__ = ["Gate", "gate", "junit_file", "refusal_file"]

@@ -279,7 +279,15 @@ class Candidate:
         other = self.place(what) if isinstance(what, str | PathLike) else what
         if not is_source(other):
             raise BadInput("the baseline has to be a file or a frame, as the candidate is")
-        return compare({"candidate": self.source, "baseline": other}, key=self.key, **given)
+        try:
+            return compare({"candidate": self.source, "baseline": other}, key=self.key, **given)
+        except BadInput as e:
+            # gates have no such option: what is not the same rows is a saved result
+            saved = "give the baseline as a saved result (evaluate --json)"
+            parts = [saved if p == Option("unpaired") else p for p in e.parts]
+            words = [str(p).removesuffix("pass ") if q == saved else p
+                     for p, q in zip(parts, [*parts[1:], ""], strict=True)]  # fmt: skip
+            raise BadInput(*words) from e
 
     def baselines(self, required: Sequence[Requirement]) -> list[BaselineRecord]:
         """What the candidate was compared with, and how."""

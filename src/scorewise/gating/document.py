@@ -176,6 +176,8 @@ def verdict_of(checks: Sequence[CheckRecord], inconclusive: Inconclusive) -> lis
             for c in checks
             if c.outcome == one
         ][:5]
+        if (more := sum(c.outcome == one for c in checks) - 5) > 0:
+            claims.append(claim("gate", one, f"And {more} more that {SAID[one]}."))
     kept = [c.requirement + (f" ({c.of})" if c.of else "") for c in checks if c.outcome == "pass"]
     if kept and outcome != "pass":
         claims.append(claim("gate", "pass", f"Kept: {named(kept, 5)}."))
@@ -185,6 +187,20 @@ def verdict_of(checks: Sequence[CheckRecord], inconclusive: Inconclusive) -> lis
             for c in checks[:5]
         ]
     return claims
+
+
+SAID = {"fail": "fail", "inconclusive": "are open"}
+
+
+def junit_of_refusal(sentence: str) -> bytes:
+    """A JUnit file that says why there was nothing to judge."""
+    suite = ElementTree.Element(
+        "testsuite", name="scorewise gate", tests="1", failures="0", skipped="0", errors="1"
+    )
+    case = ElementTree.SubElement(suite, "testcase", classname="scorewise.gate", name="input")
+    ElementTree.SubElement(case, "error", message=plain(sentence), type="bad input")
+    text: bytes = ElementTree.tostring(suite, "utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
 def junit(doc: GateDocument) -> bytes:

@@ -25,6 +25,7 @@ from scorewise.gating.document import (
     LooksRecord,
     SettingsRecord,
     junit,
+    junit_of_refusal,
     outcome_of,
     times,
     verdict_of,
@@ -163,6 +164,13 @@ def gate(
         kept = read_gates(gates)
         folder = Path(gates).parent
         source = kept.pop("file", None) if source is None else source
+        if require is not None and "require" in kept:  # what the file asks for stays
+            more = [require] if isinstance(require, str) else [*require]
+            kept_first = kept["require"]
+            given["require"] = [
+                *([kept_first] if isinstance(kept_first, str) else kept_first),
+                *more,
+            ]
         given |= {name: value for name, value in kept.items() if given.get(name) is None}
     if source is None:
         raise BadInput(f"there is nothing to judge; name a file, or one with file = ... in {GATES}")
@@ -352,6 +360,11 @@ def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
         rows_needed=needed,
         sentence=text,
     )
+
+
+def refusal_file(error: BadInput) -> bytes:
+    """The JUnit file of a gate that had nothing to judge, so that no earlier one is taken for it."""
+    return junit_of_refusal(str(error))
 
 
 def junit_file(result: Gate, ending: str) -> bytes:

@@ -287,10 +287,12 @@ def group_claims(
     excludes 0 at a stricter level. `times` is how many models are looked at.
     """
     judged = [g for g in record.groups if g.judged]
-    many = len(how.sentences)
+    valued = {m.name for g in judged for m in g.measures if m.value is not None}
+    looked_at = [n for n in (how.sentences if used is None else used) if n in valued]
+    many = max(len(looked_at), 1)
     tests = many * times
     told: list[tuple[float, bool, GroupRecord, GroupMeasure]] = []
-    for name in how.sentences if used is None else used:
+    for name in looked_at:
         apart = [
             (g, m)
             for g in judged

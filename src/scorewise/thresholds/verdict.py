@@ -41,12 +41,12 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
     kept = " and ".join(in_words(c) for c in asked.wanted)
     if cut.name == "guaranteed":
         sure = f"{kept}, with {confidence(asked, cut)}"
-        if cut.alert_rate.value == 1:
+        if cut.alert_rate.value == 1 and cuts[-1].alert_rate.value != 1:
             other = (
                 f" The plain cut at {cut_text(cuts[1].cut.threshold)} alerts " if cuts[1:] else ""
             )
             other += f"{_rate(cuts[1].alert_rate.value)}, without that confidence." if other else ""
-            text = f"Only alerting on every row keeps this: {sure}.{other}"
+            text = f"Alert from {at} on, as all of these rows are: {sure}.{other}"
             return claim("decisions", "everybody", text, figures)
         text = f"Alert from {at} on: {sure}"
         text += f". That alerts {_price(cuts)}." if len(cuts) > 1 else "."
