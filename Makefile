@@ -5,12 +5,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
-.PHONY: demo test lint types check fuzz bench study docs oldest clean
+.PHONY: demo test lint types check fuzz bundle bench study docs oldest clean
 
 demo: .venv/installed
 	$(BIN)/scorewise demo
 
-test: .venv/tested lint types check
+test: .venv/tested web/node_modules lint types check
 
 lint: .venv/tested
 	$(BIN)/ruff format --check .
@@ -21,13 +21,17 @@ types: .venv/tested
 	$(BIN)/mypy
 
 # two processes, of which neither starts threads of its own
-check: .venv/tested
+check: .venv/tested web/node_modules
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # as long as told (make fuzz MINUTES=30); what it finds is in fuzz/found
 MINUTES ?= 5
 fuzz: .venv/tested
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz --minutes $(MINUTES)
+
+# the scripts that a report carries, from their sources
+bundle: web/node_modules
+	cd web && npm run --silent build
 
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
@@ -48,7 +52,7 @@ oldest:
 	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
 clean:
-	rm -rf .venv .venv-oldest site scorewise-demo
+	rm -rf .venv .venv-oldest site scorewise-demo web/node_modules
 
 .venv/made:
 	$(PYTHON) -m venv .venv
@@ -66,3 +70,17 @@ clean:
 .venv/documented: .venv/tested
 	$(PIP) --editable '.[test,docs]'
 	touch $@
+
+# a browser for the tests of the report, and Node to build it: Debian's packages, where they may be installed
+TOOLS = command -v chromium >/dev/null || echo chromium fonts-dejavu-core; \
+	command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm
+.venv/tools: .venv/made
+	@absent=$$($(TOOLS)); \
+	if [ -z "$$absent" ]; then touch $@; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends $$absent >/dev/null && touch $@; \
+	else echo "not installed, so that tests of the report are skipped: $$absent"; fi
+
+web/node_modules: .venv/tools web/package-lock.json
+	@if command -v npm >/dev/null; then cd web && npm ci --silent && touch node_modules; fi

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -117,6 +118,34 @@ def evaluate_thousand(best_of: BestOf) -> Measured:
     y, s = data(1000)
     every(sw.evaluate(y, s))
     return best_of(lambda: every(sw.evaluate(y, s)), 10), None
+
+
+def processor(work: Callable[[], object], times: int = 15) -> Measured:
+    """Least milliseconds of processor time after the first call."""
+    work()
+    spent = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        spent.append(time.process_time() - start)
+    return 1000 * min(spent), None
+
+
+def first_screen(_: BestOf) -> Measured:
+    """All that is printed of a thousand rows: ten measures, the verdict and the page."""
+    y, s = data(1000)
+    return processor(lambda: str(sw.evaluate(y, s)))
+
+
+def one_measure(_: BestOf) -> Measured:
+    y, s = data(1300)
+    return processor(lambda: sw.evaluate(y, s).auroc)
+
+
+def help_page(_: BestOf) -> Measured:
+    """Processor time of `scorewise --help`, the start of Python included."""
+    code = "from scorewise.cli import run\nrun(['--help'])\nimport time\nprint(time.process_time())"
+    return min(fresh(code)[0] for _ in range(5)), None
 
 
 def compare(best_of: BestOf) -> Measured:
@@ -304,6 +333,8 @@ ROWS = [
     Budget("evaluate, 1,000 groups of 1 million", "evaluate", 3, thousand_groups),
     Budget("evaluate, 12 groups of 6,172", "fairlearn, 100 bootstraps", 0.05, twelve_groups),
     Budget("evaluate, 1,000", "the clock", 0.1, evaluate_thousand),
+    Budget("evaluate, the first screen, 1,000", "processor", 60, first_screen, "ms"),
+    Budget("evaluate(y, p).auroc, 1,300", "processor", 3, one_measure, "ms"),
     Budget("compare two models, 5 million", "two sklearn roc_auc_score", 1, compare),
     Budget("AUC with DeLong interval, 1 million", "confidenceinterval", 0.02, delong),
     Budget("evaluate, ten classes, 100,000", "the clock", 3, ten_classes),
@@ -313,6 +344,7 @@ ROWS = [
     Budget("density of 10 million points", "np.sort of the same", 2, density),
     Budget("alpha and Fleiss, 1 million x 5", "krippendorff.alpha", 0.1, agreement),
     Budget("import scorewise, beyond numpy", "the clock", 150, imports, "ms"),
+    Budget("scorewise --help", "processor", 0.3, help_page),
     Budget("evaluate 10 million: peak of the process", "its input arrays", 4, memory, "MB"),
     Budget(
         "command line, 1 million x 2 models", "the clock", 5, lambda _: (command_line()[0], None)

@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "docs" / "tables"
 FIGURES = ROOT / "docs" / "figures"
 RESULTS = ROOT / "studies" / "results"
-DATA = ROOT.parent / "shared" / "data"
+SHARED = Path(os.environ.get("SCOREWISE_SHARED") or ROOT.parent / "shared")
+DATA = SHARED / "data"
 
 
 def options(

@@ -1,14 +1,9 @@
 """Random panels of humans and judges, and loops that judge them."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
-
-PANDALM = (
-    Path(__file__).parents[2] / "shared" / "data" / "agreement" / "pandalm_human_llm_judges.csv"
-)
 
 
 def panel(seed, n=120, humans=3, judges=2, categories=3, missing=0.1, unlabelled=0.0):

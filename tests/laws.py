@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scorewise import Estimate
 
-tries = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tries = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def orders(n: int):

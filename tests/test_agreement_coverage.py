@@ -218,7 +218,7 @@ def judged(rng, n, prevalence, rates):
 def test_differences_of_judges_with_a_rare_category(n, prevalence):
     rng, rates = np.random.default_rng(1), ((0.9, 0.97), (0.7, 0.9))
     large = sw.judge(*judged(rng, 500_000, prevalence, rates)).differences[0].kappa.value
-    found = [sw.judge(*judged(rng, n, prevalence, rates)).differences[0].kappa for _ in range(300)]
+    found = [sw.judge(*judged(rng, n, prevalence, rates)).differences[0].kappa for _ in range(150)]
     found = [e for e in found if e.defined and not np.isnan(e.low)]
     assert 0.9 < np.mean([e.low <= large <= e.high for e in found]) < 0.995
     assert all((e.low <= 0 <= e.high) == (e.p > 0.05) for e in found)
@@ -239,9 +239,9 @@ def test_judges_beside_humans_with_few_items():
     truth = [e.value for e in found(300_000)]
     held = [
         [not (e.low > t or e.high < t) for e, t in zip(found(40), truth, strict=True)]
-        for _ in range(200)
+        for _ in range(80)
     ]
-    assert np.mean(held, axis=0).min() > 0.92
+    assert np.mean(held, axis=0).min() > 0.9
 
 
 def test_a_bootstrap_of_judges_says_where_it_is_unreliable():

@@ -1,14 +1,15 @@
 """Where raters agree and differ, against loops over items, sklearn, statsmodels and published tables."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 from statsmodels.stats.proportion import proportion_confint
 
 from agreement_cases import distance, scales, tables
+from beside import agreement
 from scorewise import BadInput, Ratings, measures
 from scorewise.agreeing.disagreement import differing, disputed, pairs, specific_agreement
 from scorewise.columns.ratings import rating_rows, table_ratings
@@ -245,11 +246,7 @@ def test_counts_are_repetitions_and_weights_have_no_unit():
 
 
 def real(name):
-    pl = pytest.importorskip("polars")
-    path = Path(__file__).parents[2] / "shared" / "data" / "agreement" / f"{name}.csv"
-    if not path.is_file():
-        pytest.skip(f"the reference data {name} are not beside this checkout")
-    return pl.read_csv(path)
+    return pl.read_csv(agreement(f"{name}.csv"))
 
 
 def test_kappas_of_pandalm_annotators():

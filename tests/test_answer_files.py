@@ -5,15 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
 
+from beside import predictions
 from scorewise.answering.rows import answer_rows
 from scorewise.errors import BadInput
 
-DEMO = Path(__file__).parents[2] / "shared/data/predictions/dude_demo"
 ROWS = [
     {"id": 1, "gold": ["1894", "94"], "predicted": "1884", "confidence": 0.9, "set": "a"},
     {"id": 2, "gold": ["Yes"], "predicted": "yes", "confidence": 0.8, "set": "b"},
@@ -194,14 +193,12 @@ def test_questions_that_one_file_lacks_are_refused_or_dropped(tmp_path):
     assert answer_rows(more, missing="drop").dropped == 1
 
 
-@pytest.mark.skipif(
-    not DEMO.exists(), reason="the demonstration of DUDE is not beside the checkout"
-)
 def test_the_demonstration_of_dude():
-    gold = DEMO / "DUDE_demo_gt.json"
-    perfect = answer_rows([gold, DEMO / "DUDE_demo_submission_perfect.json"])
+    demo = predictions("dude_demo")
+    gold = demo / "DUDE_demo_gt.json"
+    perfect = answer_rows([gold, demo / "DUDE_demo_submission_perfect.json"])
     assert perfect.quality.tolist() == [1] * 11
-    rows = answer_rows([gold, DEMO / "DUDE_demo_submission_imperfect.json"])
+    rows = answer_rows([gold, demo / "DUDE_demo_submission_imperfect.json"])
     by_hand = [
         0,  # No for Yes: 3 changes of 3
         0,  # 3 for 2: 1 of 1

@@ -121,7 +121,7 @@ def test_soft_brier_is_a_loop(rows):
     assert soft_brier(Sample(q, c, w), 0.95).value == pytest.approx(total / w.sum())
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(qualities)
 def test_order_of_the_answers_does_not_matter(rows):
     q, c, _ = (np.array(x, float) for x in zip(*rows, strict=True))
@@ -138,7 +138,7 @@ def test_weights_times_ten_change_nothing(rows):
         assert ends[0] == pytest.approx(ends[1], nan_ok=True), name
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(qualities)
 def test_values_of_weights_are_those_of_repeated_answers(rows):
     q, c, w = (np.array(x, float) for x in zip(*rows, strict=True))
@@ -150,7 +150,7 @@ def test_values_of_weights_are_those_of_repeated_answers(rows):
             assert a[name].value == pytest.approx(b[name].value, nan_ok=True), name
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(qualities)
 def test_intervals_contain_their_values(rows):
     q, c, _ = (np.array(x, float) for x in zip(*rows, strict=True))

@@ -10,11 +10,10 @@ import pytest
 from rich.cells import cell_len
 
 import scorewise as sw
+from beside import predictions
 from scorewise.cli import run
 from scorewise.show.document import schema as document_schema
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "predictions"
-needs_data = pytest.mark.skipif(not DATA.exists(), reason="needs data sets beside the checkout")
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
 
 
@@ -182,10 +181,9 @@ def test_bad_input_is_one_sentence(table, capsys, kind):
     assert said in err
 
 
-@needs_data
 @pytest.mark.parametrize("kind", ["perfect", "imperfect"])
 def test_dude_demo(capsys, monkeypatch, kind):
-    demo = DATA / "dude_demo"
+    demo = predictions("dude_demo")
     files = [str(demo / f"DUDE_demo_{part}.json") for part in ("gt", f"submission_{kind}")]
     doc = document(capsys, *files, "--by", "answer_type")
     assert doc["data"]["answers"] == 11
@@ -197,11 +195,10 @@ def test_dude_demo(capsys, monkeypatch, kind):
     assert sum(g["rows"] for g in doc["groups"][0]["groups"]) == 11
 
 
-@needs_data
 def test_stated_and_token_confidence_of_language_models(capsys):
     words = ["--quality", "correct", "--confidence", "stated_confidence", "--missing", "drop"]
     words += ["--confidence", "chosen_token_confidence", "--by", "llm", "--by", "qset"]
-    path = DATA / "llm_confidence.parquet"
+    path = predictions("llm_confidence.parquet")
     doc = document(capsys, str(path), *words)
     rows = {
         (*g["words"], of["model"]): {m["name"]: m for m in g["measures"]}

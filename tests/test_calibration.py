@@ -155,6 +155,7 @@ def test_seed_moves_the_interval_only(m):
         assert a.high == pytest.approx(b.high, rel=0.25)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_debiased_error_is_unbiased():
     """Of bins whose shares are .1 off, the plain error is too large, the debiased one is not."""
     rng = np.random.default_rng(0)

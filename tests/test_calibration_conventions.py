@@ -2,13 +2,13 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sklearn.calibration import calibration_curve
 
+from beside import beside
 from scorewise import ClassTally, Tally
 from scorewise.errors import BadInput
 from scorewise.measures import ece, max_ce, smece
@@ -17,8 +17,8 @@ from scorewise.tallies.probabilities import binned
 netcal = pytest.importorskip("netcal.metrics")
 relplot = pytest.importorskip("relplot")
 torchmetrics = pytest.importorskip("torchmetrics.functional.classification")
-VECTORS = Path(__file__).parents[1].parent / "shared" / "vectors" / "reference.json"
-CASES = 200
+CASES = 80
+pytestmark = pytest.mark.usefixtures("few_draws")
 LABELS = "bin edges, 10 bins: p then y"
 
 
@@ -126,7 +126,7 @@ def test_torchmetrics(seed, precision):
             assert found == pytest.approx(float(expected), abs=near if norm != 2 else near**0.5)
 
 
-@pytest.mark.parametrize("seed", range(0, CASES // 4, 10))
+@pytest.mark.parametrize("seed", range(0, CASES // 2, 10))
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_torchmetrics_of_several_classes(seed, precision):
     """There the confidence is rounded to 32 bits, whatever the scores were."""
@@ -159,9 +159,7 @@ def test_edges_of_torch(bins):
 
 
 def test_one_data_set_under_every_convention():
-    if not VECTORS.is_file():
-        pytest.skip("the reference values are not beside this checkout")
-    case = json.loads(VECTORS.read_text())[LABELS]
+    case = json.loads(beside("vectors/reference.json").read_text())[LABELS]
     names = {
         None: "ours: [lo,hi), edges i/B, last closed",
         "sklearn": "sklearn (lo,hi]",

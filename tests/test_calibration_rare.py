@@ -94,10 +94,10 @@ def test_weighted_rare_events_raise_no_false_alarms(name):
     rng = np.random.default_rng(3)
     p = RARE[".001 to .01"]
     found = []
-    for k in range(60):
+    for k in range(40):
         w = rng.lognormal(0, 1.2, len(p))
         found.append(MEASURES[name](tally(rng.random(len(p)) < p, p, weight=w), seed=k))
-    assert np.mean([e.p <= 0.05 for e in found]) <= 0.13
+    assert np.mean([e.p <= 0.05 for e in found]) <= 0.15
     assert np.mean([e.low <= 0 for e in found]) >= 0.9
 
 
@@ -191,12 +191,12 @@ def too_sure(rng, n):
     return (p.cumsum(1) < rng.random((n, 1))).sum(1).clip(0, 9), softmax(2 * z)
 
 
-@pytest.mark.parametrize("n", [400, 3000])
+@pytest.mark.parametrize("n", [400, 1500])
 def test_intervals_of_class_wise_errors_contain_them(n):
     rng = np.random.default_rng(5)
     measure = CLASS_MEASURES["classwise_ece"]
     truth = measure(ClassTally.of(*too_sure(rng, 400_000), classes=range(10))).value
-    found = [measure(ClassTally.of(*too_sure(rng, n), classes=range(10))) for _ in range(40)]
+    found = [measure(ClassTally.of(*too_sure(rng, n), classes=range(10))) for _ in range(30)]
     assert np.mean([e.low <= truth <= e.high for e in found]) > 0.84
 
 

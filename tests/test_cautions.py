@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import scorewise as sw
 from scorewise.show import markdown, terminal
-from scorewise.show.document import estimated, to_dict, with_cautions
+from scorewise.show.document import to_dict, with_cautions
+from scorewise.show.estimates import Estimated, record_of
 
 WHY = "3 rows of class 'c'"
 SURE, UNSURE = sw.Estimate(0.5, 0.4, 0.6), sw.Estimate(0.5, 0.2, 0.8, caution=WHY)
@@ -16,7 +17,7 @@ def document(*estimates):
     (model,) = doc.models
     rows = list(model.measures)
     for at, estimate in enumerate(estimates):
-        rows[at] = replace(rows[at], **estimated(estimate))
+        rows[at] = replace(rows[at], **vars(record_of(Estimated, estimate)))
     return to_dict(with_cautions(replace(doc, models=[replace(model, measures=rows)], hints=[])))
 
 

@@ -3,9 +3,9 @@
 import itertools
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import dirichlet
 
 import scorewise.measures as m
+from beside import predictions
 from class_calibration_cases import rows, softmax
 from scorewise import BadInput
 from scorewise.inference.class_resampling import (
@@ -25,7 +26,6 @@ from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
 from scorewise.tallies.probabilities import Chances
 
-SHARED = Path(__file__).parents[2] / "shared" / "data" / "predictions"
 OURS = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 TOP = ("ece", "max_ce", "ce_l2_debiased", "smece", "ece_sweep")
 ours = pytest.mark.parametrize("name", OURS)
@@ -184,11 +184,9 @@ def test_the_gain_is_that_of_temperatures_fitted_on_the_other_folds(case):
 
 
 def test_top_1_error_of_a_network_on_cifar_10():
-    pl = pytest.importorskip("polars")
-    path = SHARED / "resnet110_cifar10_logits.parquet"
-    if not path.is_file():
-        pytest.skip("the reference data are not beside this checkout")
-    rows = pl.read_parquet(path).filter(pl.col("split") == "test")
+    rows = pl.read_parquet(predictions("resnet110_cifar10_logits.parquet")).filter(
+        pl.col("split") == "test"
+    )
     z = rows.select(pl.selectors.starts_with("logit")).to_numpy()
     t = ClassTally.of(rows["label"].to_numpy(), z, kind="logit")
     assert round(m.ece(t).value, 4) == 0.0475

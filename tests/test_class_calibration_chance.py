@@ -10,7 +10,7 @@ from class_calibration_cases import rows
 from scorewise.registry import CLASS_MEASURES
 from scorewise.tallies import ClassTally
 
-RUNS = 200
+RUNS = 100
 NAMES = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 
 

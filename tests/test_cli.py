@@ -224,7 +224,7 @@ def test_demo_writes_its_files_and_names_them(core, capsys, tmp_path):
     for _ in range(2):  # a second run finds its own files and goes ahead
         assert run(["demo", str(home)]) == 0
         out = capsys.readouterr().out
-        assert names(home) == ["evaluation.json", "report.md", "screening.csv"]
+        assert names(home) == ["evaluation.json", "report.html", "report.md", "screening.csv"]
         assert all(name in out for name in names(home))
         assert f"scorewise evaluate '{home / 'screening.csv'}' --label outcome" in out
     assert core.asked["score"] == ("risk", "sharp")

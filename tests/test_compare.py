@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from scipy import stats
 
 import scorewise as sw
+from beside import beside, predictions
 from schemas import check_described
 from scorewise.cli import run
 from scorewise.cli.demo_data import screening_csv
@@ -18,7 +18,6 @@ from scorewise.inference.models import joint_areas, mcnemar, rows_needed
 from scorewise.inference.paired import holm
 from scorewise.show.document import schema
 
-SHARED = Path(__file__).parents[2] / "shared"
 LONG = ["--label", "y", "--score", "p"]
 
 
@@ -94,11 +93,9 @@ def test_models_that_repeat_each_other_cost_a_degree_of_freedom():
 
 
 def test_published_values_of_asah():
-    if not (SHARED / "vectors" / "reference.json").exists():
-        pytest.skip("the data are not beside the checkout")
-    known = json.loads((SHARED / "vectors" / "reference.json").read_text())
+    known = json.loads(beside("vectors/reference.json").read_text())
     known = next(v for k, v in known.items() if k.startswith("asah"))
-    frame = pl.read_parquet(SHARED / "data" / "predictions" / "asah.parquet")
+    frame = pl.read_parquet(predictions("asah.parquet"))
     c = sw.compare(frame, label="y", score=["wfns", "s100b", "ndka"])
     for name, auc in known["auc"].items():
         assert c[name].auroc.value == pytest.approx(auc, rel=1e-12)

@@ -2,16 +2,10 @@
 
 import itertools
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-pytest.importorskip("studies")
-
 from studies._comparisons import (
     corrected_t,
     critical_value,

@@ -17,9 +17,9 @@ from sklearn.isotonic import IsotonicRegression
 import scorewise as sw
 from figures import closed  # noqa: F401
 from scorewise import BadInput, Tally, displays
+from scorewise.colours import BLUE, ORANGE, VERMILION
 from scorewise.curves import roc
 from scorewise.curves.smroc import sensitivity
-from scorewise.displays.canvas import BLUE, ORANGE, VERMILION
 from scorewise.tallies.smroc import midpoint
 from scorewise.weighted_roc import SmRocs
 

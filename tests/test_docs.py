@@ -24,7 +24,7 @@ import make  # noqa: E402
 
 PAGES = make.pages()
 TEXTS = [*PAGES, ROOT / "CHANGELOG.md"]
-PICTURES = sorted(path.name for path in (ROOT / "docs" / "img").iterdir())
+PICTURES = sorted(path.name for path in (ROOT / "docs" / "img").glob("*.svg"))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -68,6 +68,19 @@ def test_links_lead_somewhere(path: Path) -> None:
         assert place.is_file(), f"{name(path)} links to {target}, which does not exist"
         if anchor:
             assert anchor in _anchors(place), f"{name(path)} links to {target}: no such heading"
+
+
+TOLD = [*PAGES, *sorted((ROOT / "docs" / "tables").glob("*.md"))]
+MAKE = re.compile(r"(?:`|\$ |^)make ([a-z]+)(?: NAME=(\w+))?", re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", TOLD, ids=name)
+def test_what_make_is_told_to_do_it_can(path: Path) -> None:
+    rules = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for rule, study in MAKE.findall(path.read_text()):
+        assert rule in rules, f"{name(path)} says make {rule}, for which there is no rule"
+        found = [ROOT / "studies" / study, ROOT / "studies" / f"{study}.py"]
+        assert any(x.exists() for x in found), f"{name(path)} tells of a study {study}"
 
 
 def test_every_page_is_in_the_navigation() -> None:
@@ -123,16 +136,30 @@ def test_pictures_are_up_to_date_and_say_what_they_show(file: str) -> None:
     assert "http" not in kept.replace('xmlns="http://www.w3.org/2000/svg"', "")
 
 
-def test_every_figure_is_drawn_and_shown() -> None:
-    """Figures differ from version to version of matplotlib: they are drawn, and compared by size only."""
-    folder = ROOT / "docs" / "figures"
-    assert {path.name for path in folder.iterdir()} == set(_pictures.FIGURES)
+def test_screenshots_are_small_and_shown_in_words_too() -> None:
+    kept = [path for path in (ROOT / "docs" / "img").iterdir() if path.name not in PICTURES]
+    page = (ROOT / "docs" / "report.md").read_text()
+    shown = dict(re.findall(r"!\[[^\]]{20,}\]\(img/((\S+?)\.webp)\)", page))
+    assert {path.name for path in kept} == set(shown)
+    assert len(shown) == 7
+    for path in kept:
+        head = path.read_bytes()
+        assert head[:4] + head[8:12] == b"RIFFWEBP"
+        assert len(head) < 60_000
+
+
+def test_every_figure_is_shown() -> None:
+    assert {path.name for path in (ROOT / "docs" / "figures").iterdir()} == set(_pictures.FIGURES)
     shown = "".join(path.read_text() for path in PAGES)
-    for file in _pictures.FIGURES:
-        assert f"figures/{file})" in shown
-        drawn = _pictures.png(file)
-        assert drawn.startswith(b"\x89PNG")
-        assert 0.5 < len(drawn) / (folder / file).stat().st_size < 2
+    assert [file for file in _pictures.FIGURES if f"figures/{file})" not in shown] == []
+
+
+@pytest.mark.parametrize("file", _pictures.FIGURES)
+def test_every_figure_is_drawn(file: str) -> None:
+    """Figures differ from version to version of matplotlib: they are drawn, and compared by size only."""
+    drawn = _pictures.png(file)
+    assert drawn.startswith(b"\x89PNG")
+    assert 0.5 < len(drawn) / (ROOT / "docs" / "figures" / file).stat().st_size < 2
 
 
 def _words(picture: str) -> list[str]:

@@ -31,11 +31,11 @@ def test_what_would_go_unseen_is_larger_than_all_that_was_not_seen():
 
 def moved(level, **options):
     rng = np.random.default_rng(0)
-    y, s = rng.integers(0, 2, 300), 0.3 * rng.random(300)
+    y, s = rng.integers(0, 2, 120), 0.3 * rng.random(120)
     return sw.drift((y, s), (y, s + 0.7), level=level, **options)
 
 
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
 def test_a_large_change_is_seen_at_any_level(level):
     assert moved(level).seen
 
@@ -50,12 +50,12 @@ def test_too_few_replicates_are_no_verdict():
 def test_equal_weights_are_no_cause_of_alarm():
     """A small sample leaves bins empty, with weights as without."""
     alarms = 0
-    for seed in range(25):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         pairs = [((rng.random(n) < 0.5) * 1, rng.random(n)) for n in (400, 26)]
         weighted = [sw.Tally.of(y, s, weight=rng.uniform(0.5, 2, len(s))) for y, s in pairs]
         alarms += sw.drift(*weighted).seen
-    assert alarms <= 4  # of 25 at 5 %: more than 4 has a chance below 1 %
+    assert alarms <= 3  # of 12 at 5 %: more than 3 has a chance below 1 %
 
 
 def test_a_window_of_no_weight_has_a_reason():

@@ -153,7 +153,7 @@ def test_document_is_valid_whatever_the_rows(rows, coarse):
     valid(e.to_dict())
     assert json.loads(e.to_json()) == e.to_dict()
     assert "AUROC" in repr(e)
-    assert "AUROC" in e.to_markdown() == e._repr_markdown_()
+    assert "AUROC" in e.to_markdown() == e._repr_mimebundle_()["text/markdown"]
     assert e.to_frame()["name"].to_list() == list(e)
 
 
@@ -294,7 +294,7 @@ def test_demo_end_to_end(tmp_path):
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     home = tmp_path / "scorewise-demo"
-    assert names(home) == ["evaluation.json", "report.md", "screening.csv"]
+    assert names(home) == ["evaluation.json", "report.html", "report.md", "screening.csv"]
     for name in names(home):
         assert name in done.stdout
     doc = json.loads((home / "evaluation.json").read_text("utf-8"))

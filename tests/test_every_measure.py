@@ -20,6 +20,7 @@ from scorewise.registry import MEASURES, Measure
 from strategies import Case, cases, crowded, shards
 
 assert scorewise.measures
+pytestmark = pytest.mark.usefixtures("few_draws_throughout")
 ORDER = {name: m for name, m in MEASURES.items() if m.group == "order"}
 NEAR = 1e-8
 THRESHOLDS = st.sampled_from((0.5, 0.3, 0.1, 1.0, 0.0))
@@ -125,7 +126,8 @@ def test_unit_of_weight_does_not_matter(m, data, factor):
     if case.weight is None:  # no rows
         return
     scaled = Case(case.y, case.s, case.kind, case.weight * factor).tally
-    assert_same(judge(m, case.tally, threshold), judge(m, scaled, threshold), NEAR)
+    # of logits of 800, a slope is known to fewer digits
+    assert_same(judge(m, case.tally, threshold), judge(m, scaled, threshold), 10 * NEAR)
 
 
 @every_measure

@@ -1,6 +1,7 @@
 """Where squares vanish or overflow, and where digits are lost: what once went wrong stays right."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import scorewise as sw
 from scorewise import Confusion, Tally
 from scorewise import measures as m
+from scorewise.inference import logistic
 from scorewise.tallies.coarse import pool
 
 
@@ -133,3 +135,20 @@ def test_losses_equal_but_for_rounding_have_no_interval():
         t = Tally.of([1, 1, 0], [0.0, 0.0, -0.0], weight=weight * unit, kind="logit")
         for measure in (m.spherical, m.brier, m.log_loss):
             assert measure(t).method == "none: all losses are equal"
+
+
+def test_a_smooth_curve_of_denormal_scores_does_not_depend_on_the_unit_of_weight():
+    w = np.array([0.1, 1, 1, 1, 1])
+    one, ten = (
+        Tally.of([0, 0, 0, 0, 1], [5e-324, 0, 0, 0, 0], kind="probability", weight=f * w)
+        for f in (1, 10)
+    )
+    for measure in (m.ici, m.e50, m.e90):
+        assert measure(ten).value == pytest.approx(measure(one).value, rel=1e-9)
+
+
+def test_rows_that_a_line_separates_are_soon_given_up():
+    """No slope is steep enough; once no step lowers the loss, none of the next does."""
+    with patch.object(logistic, "_log_loss", wraps=logistic._log_loss) as loss:
+        sw.evaluate([0, 1, 0, 1], [0.2, 0.7, 0.4, 0.9]).brief()
+    assert 0 < loss.call_count < 15_000

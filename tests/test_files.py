@@ -406,7 +406,7 @@ def test_a_panic_of_the_reader_is_a_sentence(monkeypatch):
     def panic(*args, **settings):
         raise pl.exceptions.PanicException("assertion failed")
 
-    monkeypatch.setattr(pl, "read_parquet", panic)
+    monkeypatch.setattr(pl, "scan_parquet", panic)
     source = put("a.parquet", PARQUET)
     assert sentence(source) == "a.parquet cannot be read as parquet; it is damaged or cut short"
 

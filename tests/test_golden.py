@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scorewise.cli import run
+from scorewise.cli import commands, run
 from scorewise.cli.demo_data import screening_csv
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,6 +25,7 @@ COMMANDS = {
     "evaluate": ["evaluate", "screening.csv", *COLUMNS, "--score", "sharp"],
     "evaluate-weighted": ["evaluate", "screening.csv", *COLUMNS, "--weight", "age"],
     "evaluate-classes": ["evaluate", "flowers.csv", "--label", "kind", "--classes", "p_*"],
+    "report": ["report", "screening.csv", *COLUMNS, "--score", "sharp", "-o", "report.html"],
     "compare": ["compare", "screening.csv", *COLUMNS, "--score", "sharp", "--margin", "0.02"],
     "smroc": ["smroc", "screening.csv", *COLUMNS],
     "inspect": ["inspect", "screening.csv", *COLUMNS, "--id", "id", "--top", "5"],
@@ -143,6 +144,11 @@ def test_the_document_is_as_it_was(name, inputs, monkeypatch):
     monkeypatch.chdir(inputs)
     found = differences(document(name), json.loads((GOLDEN / f"{name}.json").read_text("utf-8")))
     assert not found, "\n".join(found[:20])
+
+
+def test_every_command_has_a_document():
+    words = {name.split()[0] for name in commands.COMMANDS}
+    assert words == {asked[0] for asked in COMMANDS.values()}, "add the command to COMMANDS here"
 
 
 def test_a_map_applied_gives_the_rows_as_they_were(inputs, monkeypatch, capsys):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import scorewise as sw
+from beside import predictions
 from scorewise.cli import run
 from scorewise.evaluation.document import FIRST
 from scorewise.show.document import schema
-
-COMPAS = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "compas_two_years.parquet"
 
 
 def _sample(n: int, groups: int, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -30,6 +28,7 @@ def _record(e: Any) -> Any:
     return e.document().groups[0]
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("groups", [4, 60])
 @pytest.mark.parametrize("case", ["plain", "ties", "weights", "counts", "logits", "clip"])
 def test_values_and_intervals_are_those_of_the_rows_of_the_group(case: str, groups: int) -> None:
@@ -46,7 +45,7 @@ def test_values_and_intervals_are_those_of_the_rows_of_the_group(case: str, grou
     if case == "logits":
         s, options["kind"] = np.log(s / (1 - s)), "logit"
     e = sw.evaluate(y, s, by=g, **options)
-    for group in _record(e).groups:
+    for group in _record(e).groups[:20]:
         alone = e.groups[group.name]
         assert group.rows == alone.tally.origin.rows
         assert group.positives == alone.tally.origin.positives
@@ -149,11 +148,11 @@ def test_without_differences_a_worse_group_is_rarely_claimed() -> None:
     from scorewise.evaluation.groups import group_claims
 
     claimed = 0
-    for seed in range(100):
+    for seed in range(40):
         y, s, g = _sample(800, 8, seed=1000 + seed)
         e: Any = sw.evaluate(y, s, by=g)
         claimed += any(c.finding != "not told apart" for c in group_claims(e.groups, 0.95))
-    assert claimed <= 5
+    assert claimed <= 4  # of 40 at 5 %: more than 4 has a chance of 5 %
 
 
 def test_the_verdict_names_the_group_that_is_worse() -> None:
@@ -362,12 +361,11 @@ def test_groups_as_fairlearn_has_them() -> None:
     _same_as_fairlearn(sw.evaluate(y, s, by=by), _fairlearn(y, s, by, 0.5))
 
 
-@pytest.mark.skipif(not COMPAS.exists(), reason="the COMPAS data are not beside the checkout")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_compas_by_race_and_sex_as_fairlearn_has_it() -> None:
     import polars as pl
 
-    table = pl.read_parquet(COMPAS).filter(
+    table = pl.read_parquet(predictions("compas_two_years.parquet")).filter(
         pl.col("days_b_screening_arrest").is_between(-30, 30)
         & (pl.col("is_recid") != -1)
         & (pl.col("c_charge_degree") != "O")

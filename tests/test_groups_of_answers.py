@@ -87,11 +87,11 @@ def test_the_verdict_names_the_group_and_stays_silent_without_cause() -> None:
     assert said[0].startswith("'confidence' overstates more on '1': overconfidence 0.3")
     assert "furthest in '1'" in said[1]
     claimed = 0
-    for seed in range(50):
+    for seed in range(25):
         right, sure, g = sample(500, 5, seed=100 + seed)
         found = judged(right, sure, by=g).document().verdict
         claimed += any(c.finding in ("worse group", "better group") for c in found)
-    assert claimed <= 4
+    assert claimed <= 3
 
 
 def test_clusters_of_copies_are_single_answers() -> None:

@@ -12,11 +12,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 import scorewise as sw
+from beside import agreement
 from scorewise.cli import run
-
-PANDALM = (
-    Path(__file__).parents[2] / "shared" / "data" / "agreement" / "pandalm_human_llm_judges.csv"
-)
 
 
 def sample(n: int, groups: int = 4, seed: int = 0, worse: int = -1) -> dict[str, Any]:
@@ -81,12 +78,12 @@ def test_the_verdict_names_the_group_and_stays_silent_without_cause() -> None:
     assert said.startswith("'gpt' agrees with the truth less on '2': kappa 0.")
     assert "── Groups of 'gpt'" in repr(j)
     claimed = 0
-    for seed in range(60):
+    for seed in range(30):
         t = sample(300, seed=100 + seed)
         verdict = [c for c in judged(t, by=t["site"]).document().verdict if c.about == "groups"]
         assert len(verdict) == 1
         claimed += verdict[0].finding != "not told apart"
-    assert claimed <= 4
+    assert claimed <= 3
 
 
 def test_a_cluster_of_copies_is_one_item() -> None:
@@ -229,13 +226,11 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "there is no column 'ward'" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not PANDALM.exists(), reason="needs the shared data")
 def test_pandalm_by_pair_and_by_task() -> None:
     names = {"humans": ["annotator1", "annotator2", "annotator3"], "judges": ["gpt35", "pandalm7b"]}
-    by_pair = sw.judge(PANDALM, **names, by="pair")
+    path = agreement("pandalm_human_llm_judges.csv")
+    by_pair = sw.judge(path, **names, by="pair")
     assert len(by_pair.groups) == 10
-    alone, wide = (
-        sw.judge(PANDALM, **names, cluster=c).judges["gpt35"].kappa for c in (None, "task")
-    )
+    alone, wide = (sw.judge(path, **names, cluster=c).judges["gpt35"].kappa for c in (None, "task"))
     assert wide.value == alone.value
     assert 1.5 < (wide.high - wide.low) / (alone.high - alone.low) < 2.2

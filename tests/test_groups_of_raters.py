@@ -12,11 +12,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 import scorewise as sw
+from beside import agreement
 from scorewise.cli import run
-
-PANDALM = (
-    Path(__file__).parents[2] / "shared" / "data" / "agreement" / "pandalm_human_llm_judges.csv"
-)
 
 
 def sample(n: int, groups: int, raters: int = 2, seed: int = 0, worse: int = -1) -> tuple[Any, Any]:
@@ -130,11 +127,11 @@ def test_the_verdict_names_the_group_and_stays_silent_without_cause() -> None:
     assert "── Groups" in repr(a)
     assert "west" in a.to_markdown()
     claimed = 0
-    for seed in range(60):
+    for seed in range(30):
         ratings, g = sample(400, 5, seed=100 + seed)
         verdict = sw.agree(ratings, by=g).document().verdict
         claimed += any(c.about == "groups" and c.finding != "not told apart" for c in verdict)
-    assert claimed <= 4
+    assert claimed <= 3
 
 
 def test_intervals_of_differences_cover() -> None:
@@ -142,11 +139,11 @@ def test_intervals_of_differences_cover() -> None:
     many, g = sample(200_000, 2, seed=7, worse=1)
     kappa = [sw.agree(part(many, g == k)).cohen_kappa.value for k in (1, 0)]
     held = 0
-    for seed in range(150):
+    for seed in range(80):
         ratings, g = sample(300, 2, seed=1000 + seed, worse=1)
         m = sw.agree(ratings, by=g).document().groups[0].groups[1].measures[1]
         held += m.difference_low <= kappa[0] - kappa[1] <= m.difference_high
-    assert 0.90 <= held / 150 <= 0.99
+    assert 0.88 <= held / 80 <= 0.99
 
 
 def test_small_groups_and_several_columns() -> None:
@@ -247,11 +244,10 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert picture.stat().st_size > 1000
 
 
-@pytest.mark.skipif(not PANDALM.exists(), reason="needs the shared data")
 def test_pandalm_by_task_equals_its_parts() -> None:
     import polars as pl
 
-    frame = pl.read_csv(PANDALM)
+    frame = pl.read_csv(agreement("pandalm_human_llm_judges.csv"))
     by = next(c for c in frame.columns if c in ("cmp_key", "task", "app", "motivation_app"))
     raters = [c for c in frame.columns if c.startswith("annotator")]
     a = sw.agree(frame, raters=raters, by=by)

@@ -16,7 +16,8 @@ from scorewise.cli import run
 from scorewise.show import markdown as markdown_view
 from scorewise.show import terminal as terminal_view
 from scorewise.show.document import dumps
-from scorewise.show.page import Column, Heading, Matrix, Name, Page, Section, Table
+from scorewise.show.page import Column, Heading, Matrix, Page, Section, Table
+from scorewise.show.words import Name
 from view_documents import document
 
 # sets the clipboard, colours by a C1 control, rings, breaks the line, turns the direction of reading

@@ -1,15 +1,9 @@
 """The study of planted wrong labels runs, on a case small enough for a test."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from studies import labels
 
-pytest.importorskip("sklearn")
-pytest.importorskip("cleanlab")
-sys.path.insert(0, str(Path(__file__).parents[1]))
-labels = pytest.importorskip("studies.labels")
 OURS, RANKINGS = labels.OURS, labels.RANKINGS
 
 

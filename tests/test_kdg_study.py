@@ -1,24 +1,18 @@
 """The KDG study judges as other packages do, stops and goes on, and gives the same numbers twice."""
 
 import re
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import studies.kdg as study
 from scipy import optimize, stats
-
-sklearn = pytest.importorskip("sklearn")
-sys.path.insert(0, str(Path(__file__).parents[1]))
-study = pytest.importorskip("studies.kdg")
-
-from studies import _tools  # noqa: E402
-from studies.kdg import rivals, runs, scale  # noqa: E402
-from studies.kdg.rivals import FAMILIES, RIVALS  # noqa: E402
-from studies.kdg.runs import ece, ece_by_chance, held, jobs, judged, run_all  # noqa: E402
-from studies.kdg.sets import SIMULATIONS, Prepared, hellinger, read, smallest, split  # noqa: E402
+from studies import _tools
+from studies.kdg import rivals, runs, scale
+from studies.kdg.rivals import FAMILIES, RIVALS
+from studies.kdg.runs import ece, ece_by_chance, held, jobs, judged, run_all
+from studies.kdg.sets import SIMULATIONS, Prepared, hellinger, read, smallest, split
 
 TIMES = ("extra_fit", "predict")
 

@@ -1,18 +1,11 @@
 """The tables of the KDG study say what made-up numbers say, on either side."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-
-pytest.importorskip("sklearn")
-sys.path.insert(0, str(Path(__file__).parents[1]))
-pytest.importorskip("studies.kdg")
-
 from studies.kdg import summary, tables
 from studies.kdg.rivals import FAMILIES, RIVALS
 from studies.kdg.runs import TRUTH

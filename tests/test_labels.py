@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scorewise import BadInput
@@ -202,6 +202,7 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 
 @pytest.mark.parametrize("box", TEXT_BOXES)
+@settings(max_examples=40)
 @given(rows=pattern, pair=st.tuples(words, words).filter(lambda p: p[0] != p[1]))
 def test_any_two_words_come_back_from_any_container(box, rows, pair):
     column = TEXT_BOXES[box]([pair[0] if r else pair[1] for r in rows])
@@ -209,6 +210,7 @@ def test_any_two_words_come_back_from_any_container(box, rows, pair):
 
 
 @pytest.mark.parametrize("box", NUMBER_BOXES)
+@settings(max_examples=40)
 @given(
     rows=pattern,
     pair=st.one_of(

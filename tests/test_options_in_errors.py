@@ -159,5 +159,6 @@ def test_no_sentence_has_an_option_in_its_text():
         shown = {s for n in nodes if getattr(n, "name", "") == "__repr__" for s in ast.walk(n)}
         said = {s for n in nodes if isinstance(n, SAYING) for s in ast.walk(n)} - shown
         texts = [n.value for n in said if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        texts = [text for text in texts if "<" not in text and '="' not in text]  # HTML and SVG
         found += [(file.name, text) for text in texts if words.search(text)]
     assert not found

@@ -54,13 +54,15 @@ def test_every_measure_has_an_oracle():
     )
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 def test_measure_agrees_with_its_oracle(name):
     measure, compared = MEASURES[name], 0
-    for case in random_cases():
+    cases = random_cases()[:: 4 if measure.group == "calibration" else 1]  # those take long
+    for case in cases:
         whole = case.w is None or (case.w == np.floor(case.w)).all()
         if name in WITHOUT_WEIGHTS and not whole:
             continue
@@ -74,7 +76,7 @@ def test_measure_agrees_with_its_oracle(name):
         near = WITHIN.get(name, 1e-12)
         assert e.value == pytest.approx(expected, rel=near, abs=near)
         compared += 1
-    assert compared > CASES / 2
+    assert compared > len(cases) / 2
 
 
 def test_area_is_the_share_of_ordered_pairs():

@@ -1,7 +1,6 @@
 """Two models on the same rows."""
 
 import math
-from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -10,13 +9,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
+from beside import predictions
 from scorewise.columns import binary_rows, take
 from scorewise.inference.paired import area_difference, holm
 from scorewise.show.document import schema as document_schema
 from scorewise.tallies import Tally
 
 Z = stats.norm.ppf(0.975)
-ASAH = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "asah.parquet"
 
 
 def difference(y, a, b, **columns):
@@ -40,10 +39,9 @@ def all_pairs(y, a, b):
     return gap.mean(), variance, variance**2 / sum(v * v / df for v, df in parts)
 
 
-@pytest.mark.skipif(not ASAH.exists(), reason="the aSAH data of pROC are not beside the checkout")
 def test_published_by_proc():
     """Its p-value and interval are those of a normal distribution; ours are Student's."""
-    rows = binary_rows(str(ASAH), label="y", score=["wfns", "s100b"])
+    rows = binary_rows(str(predictions("asah.parquet")), label="y", score=["wfns", "s100b"])
     e, p = area_difference(rows, *(Tally.of_rows(rows, name) for name in ("wfns", "s100b")))
     _, _, df = all_pairs(rows.y, rows.scores["wfns"], rows.scores["s100b"])
     error = (e.high - e.low) / 2 / stats.t.ppf(0.975, df)

@@ -13,6 +13,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 import scorewise as sw
 from figures import closed  # noqa: F401
 from scorewise.cli import run
+from scorewise.colours import COLOURS
 from scorewise.displays import (
     ClassReliabilityDisplay,
     ClassRocDisplay,
@@ -22,7 +23,6 @@ from scorewise.displays import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
 )
-from scorewise.displays.canvas import COLOURS
 from scorewise.show.latex import SPECIAL, escape
 from test_golden import COMMANDS, write_inputs
 

@@ -15,6 +15,8 @@ from schemas import check_described
 from scorewise.cli import run
 from scorewise.show.document import schema
 
+RUNS = 150  # of plans that are simulated
+
 
 def drawn(n=2000, area=0.85, prevalence=0.3, correlation=0.7, gap=0.03, seed=0):
     """Labels and calibrated scores of two models, the second worse by so much."""
@@ -64,11 +66,11 @@ def test_the_interval_of_auroc_is_as_wide_as_planned(area, prevalence, wide):
 def test_power_is_as_planned():
     made = sw.plan(difference=0.03, value=0.85, prevalence=0.3, correlation=0.7)
     shown = []
-    for seed in range(300):
+    for seed in range(RUNS):
         y, p, q = drawn(made.rows, seed=seed)
         shown.append(sw.compare(y, {"p": p, "q": q}).difference("auroc").low > 0)
-    assert binom.cdf(sum(shown), 300, 0.8) > 0.001
-    assert binom.sf(sum(shown), 300, 0.8) > 0.001
+    assert binom.cdf(sum(shown), RUNS, 0.8) > 0.001
+    assert binom.sf(sum(shown), RUNS, 0.8) > 0.001
     # and the other way round
     back = sw.plan(rows=made.rows, value=0.85, prevalence=0.3, correlation=0.7)
     assert back.detectable == pytest.approx(0.03, rel=0.06)
@@ -78,10 +80,10 @@ def test_a_gate_passes_as_often_as_planned():
     made = sw.plan(require="auroc >= 0.8", value=0.85, prevalence=0.3)
     passed = [
         sw.gate(*drawn(made.rows, seed=seed)[:2], require="auroc >= 0.8").passed
-        for seed in range(300)
+        for seed in range(RUNS)
     ]
-    assert binom.cdf(sum(passed), 300, 0.8) > 0.001
-    assert binom.sf(sum(passed), 300, 0.8) > 0.001
+    assert binom.cdf(sum(passed), RUNS, 0.8) > 0.001
+    assert binom.sf(sum(passed), RUNS, 0.8) > 0.001
 
 
 def test_mcnemar_sizes_are_those_of_the_textbook():

@@ -230,8 +230,8 @@ def test_wrong_columns_of_counts_are_not_a_damaged_file(counts, capsys):
 def test_models_one_below_the_other_are_told(capsys):
     long = {"model": ["svm"] * 4 + ["nn"] * 4, "fold": [0, 1] * 4, "label": Y * 2, "score": P * 2}
     note = (
-        "column 'model' has 2 values (nn, svm), whose rows are taken together as one model; to judge "
-        "each, keep its rows alone, or give each a column of scores"
+        "column 'model' has 2 values (nn, svm), whose rows are taken together as one model; compare "
+        "tells them apart, with this column as its model"
     )
     assert f"note: {note}\n" in told(capsys, "evaluate", _csv(long))
     with pytest.warns() as notes:

@@ -1,5 +1,7 @@
 """Maps of several classes against optimisers that this project did not write."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
@@ -7,7 +9,7 @@ from scipy.optimize import minimize, minimize_scalar
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses, softmax
 from scorewise.columns.classes import take_classes
-from scorewise.recalibrating import multinomial
+from scorewise.recalibrating import CLASS_METHODS, multinomial
 from scorewise.recalibrating.maps import Table
 from scorewise.recalibrating.multinomial import Linear, Parts, likeliest
 
@@ -143,7 +145,10 @@ def test_labels_turned_round_give_a_flat_map():
     assert r.transform(p) == pytest.approx(1 / 3)
 
 
-def test_logits_and_their_probabilities_give_one_map():
+def test_logits_and_their_probabilities_give_one_map(monkeypatch):
+    """Of one strength: folds are dealt by the content of rows, and may prefer different ones."""
+    one = replace(CLASS_METHODS["dirichlet"], strengths=(10.0,))
+    monkeypatch.setitem(CLASS_METHODS, "dirichlet", one)
     p, y = draw_classes(9, 400, 3, 0.5)
     shifted = np.log(p) + np.random.default_rng(0).normal(size=(400, 1)) * 100
     for method in ("temperature", "dirichlet"):

@@ -1,27 +1,22 @@
 """Published numbers, and real data where they lie beside the checkout."""
 
-from pathlib import Path
-
 import numpy as np
+import polars as pl
 import pytest
 
 import scorewise.measures
+from beside import predictions
 from scorewise import Confusion, Ratings, Tally
 from scorewise.curves import best_cut
 from scorewise.inference.ranking import spread
 from scorewise.registry import MEASURES
 
 m = scorewise.measures
-SHARED = Path(__file__).parents[1].parent / "shared" / "data" / "predictions"
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
 
 def frame(name):
-    pl = pytest.importorskip("polars")
-    path = SHARED / f"{name}.parquet"
-    if not path.is_file():
-        pytest.skip(f"the reference data {name} are not beside this checkout")
-    return pl.read_parquet(path)
+    return pl.read_parquet(predictions(f"{name}.parquet"))
 
 
 # small enough to be written down

@@ -1,22 +1,18 @@
 """The smROC study runs on a small case, stops and goes on, and its tables say what the numbers say."""
 
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-
-metrics = pytest.importorskip("sklearn.metrics")
-sys.path.insert(0, str(Path(__file__).parents[1]))
-study = pytest.importorskip("studies.smroc")
-
-from studies import _tools  # noqa: E402
-from studies._comparisons import Correlation, Shift, shift  # noqa: E402
-from studies.smroc.claims import claims, summary  # noqa: E402
-from studies.smroc.runs import Job, judged, load, run_all, runs, settings, splits  # noqa: E402
-from studies.smroc.tables import correlation, counted, markdown, ratio, signed  # noqa: E402
+import studies.smroc as study
+from sklearn import metrics
+from studies import _tools
+from studies._comparisons import Correlation, Shift, shift
+from studies.smroc.claims import claims, summary
+from studies.smroc.runs import Job, judged, load, run_all, runs, settings, splits
+from studies.smroc.tables import correlation, counted, markdown, ratio, signed
 
 SETS = ["iris", "wine"]
 
@@ -82,10 +78,10 @@ def test_runs_of_other_rows_are_not_taken_up(tmp_path):
     assert marks[1] != settings(tmp_path, "one", 2)
 
 
-@pytest.mark.parametrize("sets", [1, 2, 3, 5])
+@pytest.mark.parametrize("sets", [1, 2, 3])
 def test_any_folder_of_the_same_layout_will_do(tmp_path, capsys, sets):
     pytest.importorskip("matplotlib")
-    rng, names = np.random.default_rng(0), ("one", "two", "three", "four", "five")[:sets]
+    rng, names = np.random.default_rng(0), ("one", "two", "three")[:sets]
     for seed, name in enumerate(names):
         y = np.random.default_rng(seed).random(60) < 0.4
         hue = np.where(rng.random(60) < 0.7, np.where(y, "red", "blue"), None)

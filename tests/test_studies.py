@@ -1,20 +1,18 @@
 """Every study is listed, and runs on settings small enough for a test."""
 
 import doctest
-import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+import studies.__main__ as command
+from studies import _coverage, _tools
 
-pytest.importorskip("sklearn")
+from beside import beside
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-command = pytest.importorskip("studies.__main__")
-
-from studies import _coverage, _tools  # noqa: E402
 
 
 def few(study, keep, many=2000):
@@ -112,9 +110,7 @@ def test_studies_run_and_write_their_tables(name, tmp_path, monkeypatch, capsys)
 
 @pytest.mark.parametrize("name", ON_DATA)
 def test_studies_on_data_give_the_tables_of_the_documentation(name, tmp_path):
-    study = import_module(f"studies.{name}")
-    if not study.DATA.exists():
-        pytest.skip("the data sets are not beside this checkout")
+    beside("data")
     command.main([name, "--out", str(tmp_path)])
     kept = (_tools.TABLES / f"{name}.md").read_text()
     assert (tmp_path / f"{name}.md").read_text() == kept

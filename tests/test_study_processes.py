@@ -8,12 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from studies._tools import done
 
-pytest.importorskip("rich")
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from studies._tools import done  # noqa: E402
 
 LONG = """
 import os, sys, time

@@ -1,16 +1,14 @@
-"""A new command takes a verb and one line; a new kind of file takes a reader and one line."""
+"""A new command takes a verb and one line."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-import scorewise as sw
 from scorewise.cli import run
 from scorewise.cli.app import add, app
 from scorewise.cli.commands import Command
 from scorewise.cli.options import OPTIONS, Option
-from scorewise.columns.paths import FORMATS, Format
 
 TOY = Command(verb="toy_verb:toy", summary="Give middles.", help="Give the middle of each score.")
 DATA = "y,p,q\n1,0.9,0.1\n0,0.2,0.4\n1,0.4,0.4\n"
@@ -86,14 +84,3 @@ def test_an_option_without_a_help_text_is_a_fault(capsys):
     finally:
         app.registered_commands.pop()
     assert "rule has no line in the table of options" in capsys.readouterr().err
-
-
-def test_a_new_kind_of_file(monkeypatch, capsys):
-    Path("a.toy").write_text("y=1 p=0.9\ny=0 p=0.2\ny=1 p=0.4\n")
-    assert run(["evaluate", "a.toy"]) == 2
-    assert "a.toy has no extension known here" in capsys.readouterr().err
-    monkeypatch.setitem(FORMATS, "toy", Format((".toy",), "toy_verb:open_toy", text=True))
-    assert sw.evaluate("a.toy", label="y", score="p").auroc.value == 1
-    assert run(["evaluate", "a.toy", "--label", "y", "--score", "p", "--json", "-"]) == 0
-    doc = json.loads(capsys.readouterr().out)
-    assert doc["data"]["sources"] == ["a.toy"]

@@ -15,7 +15,7 @@ from test_golden import COMMANDS, write_inputs
 TOY = '''
 """A page as an outline."""
 
-from scorewise.show.page import sentence
+from scorewise.show.words import sentence
 
 
 def toy(page):

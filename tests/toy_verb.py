@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from scorewise.checks import check
 from scorewise.columns import binary_rows
 from scorewise.columns.rows import warn
-from scorewise.show.document import Document, says
-from scorewise.show.page import Column, Page, Section, Table
+from scorewise.show.document import Document
+from scorewise.show.fields import means
+from scorewise.show.page import Column, Section, Table
 from scorewise.show.shown import Shown
 
 Middle: TypeAlias = Literal["mean", "median"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToyDocument(Document):
+class ToyDocument(Document, command="toy"):
     """The middle of each score."""
 
-    command: Annotated[Literal["toy"], says("The command that made the document.")] = "toy"
-    level: Annotated[float, says("Confidence level.")]
-    rule: Annotated[str, says("Which middle it is.")]
-    middles: Annotated[dict[str, float], says("The middle of each score.")]
+    level: float = means("Confidence level.")
+    rule: str = means("Which middle it is.")
+    middles: dict[str, float] = means("The middle of each score.")
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """A table of the middles."""
         table = Table([Column("score", "text"), Column("middle")], list(self.middles.items()))
-        return Page(self.command, [Section(facts=[("Level", f"{self.level:g}")], table=table)])
+        return [Section(facts=[("Level", f"{self.level:g}")], table=table)]
 
 
 class Toy(Shown):
@@ -58,16 +56,3 @@ def toy(
 
     middles = {name: float(getattr(np, rule)(column)) for name, column in rows.scores.items()}
     return Toy(ToyDocument(level=level, rule=rule, middles=middles), rows.notes)
-
-
-def open_toy(source: Any, name: str) -> Any:
-    """A file of lines such as "y=1 p=0.5", as a table."""
-    import polars as pl
-
-    from scorewise.columns.csv_files import start_of
-    from scorewise.columns.formats import table_of
-
-    lines = start_of(source, -1).decode().splitlines()
-    rows = [dict(part.split("=") for part in line.split()) for line in lines]
-    frame = pl.DataFrame(rows).with_columns(pl.all().cast(pl.Float64))
-    return table_of(frame, name, "toy")

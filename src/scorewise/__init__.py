@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scorewise.planning import Plan, plan
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
+    from scorewise.reporting import Report, report
     from scorewise.tallies import ClassTally, Confusion, Ratings, Tally
     from scorewise.thresholds import ThresholdRule, threshold
     from scorewise.thresholds.classifier import ThresholdClassifier
@@ -56,6 +57,7 @@ __all__ = [
     "Raters",
     "Ratings",
     "Recalibrator",
+    "Report",
     "SmRoc",
     "Tally",
     "ThresholdClassifier",
@@ -78,6 +80,7 @@ __all__ = [
     "models",
     "plan",
     "raters",
+    "report",
     "smroc",
     "tally",
     "threshold",
@@ -104,6 +107,7 @@ _HOMES = {
     "Raters": "inspection",
     "Ratings": "tallies",
     "Recalibrator": "recalibrating",
+    "Report": "reporting",
     "SmRoc": "weighted_roc",
     "Tally": "tallies",
     "ThresholdClassifier": "thresholds",
@@ -122,6 +126,7 @@ _HOMES = {
     "measure": "registry",
     "plan": "planning",
     "raters": "inspection",
+    "report": "reporting",
     "smroc": "weighted_roc",
     "tally": "evaluation",
     "threshold": "thresholds",

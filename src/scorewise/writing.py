@@ -10,7 +10,7 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -58,6 +58,38 @@ def check(path: str | Path) -> Path:
         raise BadInput(_refused(path, error)) from None
 
 
+def check_folder(path: str | Path) -> Path:
+    """A folder that files can be written into, or made; or the reason why not."""
+    if not os.fspath(path):
+        raise BadInput("cannot write: the path is empty; name a folder")
+    name, folder = plain(path), Path(path)
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            folder.lstat()
+        there = next(
+            p for p in (folder, *folder.absolute().parents) if p.exists() or p.is_symlink()
+        )
+        if not there.is_dir():
+            raise BadInput(
+                f"cannot make folder {name}: {plain(there)} is a file; name another folder"
+            )
+        if not os.access(there, os.W_OK):
+            raise BadInput(f"cannot write into {name}: no permission; name another folder")
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"cannot make folder {_cut(name)}: {_reason(error)}") from None
+    return folder
+
+
+def make_folder(path: str | Path) -> None:
+    """Make a folder, and those that it is in, unless it is there."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"cannot make folder {_cut(plain(path))}: {_reason(error)}") from error
+
+
 def seal(doc: Mapping[str, Any]) -> str:
     """SHA-256 of a document, apart from its own "sha256".
 
@@ -67,6 +99,22 @@ def seal(doc: Mapping[str, Any]) -> str:
     kept = {key: value for key, value in doc.items() if key != "sha256"}
     text = json.dumps(kept, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_sealed(path: str | Path, commands: Sequence[str], what: str, by: str) -> dict[str, Any]:
+    """The map or rule in a file that a command wrote; a sentence says what is wrong with any other."""
+    name = plain(Path(path).name)
+    try:
+        doc = json.loads(Path(path).read_text("utf-8"))
+    except OSError as e:
+        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{name} is not JSON; name a file that {by} wrote") from None
+    if not isinstance(doc, dict) or doc.get("command") not in commands:
+        raise BadInput(f"{name} holds no {what}; name a file that {by} wrote")
+    if doc.get("schema") != 1:
+        raise BadInput(f"{name} has format {doc.get('schema')!r}, but 1 is known here")
+    return doc
 
 
 def _checked(path: str | Path) -> Path:
@@ -101,9 +149,16 @@ def _refusals(target: Path) -> Iterator[None]:
 def _refused(target: str | Path, error: OSError | ValueError) -> str:
     shown = plain(target)
     if len(shown) > 80:
-        shown = plain(Path(target).name)
-        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-    return f"cannot write {shown}: {getattr(error, 'strerror', None) or error}"
+        shown = _cut(plain(Path(target).name))
+    return f"cannot write {shown}: {_reason(error)}"
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
+def _reason(error: OSError | ValueError) -> Any:
+    return getattr(error, "strerror", None) or error
 
 
 def _fill(file: IO[bytes], content: Content) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from scorewise.displays.canvas import BLUE, GREEN, ORANGE, VERMILION
+from scorewise.colours import BLUE, GREEN, ORANGE, VERMILION
 from studies._comparisons import Ranking, ranking
 from studies._tools import TABLES, panels
 from studies.kdg.rivals import FAMILIES

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scorewise.displays.canvas import BLUE, VERMILION
+from scorewise.colours import BLUE, VERMILION
 from studies._tools import TABLES, panels
 
 NUMBERS = TABLES / "smroc_study.csv"

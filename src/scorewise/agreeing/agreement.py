@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from math import nan, sqrt
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -36,7 +36,8 @@ from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
 from scorewise.inference.clusters import widened_test
 from scorewise.registry import RATER_MEASURES, Measure, Measured
-from scorewise.show.document import Count, Level, says
+from scorewise.show.estimates import ConfidenceLevel, Seed
+from scorewise.show.fields import Count, Record, means
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Ratings
 from scorewise.tallies.ratings import some_items
@@ -51,16 +52,15 @@ FIRST = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """The settings that the numbers depend on."""
 
-    scale: Annotated[Scale, says("What kind of categories there are.")]
-    weights: Annotated[str, says("How near misses count; own: by a matrix.")]
-    interval: Annotated[Interval, says("How intervals were made.")] = "formula"
-    level: Annotated[Level, says("Confidence level of the intervals.")] = 0.95
-    seed: Annotated[Count, says("Seed of the random draws.")] = 0
-    top: Annotated[Count, says("Items listed at most.")] = 10
+    scale: Scale = means("What kind of categories there are.")
+    weights: str = means("How near misses count; own: by a matrix.")
+    interval: Interval = means("How intervals were made.", default="formula")
+    level: ConfidenceLevel = 0.95
+    seed: Seed = 0
+    top: Count = means("Items listed at most.", default=10)
 
 
 class Agreement(Shown, Measured):

@@ -19,7 +19,8 @@ from scorewise.inference.disagreement import Compared, apart, compared, too_many
 from scorewise.inference.paired import holm
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
-from scorewise.show.document import Count, EstimateField, Share, says
+from scorewise.show.estimates import EstimateField
+from scorewise.show.fields import Count, ItsName, Record, Share, means
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
@@ -38,13 +39,12 @@ def amount(x: float) -> float:
 # On which categories raters agree: the specific agreement of each.
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryAgreement:
+class CategoryAgreement(Record):
     """Agreement on a category."""
 
-    category: Annotated[str, says("Its name.")]
-    share: Annotated[Share, says("Its share of all ratings.")]
-    agreement: Annotated[EstimateField, says("Where one says it, the chance that another does.")]
+    category: ItsName
+    share: Share = means("Its share of all ratings.")
+    agreement: EstimateField = means("Where one says it, the chance that another does.")
 
 
 def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgreement]:
@@ -84,30 +84,25 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
 # Which raters agree least, two by two.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(Record):
     """Two raters."""
 
-    first: Annotated[str, says("The first rater.")]
-    second: Annotated[str, says("The second rater.")]
-    items: Annotated[Amount, says("Items that both rated, or their weight.")]
-    agreement: Annotated[
-        EstimateField, says("Share of items on which they agree, in part by the weights.")
-    ]
-    kappa: Annotated[EstimateField, says("Cohen's kappa, with the same weights.")]
-    table: Annotated[
-        list[list[Amount]] | None,
-        says("What both said, a row for each category of the first; null where it would be large."),
-    ]
+    first: str = means("The first rater.")
+    second: str = means("The second rater.")
+    items: Amount = means("Items that both rated, or their weight.")
+    agreement: EstimateField = means("Share of items on which they agree, in part by the weights.")
+    kappa: EstimateField = means("Cohen's kappa, with the same weights.")
+    table: list[list[Amount]] | None = means(
+        "What both said, a row for each category of the first; null where it would be large."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pairs:
+class Pairs(Record):
     """Each two raters."""
 
-    number: Annotated[Count, says("Pairs of raters who share an item.")] = 0
-    why: Annotated[str, says("Why none were looked at; empty where they were.")] = ""
-    rows: Annotated[list[Pair], says("The pairs that agree least, in that order.")]
+    number: Count = means("Pairs of raters who share an item.", default=0)
+    why: str = means("Why none were looked at; empty where they were.", default="")
+    rows: list[Pair] = means("The pairs that agree least, in that order.")
 
 
 def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: float = 0.95) -> Pairs:
@@ -171,21 +166,18 @@ def _shares(c: Compared, d: Disagreement) -> Floats:
 # On which items raters differ most.
 
 
-@dataclass(frozen=True, kw_only=True)
-class DisputedItem:
+class DisputedItem(Record):
     """An item on which raters differ."""
 
-    row: Annotated[
-        Count,
-        says("Its row, or the first of them: from 1 after the header in files, from 0 in arrays."),
-    ]
-    file: Annotated[str | None, says("The file it is in, if any.")]
-    id: Annotated[str | None, says("Its name, if it has one.")]
-    disagreement: Annotated[Share, says("Mean disagreement of two of its ratings.")]
-    said: Annotated[
-        tuple[str | None, ...],
-        says("What each rater said, null for nothing; by category where raters are not known."),
-    ]
+    row: Count = means(
+        "Its row, or the first of them: from 1 after the header in files, from 0 in arrays."
+    )
+    file: str | None = means("The file it is in, if any.")
+    id: str | None = means("Its name, if it has one.")
+    disagreement: Share = means("Mean disagreement of two of its ratings.")
+    said: tuple[str | None, ...] = means(
+        "What each rater said, null for nothing; by category where raters are not known."
+    )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -253,17 +245,15 @@ def _codes(rows: RatingRows, at: int) -> list[int]:
 # Which raters differ most from the others.
 
 
-@dataclass(frozen=True, kw_only=True)
-class RaterAgreement:
+class RaterAgreement(Record):
     """A rater beside the others."""
 
-    rater: Annotated[str, says("Name of the rater.")]
-    items: Annotated[Amount, says("Items rated, or their weight.")]
-    others: Annotated[EstimateField, says("Mean agreement with each other rater.")]
-    majority: Annotated[
-        EstimateField,
-        says("Share of items on which they say what most others say, where one category has most."),
-    ]
+    rater: str = means("Name of the rater.")
+    items: Amount = means("Items rated, or their weight.")
+    others: EstimateField = means("Mean agreement with each other rater.")
+    majority: EstimateField = means(
+        "Share of items on which they say what most others say, where one category has most."
+    )
 
 
 def differing(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> list[RaterAgreement]:

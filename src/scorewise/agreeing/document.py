@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from dataclasses import replace
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.agreeing.agreement import Agreement, Settings
 from scorewise.agreeing.disagreement import (
@@ -26,38 +24,25 @@ from scorewise.agreeing.verdict import verdict_of
 from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.data import CLUSTERS, ClusterRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Hints,
-    MeasureRow,
-    Share,
-    record_of,
-    says,
-    with_cautions,
-)
-from scorewise.show.groups import GROUPS, GroupsRecord, group_section
-from scorewise.show.page import (
-    Column,
+from scorewise.show.data import ClusterRecord, Clusters, Sources
+from scorewise.show.document import Document, with_cautions
+from scorewise.show.estimates import MeasureRow, record_of
+from scorewise.show.fields import Count, ItsName, Record, Share, means
+from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.page import Column, Section, section, undefined
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import (
     Format,
-    Page,
-    Section,
     count,
     counted,
-    hints,
     interval,
     is_least,
     named,
     p_value,
     percent,
     quoted,
-    section,
-    undefined,
     written,
 )
-from scorewise.show.verdict import VERDICT, Claim, verdict
 
 FEW = 20  # items below which intervals are rough
 MOST = 1000  # categories that are listed
@@ -89,68 +74,56 @@ SIDE_BY_SIDE = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryRecord:
+class CategoryRecord(Record):
     """A category."""
 
-    name: Annotated[str, says("Its name.")]
-    ratings: Annotated[Amount, says("Ratings that say it, or their weight.")]
+    name: ItsName
+    ratings: Amount = means("Ratings that say it, or their weight.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataRecord:
+class DataRecord(Record):
     """The ratings that were judged."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    items: Annotated[Amount, says("Items with a rating, or their weight.")]
-    unrated: Annotated[Count, says("Items without any rating, which count for nothing.")]
-    single: Annotated[Amount, says("Items with one rating, or their weight.")]
-    ratings: Annotated[Amount, says("Ratings, or their weight.")]
-    missing: Annotated[
-        Amount | None, says("Ratings that are missing; null where raters are not known.")
-    ]
-    raters: Annotated[
-        list[str] | None, says("The raters; null where it is not known who said what.")
-    ]
-    most: Annotated[Count, says("Most ratings of an item.")]
-    distinct: Annotated[Count, says("Categories in all.")]
-    categories: Annotated[list[CategoryRecord], says("The categories in order, at most 1,000.")]
-    weighted: Annotated[bool, says("Whether items are weighted.")]
+    sources: Sources
+    items: Amount = means("Items with a rating, or their weight.")
+    unrated: Count = means("Items without any rating, which count for nothing.")
+    single: Amount = means("Items with one rating, or their weight.")
+    ratings: Amount = means("Ratings, or their weight.")
+    missing: Amount | None = means("Ratings that are missing; null where raters are not known.")
+    raters: list[str] | None = means("The raters; null where it is not known who said what.")
+    most: Count = means("Most ratings of an item.")
+    distinct: Count = means("Categories in all.")
+    categories: list[CategoryRecord] = means("The categories in order, at most 1,000.")
+    weighted: bool = means("Whether items are weighted.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgreementRow(MeasureRow):
     """One measure of agreement with its estimate."""
 
-    band: Annotated[str | None, says("The coefficient in words; null where it has none.")]
-    chances: Annotated[
-        dict[str, Share] | None,
-        says("Probability that the true value lies in each band; null where there are none."),
-    ]
+    band: str | None = means("The coefficient in words; null where it has none.")
+    chances: dict[str, Share] | None = means(
+        "Probability that the true value lies in each band; null where there are none."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgreeDocument(Document):
+class AgreeDocument(Document, command="agree"):
     """Raters of the same items, and how far they agree."""
 
-    command: Annotated[Literal["agree"], says(COMMAND)] = "agree"
     settings: Settings
     data: DataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    measures: Annotated[list[AgreementRow], Meta(min_length=1), says("Every measure of agreement.")]
+    clusters: Clusters
+    verdict: Claims
+    measures: list[AgreementRow] = means("Every measure of agreement.", min_length=1)
     paradox: ParadoxRecord
     baseline: Baseline
-    categories: Annotated[
-        list[CategoryAgreement], says("Agreement on each category; none beyond 1,000.")
-    ]
+    categories: list[CategoryAgreement] = means("Agreement on each category; none beyond 1,000.")
     pairs: Pairs
-    raters: Annotated[list[RaterAgreement], says("Each rater, who differs most first.")]
-    disputed: Annotated[list[DisputedItem], says("The items with most disagreement.")]
-    groups: Annotated[list[GroupsRecord], says(GROUPS)]
+    raters: list[RaterAgreement] = means("Each rater, who differs most first.")
+    disputed: list[DisputedItem] = means("The items with most disagreement.")
+    groups: ByGroup
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Coefficients in words, beside each other and beside guessing, and where raters differ."""
         lacking = [(m.why, plain(m.title)) for m in self.measures]
         if self.data.raters is not None:  # else the measures say so
@@ -165,9 +138,8 @@ class AgreeDocument(Document):
             _pairs,
             _disputed,
         )
-        facts = [*verdict(self.verdict), Section(facts=_facts(self))]
-        sections = [*facts, *(s for part in parts for s in part(self))]
-        return Page(self.command, [*sections, *undefined(lacking), *hints(self.hints)])
+        shown = [s for part in parts for s in part(self)]
+        return [Section(facts=_facts(self)), *shown, *undefined(lacking)]
 
 
 def agree_document(a: Agreement) -> AgreeDocument:

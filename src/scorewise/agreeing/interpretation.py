@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.arrays import Floats
 from scorewise.checks import at_least
@@ -19,8 +17,9 @@ from scorewise.inference.agreement_weights import Disagreement, Weights, disagre
 from scorewise.inference.disagreement import Rated, parts
 from scorewise.measures.marginals import why_no_table
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.document import Count, NumberOrNaN, Share, ShareOrNaN, Word, says
-from scorewise.show.page import percent
+from scorewise.show.estimates import NumberOrNaN, ShareOrNaN, Titled, WhyNot
+from scorewise.show.fields import Count, Record, Share, Weight, means
+from scorewise.show.words import percent
 from scorewise.tallies import Ratings
 
 NEAR = 1e-9  # of an edge, where the exact value decides
@@ -122,23 +121,22 @@ def chances(
 # Kappa beside the error of guessing by the margins.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Baseline:
+class Baseline(Record):
     """The error of two raters beside that of guessing; null where not known."""
 
-    error: Annotated[NumberOrNaN, says("Mean disagreement of two raters.")] = math.nan
-    by_margins: Annotated[NumberOrNaN, says("The same of raters who guess by the margins.")] = (
-        math.nan
+    error: NumberOrNaN = means("Mean disagreement of two raters.", default=math.nan)
+    by_margins: NumberOrNaN = means(
+        "The same of raters who guess by the margins.", default=math.nan
     )
-    by_permutation: Annotated[NumberOrNaN, says("The same, as the mean over random tables.")] = (
-        math.nan
+    by_permutation: NumberOrNaN = means(
+        "The same, as the mean over random tables.", default=math.nan
     )
-    spread: Annotated[NumberOrNaN, says("Standard deviation over random tables.")] = math.nan
-    p: Annotated[ShareOrNaN, says("Share of random tables that agree as much.")] = math.nan
-    kappa: Annotated[NumberOrNaN, says("1 - error / by_margins.")] = math.nan
-    kappa_permuted: Annotated[NumberOrNaN, says("1 - error / by_permutation.")] = math.nan
-    draws: Annotated[Count, says("Random tables drawn.")] = 0
-    why: Annotated[str, says("Why something is not known; empty where all is.")] = ""
+    spread: NumberOrNaN = means("Standard deviation over random tables.", default=math.nan)
+    p: ShareOrNaN = means("Share of random tables that agree as much.", default=math.nan)
+    kappa: NumberOrNaN = means("1 - error / by_margins.", default=math.nan)
+    kappa_permuted: NumberOrNaN = means("1 - error / by_permutation.", default=math.nan)
+    draws: Count = means("Random tables drawn.", default=0)
+    why: str = means("Why something is not known; empty where all is.", default="")
 
 
 def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: int = 0) -> Baseline:
@@ -222,32 +220,24 @@ def _permuted(
 # Why kappa is low though raters agree: coefficients side by side, and what drives them apart.
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoefficientRecord:
+class CoefficientRecord(Titled):
     """A coefficient without weights."""
 
-    name: Annotated[Word, says("Name, as in the Python library.")]
-    title: Annotated[Word, says("Name, as shown.")]
-    value: Annotated[NumberOrNaN, says("The value; null when undefined.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
+    value: NumberOrNaN = means("The value; null when undefined.")
+    why: WhyNot
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParadoxRecord:
+class ParadoxRecord(Record):
     """Coefficients without weights side by side, and what drives them apart."""
 
-    measures: Annotated[list[CoefficientRecord], says("The coefficients.")]
-    commonest: Annotated[str | None, says("The category said most often.")]
-    share: Annotated[Share, says("Its share of all ratings.")]
-    shift: Annotated[
-        Annotated[float, Meta(ge=0)] | None,
-        says("Share of one rater's ratings that would have to move."),
-    ]
-    prevalence: Annotated[bool, says("Whether the commonest category drives kappa down.")]
-    bias: Annotated[bool, says("Whether two raters use the categories differently often.")]
+    measures: list[CoefficientRecord] = means("The coefficients.")
+    commonest: str | None = means("The category said most often.")
+    share: Share = means("Its share of all ratings.")
+    shift: Weight | None = means("Share of one rater's ratings that would have to move.")
+    prevalence: bool = means("Whether the commonest category drives kappa down.")
+    bias: bool = means("Whether two raters use the categories differently often.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Paradox(ParadoxRecord):
     """The same with the estimates of the coefficients, and what drives them apart in sentences."""
 

@@ -11,8 +11,8 @@ from scorewise.agreeing.disagreement import Outlier, raters_tested
 from scorewise.agreeing.groups import group_claims, reported
 from scorewise.estimate import Estimate
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.page import chance, counted, named, quoted, whole_percent
 from scorewise.show.verdict import Claim, bands, claim, command, figure, shown
+from scorewise.show.words import chance, counted, named, quoted, whole_percent
 
 if TYPE_CHECKING:
     from scorewise.agreeing.agreement import Agreement
@@ -99,7 +99,8 @@ def _differing(tested: Sequence[Outlier], out: Sequence[Outlier]) -> Iterator[Cl
             f"{quoted(r.rater)} ({whole_percent(r.own)} against {whole_percent(r.rest)}, {chance(r.p)})"
             for r in out
         ]
-        text = f"Less in agreement with the others than these with one another: {named(words)}."
+        verb = "agrees" if len(out) == 1 else "agree"
+        text = f"{named(words)} {verb} with the others less than these do with each other."
         yield claim("raters", "stands out", text, figures)
     elif len(tested) > 1:
         text = f"No rater is shown to differ from the others ({len(tested)} tested)."

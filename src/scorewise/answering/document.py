@@ -3,57 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from msgspec import Meta
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from scorewise.answering.groups import WORDS, Groups
 from scorewise.answering.judged import WHY, Judged
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
-from scorewise.show.data import CLUSTERS, ClusterRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Estimated,
-    Hints,
-    Level,
-    NamedMeasure,
-    Number,
-    Word,
-    record_of,
-    says,
-    with_cautions,
-)
-from scorewise.show.groups import GROUPS, GroupsRecord, group_section
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
+from scorewise.show.data import ClusterRecord, Clusters
+from scorewise.show.document import Document, with_cautions
+from scorewise.show.estimates import ConfidenceLevel, Estimated, NamedMeasure, Seed, record_of
+from scorewise.show.fields import Count, Number, Record, Weight, Word, means, says
+from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.page import Column, Section, Table, section
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import (
     at_floor,
     by_reason,
     count,
     counted,
-    hints,
     interval,
     named,
     p_value,
     percent,
     written,
 )
-from scorewise.show.verdict import VERDICT, Claim, verdict
 
 if TYPE_CHECKING:
     from scorewise.answering.result import Answers
 
 LONG, BRIEF = 80, 24  # letters of an answer in a document, and in a table
 FEW_VALUES, SURE, FEW_ANSWERS = 20, 0.5, 50  # of which hints speak
-TAU = "An answer is correct when its quality is above this."
+Tau: TypeAlias = Annotated[Weight, says("An answer is correct when its quality is above this.")]
 
 RULES = {
     "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
@@ -79,43 +62,36 @@ SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where qual
 ROOM = 13  # letters of a group beside which both intervals fit
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
-    tau: Annotated[float, Meta(ge=0), says(TAU)]
-    bins: Annotated[int, Meta(ge=1), says("Bins of equal width that ECE has.")]
-    level: Annotated[Level, says("Confidence level of the intervals.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
+    tau: Tau
+    bins: int = means("Bins of equal width that ECE has.", ge=1)
+    level: ConfidenceLevel
+    seed: Seed
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseRecord:
+class CaseRecord(Record):
     """Answers that are special."""
 
-    name: Annotated[Word, says("What is special about them.")]
-    answers: Annotated[Count, says("How many there are.")]
+    name: Word = means("What is special about them.")
+    answers: Count = means("How many there are.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswersRecord:
+class AnswersRecord(Record):
     """The answers that were judged."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as columns.")]
-    answers: Annotated[Count, says("Answers judged, without those dropped.")]
-    dropped: Annotated[
-        Count, says("Answers left out because a value other than a confidence was missing.")
-    ]
-    quality: Annotated[Literal["anls", "exact", "f1", "own"], says("How quality was made.")]
-    normalise: Annotated[
-        Literal["plain", "squad", "none"] | None, says(f"How texts were normalised; {FROM_COLUMN}.")
-    ]
-    column: Annotated[str | None, says("Column of the quality; null where it was made of texts.")]
-    weight: Annotated[
-        str | None, says("Column of the weights; null when all answers weigh the same.")
-    ]
-    cases: Annotated[list[CaseRecord], says("Special answers, kind by kind.")]
-    by: Annotated[list[str], says("Columns of the groups.")]
+    sources: list[str] = means("Files read; empty when given as columns.")
+    answers: Count = means("Answers judged, without those dropped.")
+    dropped: Count = means("Answers left out because a value other than a confidence was missing.")
+    quality: Literal["anls", "exact", "f1", "own"] = means("How quality was made.")
+    normalise: Literal["plain", "squad", "none"] | None = means(
+        f"How texts were normalised; {FROM_COLUMN}."
+    )
+    column: str | None = means("Column of the quality; null where it was made of texts.")
+    weight: str | None = means("Column of the weights; null when all answers weigh the same.")
+    cases: list[CaseRecord] = means("Special answers, kind by kind.")
+    by: list[str] = means("Columns of the groups.")
 
     @classmethod
     def of(cls, a: Answers) -> AnswersRecord:
@@ -134,43 +110,38 @@ class AnswersRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class MeasureRecord(Estimated, NamedMeasure):
     """One measure with its estimate."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TauRecord:
+class TauRecord(Record):
     """One threshold of quality."""
 
-    tau: Annotated[float, Meta(ge=0), says(TAU)]
-    correct: Annotated[Count, says("How many answers are; the numbers are the same where this is.")]
-    accuracy: Annotated[Estimated, says("Share of correct answers.")]
-    ece: Annotated[Estimated, says("Calibration error in bins.")]
-    smece: Annotated[Estimated, says("Calibration error, smoothed.")]
-    brier: Annotated[Estimated, says("Brier score against correct or wrong.")]
-    mcb: Annotated[Estimated, says("Part of the Brier score that recalibration would save.")]
-    auroc: Annotated[Estimated, says("Chance that a correct answer is surer than a wrong one.")]
-    aurc: Annotated[Estimated, says("Mean share of wrong answers among the surest.")]
+    tau: Tau
+    correct: Count = means("How many answers are; the numbers are the same where this is.")
+    accuracy: Estimated = means("Share of correct answers.")
+    ece: Estimated = means("Calibration error in bins.")
+    smece: Estimated = means("Calibration error, smoothed.")
+    brier: Estimated = means("Brier score against correct or wrong.")
+    mcb: Estimated = means("Part of the Brier score that recalibration would save.")
+    auroc: Estimated = means("Chance that a correct answer is surer than a wrong one.")
+    aurc: Estimated = means("Mean share of wrong answers among the surest.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfidenceRecord:
+class ConfidenceRecord(Record):
     """One confidence."""
 
-    name: Annotated[str, says("Name of the confidence, usually its column.")]
-    answers: Annotated[Count, says("Answers that have it.")]
-    missing: Annotated[Count, says("Answers that do not; they are left out here.")]
-    distinct: Annotated[Count, says("Distinct values.")]
-    lowest: Annotated[Number, says("Lowest value; null when there are none.")]
-    highest: Annotated[Number, says("Highest value; null when there are none.")]
-    measures: Annotated[list[MeasureRecord], Meta(min_length=1), says("The measures.")]
-    confident_errors: Annotated[
-        list[ConfidentError], says("Wrong answers said with most confidence, the surest first.")
-    ]
-    over_tau: Annotated[
-        list[TauRecord], says("Thresholds of quality; none where quality is 0 or 1.")
-    ]
+    name: str = means("Name of the confidence, usually its column.")
+    answers: Count = means("Answers that have it.")
+    missing: Count = means("Answers that do not; they are left out here.")
+    distinct: Count = means("Distinct values.")
+    lowest: Number = means("Lowest value; null when there are none.")
+    highest: Number = means("Highest value; null when there are none.")
+    measures: list[MeasureRecord] = means("The measures.", min_length=1)
+    confident_errors: list[ConfidentError] = means(
+        "Wrong answers said with most confidence, the surest first."
+    )
+    over_tau: list[TauRecord] = means("Thresholds of quality; none where quality is 0 or 1.")
 
     @classmethod
     def of(cls, name: str, j: Judged, a: Answers) -> ConfidenceRecord:
@@ -203,32 +174,28 @@ class ConfidenceRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswersDocument(Document):
+class AnswersDocument(Document, command="answers"):
     """The confidence in answers, on all of them, over thresholds of quality, and by group."""
 
-    command: Annotated[Literal["answers"], says(COMMAND)] = "answers"
     settings: SettingsRecord
     data: AnswersRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    confidences: Annotated[
-        list[ConfidenceRecord],
-        Meta(min_length=1),
-        says("Each confidence on all answers that have it."),
-    ]
-    groups: Annotated[list[GroupsRecord], says(GROUPS)]
+    clusters: Clusters
+    verdict: Claims
+    confidences: list[ConfidenceRecord] = means(
+        "Each confidence on all answers that have it.", min_length=1
+    )
+    groups: ByGroup
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """What was judged, each confidence, thresholds of quality, and groups."""
-        sections = [*verdict(self.verdict), Section(facts=_facts(self))]
+        sections = [Section(facts=_facts(self))]
         for c in self.confidences:
             sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
         titles = {c.name: _title(self, c, "Groups") for c in self.confidences}
         level = self.settings.level
-        sections += [group_section(g, level, WORDS, titles[g.model]) for g in self.groups]
-        return Page(self.command, [*sections, *hints(self.hints)])
+        groups = [group_section(g, level, WORDS, titles[g.model]) for g in self.groups]
+        return [*sections, *groups]
 
 
 def answers_document(a: Answers) -> AnswersDocument:
@@ -360,21 +327,18 @@ def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
 
 def _over_tau(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
     """One line for each run of thresholds that call the same answers correct."""
-    if not c.over_tau:
-        return []
-    columns = [
-        Column("tau", "text"), Column("Correct", "count"), Column("Share"), Column("ECE", "value"),
-        Column(percent(doc.settings.level), "interval"), Column("Expected"), Column("AUROC", "value"),
-        Column("Brier", "value"),
-    ]  # fmt: skip
-    rows = []
+    rows, level = [], percent(doc.settings.level)
     for _, run in groupby(c.over_tau, key=lambda at: at.correct):
         first, *rest = run
         tau = f"{first.tau:.3g}" + (f" to {rest[-1].tau:.3g}" if rest else "")
         ece = (first.ece, first.ece, _or_blank(first.ece.expected))
         rows.append((tau, first.correct, first.accuracy.value, *ece, first.auroc, first.brier))
-    title = _title(doc, c, "Where correct is quality > tau")
-    return [Section(title, table=Table(columns, rows))]
+    return section(
+        _title(doc, c, "Where correct is quality > tau"),
+        [("tau", "text"), ("Correct", "count"), "Share", ("ECE", "value"), (level, "interval"), "Expected",
+         ("AUROC", "value"), ("Brier", "value")],
+        rows,
+    )  # fmt: skip
 
 
 def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section]:
@@ -384,8 +348,8 @@ def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section
         return []
     files = {e.file for e in errors}
     texts = ("Gold", "Predicted") if errors[0].gold is not None else ()
-    numbers = map(Column, ("Row", "Confidence", "Quality"))
-    columns = [*numbers, *(Column(title, "text") for title in texts)]
+    columns = [Column("Row"), Column("Confidence"), Column("Quality")]
+    columns += [Column(title, "text") for title in texts]
     rows = [
         (
             count(e.row) + (f" of {e.file}" if len(files) > 1 else ""),
@@ -396,4 +360,4 @@ def _confident_errors(doc: AnswersDocument, c: ConfidenceRecord) -> list[Section
         for e in errors
     ]
     start = "Rows count from 0." if files == {None} else "Rows count from 1, after any header."
-    return [Section(_title(doc, c, "Wrong and surest"), table=Table(columns, rows), lines=[start])]
+    return section(_title(doc, c, "Wrong and surest"), columns, rows, [start])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.answering.groups import Groups
 from scorewise.answering.judged import Part, Settings
@@ -20,7 +19,8 @@ from scorewise.columns import Missing
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
-from scorewise.show.document import Count, Estimated, record_of, says
+from scorewise.show.estimates import Estimated, record_of
+from scorewise.show.fields import Count, Record, means
 from scorewise.show.frame import Backend, framed
 from scorewise.show.shown import Shown
 
@@ -31,16 +31,15 @@ if TYPE_CHECKING:
 FROM_COLUMN = "null where quality is a column"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfidentError:
+class ConfidentError(Record):
     """A wrong answer: where it is, how sure it was said, how good it is, and the texts if there are any."""
 
-    file: Annotated[str | None, says("The file it is in; null when given as columns.")]
-    row: Annotated[Count, says("Row of that file, counting from 1; from 0 when given as columns.")]
-    confidence: Annotated[float, Meta(ge=0), says("The confidence in it.")]
-    quality: Annotated[float, Meta(ge=0), says("Its quality.")]
-    gold: Annotated[str | None, says(f"Gold answers, cut short; {FROM_COLUMN}.")]
-    predicted: Annotated[str | None, says(f"The answer, cut short; {FROM_COLUMN}.")]
+    file: str | None = means("The file it is in; null when given as columns.")
+    row: Count = means("Row of that file, counting from 1; from 0 when given as columns.")
+    confidence: float = means("The confidence in it.", ge=0)
+    quality: float = means("Its quality.", ge=0)
+    gold: str | None = means(f"Gold answers, cut short; {FROM_COLUMN}.")
+    predicted: str | None = means(f"The answer, cut short; {FROM_COLUMN}.")
 
     @property
     def place(self) -> str:

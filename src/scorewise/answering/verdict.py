@@ -11,8 +11,8 @@ from scorewise.answering.groups import Groups
 from scorewise.answering.judged import Judged
 from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm, p_of
-from scorewise.show.page import at_floor, chance, counted, percent, quoted, value
 from scorewise.show.verdict import Claim, claim, command, figure, share, shown
+from scorewise.show.words import at_floor, chance, counted, percent, quoted, value
 
 if TYPE_CHECKING:
     from scorewise.answering.result import Answers

@@ -18,8 +18,8 @@ from scorewise.cli import output
 from scorewise.cli.options import ARGUMENTS, FILES, OPTIONS, Option, flag
 from scorewise.cli.signatures import signature
 from scorewise.errors import BadInput
-from scorewise.show.shown import RENDERERS
-from scorewise.writing import write
+from scorewise.show.shown import RENDERERS, WHOLE
+from scorewise.writing import check_folder, write
 
 
 class Output(NamedTuple):
@@ -34,6 +34,7 @@ class Output(NamedTuple):
 
 
 GATE = "scorewise.gating:gate"
+FIGURES = "scorewise.figures.files:figure_files"
 PICTURE = Output("scorewise.cli.output:picture", (".png", ".svg", ".pdf"))
 
 
@@ -45,7 +46,8 @@ class Command:
     are given by place, the first one unless said; `without` are parameters that make sense in Python only.
     `texts` are help texts that differ from those in the table of options, also with another metavar.
     `brief` says that it shows a first screen, and all it knows with --all. `gated` are the parameters of
-    `gate` that it takes, to be judged by what it found.
+    `gate` that it takes, to be judged by what it found. `drawn` says that its document has figures. `paths`
+    are where forms are written unless said.
     """
 
     verb: str
@@ -57,6 +59,8 @@ class Command:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     brief: bool = False
     gated: tuple[str, ...] = ()
+    drawn: bool = True
+    paths: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[str, str] | None = (
         None  # an output that is written of bad input too, and by what
     )
@@ -69,8 +73,11 @@ class Command:
         paths = [name for name in (*self.files, *forms) if name not in given]
         parameters = [p for p in given.values() if p.name not in self.without]
         parameters += [_parameter("all", bool, False)] if self.brief else []
+        parameters += (
+            [_parameter("figures", str | None, None)] if self.drawn and self.written else []
+        )
         parameters += [p for p in signature(GATE).parameters.values() if p.name in self.gated]
-        parameters += [_parameter(name, str | None, None) for name in paths]
+        parameters += [_parameter(name, str | None, self.paths.get(name)) for name in paths]
         fields = {
             p.name: _argument(p, self._shown(p.name, ARGUMENTS.get(p.name, FILES)))
             if p.name in arguments
@@ -94,7 +101,8 @@ class Command:
         known = known or Option("PATH", f"Write it as {name}; - prints it.")
         text = self.texts.get(name, known.help)
         metavar, text = (known.metavar, text) if isinstance(text, str) else text
-        return known._replace(metavar=metavar, help=text)
+        taken = name != "out" and "out" in self.outputs and known.short == OPTIONS["out"].short
+        return known._replace(metavar=metavar, help=text, short="" if taken else known.short)
 
     @property
     def written(self) -> bool:
@@ -116,8 +124,13 @@ class Command:
         files = [name for f in given for name in (f if isinstance(f, list) else [f]) if name]
         paths = {name: values.get(name) for name in self.files}
         endings = {name: known.endings for name, known in self.files.items()}
+        if forms.get("html", output.STDOUT) != output.STDOUT:
+            endings["html"] = (".html", ".htm")
         output.check_outputs(files, {**paths, **forms}, endings)
         output.check_drawing(paths.get("plot"))
+        folder = values.pop("figures", None)
+        if folder is not None:
+            check_folder(folder)
         every = values.pop("all", True)
         gate = {name: values.pop(name) for name in self.gated}
         mine = {*arguments, *(name for name, made in self.files.items() if made.make)}
@@ -135,12 +148,14 @@ class Command:
             return
         with output.working(files):
             doc = result.document() if every else result.brief()
-            json = {"json": result.document()} if forms["json"] and not every else {}
+            whole = [form for form in ("json", *WHOLE) if forms[form] and not every]
+            others = dict.fromkeys(whole, result.document()) if whole else {}
             made = {
                 path: imported(self.files[name].make)(result, Path(path).suffix.lower())
                 for name, path in paths.items()
                 if path is not None
             }
+            figures = {} if folder is None else imported(FIGURES)(result.document(), folder)
             judged = result  # before anything is written, as a requirement may be refused
             if any(gate.get(name) is not None for name in ("require", "fail_on")):
                 judged = imported(GATE)(result, **gate)
@@ -148,7 +163,8 @@ class Command:
             output.tell_parts(doc)
         output.tell_notes(result)
         output.tell_positive(doc)
-        output.deliver(doc, forms, made, json)
+        output.deliver(doc, forms, made, others)
+        output.write_figures(folder, figures)
         for c in judged.checks if gate and judged is not result else ():
             output.tell(f"gate: {c.outcome}: {c.sentence}")
         if code := getattr(judged, "exit_code", 0):
@@ -249,6 +265,19 @@ COMMANDS = {
         texts=INTERVALS,
         brief=True,
     ),
+    "report": Command(
+        verb="scorewise.reporting:report",
+        summary="Write all that is known of the scores in FILE as one HTML file.",
+        help="""Write all that is known of the scores in FILE into one HTML file that opens anywhere.
+
+        It has what evaluate, compare and inspect find, with figures; groups with --by, and drift with
+        --reference. Nothing is sent anywhere, and nothing is fetched.
+
+        Example: scorewise report scores.csv --label outcome --score risk --by site -o report.html
+        """,
+        without=("p",),
+        paths={"html": "report.html"},
+    ),
     "compare": Command(
         verb="scorewise.evaluation:compare",
         summary="Say which model is better, and whether the rows suffice to tell.",
@@ -300,6 +329,7 @@ COMMANDS = {
     "raters": Command(
         verb="scorewise.inspection:raters",
         summary="Tell whether raters really disagree.",
+        drawn=False,
         help="""Tell whether raters who give a decision and a score each really disagree.
 
         A score says how much speaks for the positive decision: a sure no has a score near 0.
@@ -421,6 +451,7 @@ COMMANDS = {
     "gate": Command(
         verb=GATE,
         summary="Pass or fail a release by what its scores must keep.",
+        drawn=False,
         help="""Judge requirements by intervals: exit 0 if all pass, 1 if one fails, 3 if inconclusive.
 
         A requirement holds where its whole interval does. What the rows cannot tell is inconclusive, with
@@ -448,6 +479,7 @@ COMMANDS = {
     "plan": Command(
         verb="scorewise.planning:plan",
         summary="Say how many rows a goal takes.",
+        drawn=False,
         help="""Say how many rows an interval, a difference, a guarantee or a gate takes.
 
         From a pilot FILE, or without one from what is expected. --rows asks what so many rows show.

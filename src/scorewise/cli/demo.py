@@ -16,9 +16,9 @@ from scorewise.cli.output import show, working
 from scorewise.errors import BadInput, plain
 from scorewise.show.document import dumps
 from scorewise.show.shown import render
-from scorewise.writing import write, write_all
+from scorewise.writing import make_folder, write, write_all
 
-DATA, REPORT, RESULT = "screening.csv", "report.md", "evaluation.json"
+DATA, REPORT, PAGE, RESULT = "screening.csv", "report.md", "report.html", "evaluation.json"
 
 
 def demonstrate(folder: str) -> None:
@@ -29,10 +29,18 @@ def demonstrate(folder: str) -> None:
     write(home / DATA, data)
     file = str(home / DATA)
     with working([file]):
-        evaluate = imported(COMMANDS["evaluate"].verb)
-        found = evaluate(file, label="outcome", score=("risk", "sharp"), positive="ill")
-        doc = found.brief()
-    write_all({home / REPORT: render(doc, "md"), home / RESULT: dumps(found.document())})
+        evaluate, report = (imported(COMMANDS[name].verb) for name in ("evaluate", "report"))
+        columns = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
+        found = evaluate(file, **columns)
+        doc, whole = found.brief(), report(file, **columns, by="site", ids="id")
+        page = whole.render("html")
+    write_all(
+        {
+            home / REPORT: render(doc, "md"),
+            home / PAGE: page,
+            home / RESULT: dumps(found.document()),
+        }
+    )
     show(doc)
     command, data = _command(), shlex.quote(str(home / DATA))
     again = f"{command} evaluate {data} --label outcome --positive ill"
@@ -40,6 +48,7 @@ def demonstrate(folder: str) -> None:
     typer.echo(
         f"\nWrote into {plain(folder)}:\n"
         f"  {DATA}     the simulated patients\n"
+        f"  {PAGE}       the whole report: open it in a browser\n"
         f"  {REPORT}         this evaluation as Markdown\n"
         f"  {RESULT}   the same as JSON\n"
         f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2\n"
@@ -57,14 +66,11 @@ def _command() -> str:
 
 def _prepare(home: Path, data: str) -> None:
     """Make the folder, and refuse to overwrite files that are not from an earlier demonstration."""
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot make folder {home}: {error.strerror or error}") from error
+    make_folder(home)
     ours = home / DATA
     if ours.is_file() and ours.read_bytes() == data.encode():
         return
-    there = [name for name in (DATA, REPORT, RESULT) if (home / name).exists()]
+    there = [name for name in (DATA, REPORT, PAGE, RESULT) if (home / name).exists()]
     if there:
         raise BadInput(
             f"{home} already holds {' and '.join(there)}, which demo would overwrite;"

@@ -87,6 +87,7 @@ OPTIONS = {
     "baseline": Option("MODEL", "The model that the others are compared with."),
     "mcnemar": Option("KIND", "McNemar's test: mid-p, exact or corrected."),
     "by": Option(COLUMN, "Column of groups."),
+    "reference": Option("FILE", "File of an earlier sample, to tell what has drifted since."),
     "cluster": Option(COLUMN, "Column of what rows belong to, such as patients with several rows."),
     "min_rows": Option(NUMBER, "Groups of fewer rows are shown, not judged."),
     "normalise": Option(HOW, "Before texts are compared: plain, squad or none."),
@@ -194,11 +195,17 @@ OPTIONS = {
     ),
     "encoding": Option("NAME", "Encoding of csv and jsonl, such as latin-1; else UTF-8."),
     "plot": Option(PATH, "Draw what people expect of it (.png, .svg or .pdf)."),
+    "figures": Option(
+        "DIR", "Write each figure into a folder (.svg; .png with scorewise[figures])."
+    ),
     "segments": Option(PATH, "Write climb and run of each row (.csv or .parquet)."),
     "out": Option(PATH, "Write the map (.json).", short="-o"),
     "json": Option(PATH, "Write the result as JSON; - prints it."),
     "md": Option(PATH, "Write it as Markdown; - prints it."),
     "latex": Option(PATH, "Write it as LaTeX, for a paper; - prints it."),
+    "html": Option(
+        PATH, "Write the report, one HTML file that opens anywhere.", "--output", short="-o"
+    ),
 }
 
 

@@ -17,7 +17,7 @@ import typer
 
 from scorewise.cli.options import flag
 from scorewise.errors import BadInput, plain
-from scorewise.writing import check, write_all
+from scorewise.writing import check, make_folder, write_all
 
 STDOUT = "-"
 
@@ -100,6 +100,19 @@ def deliver(
         tell(f"wrote {path}")
 
 
+def write_figures(folder: str | None, files: Mapping[str, bytes]) -> None:
+    """Write figures into a folder, which is made unless it is there, and say so."""
+    if folder is None:
+        return
+    make_folder(folder)
+    write_all({Path(path): content for path, content in files.items()})
+    from scorewise.show.words import counted
+
+    endings = " and ".join(sorted({Path(path).suffix for path in files}, reverse=True))
+    number = len({Path(path).stem for path in files})
+    tell(f"wrote {counted(number, 'figure')} into {folder} ({endings})")
+
+
 def show(doc: Any) -> None:
     """Print the table."""
     from rich.console import Console
@@ -136,7 +149,7 @@ def tell_parts(doc: Any) -> None:
 
 def tell_written(paths: Mapping[str, str | None], rows: int) -> None:
     """Tell how many rows were written where."""
-    from scorewise.show.page import counted
+    from scorewise.show.words import counted
 
     for path in paths.values():
         tell(f"wrote {path}: {counted(rows, 'row')}")
@@ -146,7 +159,7 @@ def tell_positive(doc: Any) -> None:
     """Say which class is positive where nothing but the order of the words told it."""
     data = getattr(doc, "data", None)
     if getattr(data, "rule", "") == "last in sort order":
-        from scorewise.show.page import quoted
+        from scorewise.show.words import quoted
 
         positive = quoted(data.positive)  # type: ignore[union-attr]
         tell(f"note: positive class: {positive}, the last in sort order; --positive chooses")

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.labels import Labels, coded, read_labels
+from scorewise.arrays import Bools
+from scorewise.columns.labels import Labels, read_labels
 from scorewise.columns.numbers import Place, in_range
-from scorewise.columns.rows import Columns, Missing, Names, one_of, read
+from scorewise.columns.rows import Checked, Columns, Missing, one_of, read
 from scorewise.columns.vectors import Numbers
 from scorewise.errors import BadInput, Option
 
@@ -21,47 +21,21 @@ Scores: TypeAlias = NDArray[np.floating[Any]]
 ROUNDED = 1e-4  # how far outside [0, 1] what is said to be a probability may lie
 
 
-@dataclass(frozen=True)
-class Rows:
+@dataclass(frozen=True, kw_only=True)
+class Rows(Checked):
     """Checked columns of one length: finite scores, labels as True for positive.
 
-    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the
-    caller's own memory and are not to be written to. `place` knows their numbers in the input, `notes`
-    say what was decided on the way, and `ids`, if any, names every row of the source. `groups` has for each
-    column of groups the code of each row and the words that codes stand for, and `cluster` the number of
-    the cluster of each row, if rows come in clusters. `hints` say what one may want to do with the columns.
-    `kept` has what several measures ask of the same rows.
+    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the caller's own
+    memory and are not to be written to. `ids`, if any, names every row of the source, and `kept` has what
+    several measures ask of the same rows.
     """
 
     y: Bools
     scores: dict[str, Scores]
-    weight: Floats | None
-    count: Ints | None
     labels: Labels
-    names: Names
-    dropped: int
     kinds: dict[str, Kind]
-    place: Place = field(default_factory=Place)
-    notes: tuple[str, ...] = ()
     ids: Any = None
-    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
-    cluster: Ints | None = None
-    hints: tuple[str, ...] = ()
     kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The names of the files that the rows came from."""
-        return self.place.sources
-
-    def mass(self, power: int = 1) -> Floats:
-        """Row weight, raised to a power, times row count."""
-        w = 1.0 if self.weight is None else self.weight**power
-        times = 1 if self.count is None else self.count
-        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
 
 
 def binary_rows(
@@ -97,23 +71,13 @@ def binary_rows(
     return rows_of(found, positive=positive, kind=kind)
 
 
-def take(
-    labels: Any,
-    scores: Mapping[str, Any],
-    *,
-    weight: Any = None,
-    count: Any = None,
-    groups: Any = None,
-    cluster: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-) -> Rows:
+def take(labels: Any, scores: Mapping[str, Any], **options: Any) -> Rows:
     """Check columns of any library and bring them to numpy, without a copy where that can be.
 
     A row with a missing value (None, null, NaN) in any column is refused, or with missing="drop"
     left out for all scores alike and counted. Unless said, the kind of a score is "probability"
-    when all its values are in [0, 1] and "score" otherwise; scores are never transformed.
+    when all its values are in [0, 1] and "score" otherwise; scores are never transformed. The options are
+    those of `binary_rows`.
 
     >>> rows = take([0, 1, 1], {"p": [0.2, float("nan"), 0.9]}, missing="drop")
     >>> rows.y, rows.scores["p"], rows.dropped
@@ -121,16 +85,19 @@ def take(
     >>> rows.labels
     Labels(positive='1', negative='0', rule='1 of 0 and 1')
     """
-    one_of("kind", kind, (None, *get_args(Kind)))
+    one_of("kind", options.get("kind"), (None, *get_args(Kind)))
     if not scores:
         raise BadInput("no scores were given; pass at least one column of scores")
     if len({str(name) for name in scores}) < len(scores):
         raise BadInput("two columns of scores have the same name; give each a name of its own")
-    asked = {
-        "label": labels, "score": scores, "weight": weight, "count": count, "group": groups,
-        "cluster": cluster,
-    }  # fmt: skip
-    return rows_of(read(None, asked, missing=missing), positive=positive, kind=kind)
+    return binary_rows(None, label=labels, score=scores, **options)
+
+
+def scores_of(column: Any, kind: Kind) -> Scores:
+    """Scores alone, checked; a single number is refused as one."""
+    column = column if hasattr(column, "__len__") else np.asarray(column)
+    none = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
+    return take(none, {"score": column}, kind=kind).scores["score"]
 
 
 def rows_of(
@@ -147,18 +114,10 @@ def rows_of(
     return Rows(
         y=y,
         scores={n: s for n, (s, *_) in scores.items()},
-        weight=found.weight,
-        count=found.count,
         labels=labels,
-        names=found.names,
-        dropped=found.dropped,
         kinds={n: k for n, (_, k, _) in scores.items()},
-        place=place,
-        notes=found.told(*notes),
         ids=found.one("id"),
-        groups={n: coded(column) for n, column in found["group"].items()},
-        cluster=found.clusters,
-        hints=found.hints,
+        **found.checked(*notes),
     )
 
 

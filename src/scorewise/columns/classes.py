@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, read_labels, text
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
-from scorewise.columns.rows import Columns, Missing, Names, one_of, read
+from scorewise.columns.rows import Checked, Columns, Missing, one_of, read
 from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
 from scorewise.errors import BadInput, Option
 
@@ -27,39 +27,26 @@ LONG = 20  # classes that are no longer listed one by one
 SLACK = 0.01  # how far from 1 the probabilities of a row may add up
 
 
-@dataclass(frozen=True)
-class ClassRows:
+@dataclass(frozen=True, kw_only=True)
+class ClassRows(Checked):
     """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class.
 
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
-    `columns` which column each class has in a source, and `notes` what was decided on the way.
-    `ordered` says whether the order of the classes means something: they are numbers, or were listed;
-    `cluster` has the number of the cluster of each row, if rows come in clusters, and `groups` for each
-    column of groups the code of each row and the words that codes stand for.
+    and `columns` which column each class has in a source. `ordered` says whether the order of the classes
+    means something: they are numbers, or were listed.
     """
 
     y: Ints
     scores: Floats
     classes: tuple[str, ...]
     kind: ClassKind
-    weight: Floats | None
-    count: Ints | None
-    names: Names
-    dropped: int
-    place: Place = field(default_factory=Place)
     confidence: Floats | None = None
     confidence_name: str = "confidence"
     rule: str = ""
-    notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     narrow: bool = False  # whether the scores came with 32 bits or fewer
     ordered: bool = False
-    cluster: Ints | None = None
-    hints: tuple[str, ...] = ()
-    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.y)
+    _values: ClassVar[tuple[str, ...]] = ("scores", "confidence")
 
     def of_two(self, positive: Any = None) -> Rows:
         """Rows of two classes as scores of the positive one; of logits, their difference.
@@ -79,17 +66,9 @@ class ClassRows:
         return Rows(
             y=self.y == at,
             scores={name: score.astype(np.float32) if self.narrow else score},
-            weight=self.weight,
-            count=self.count,
             labels=labels,
-            names=self.names,
-            dropped=self.dropped,
             kinds={name: self.kind},
-            place=self.place,
-            notes=self.notes,
-            cluster=self.cluster,
-            groups=self.groups,
-            hints=self.hints,
+            **{f.name: getattr(self, f.name) for f in fields(Checked) if f.name != "y"},
         )
 
 
@@ -187,13 +166,8 @@ def rows_of_classes(
 ) -> ClassRows:
     """The rows of columns of scores, whose classes are known, maybe in order, or guessed."""
     one_of("kind", kind, (None, *get_args(ClassKind)))
-    label, name, place, scores = (
-        found.one("label"),
-        found.name("label"),
-        found.place,
-        found["score"],
-    )
-    rule = ""
+    label, name, place = found.one("label"), found.name("label"), found.place
+    scores, rule = found["score"], ""
     if known is None:
         known, rule = _guessed(label, name, len(scores))
     if numbers := _numbered(label, name, known):
@@ -205,9 +179,8 @@ def rows_of_classes(
         values[:, k] = numeric.values
         in_range(values[:, k], column, place)
     values, kind, note = _kind(values, list(scores), kind, place)
-    sure = found.one("own confidence")
+    own_name, sure = next(iter(found["own confidence"].items()), ("confidence", None))
     own = None if sure is None else sure.values.astype(np.float64)
-    own_name = found.name("own confidence") if found["own confidence"] else "confidence"
     if own is not None:
         in_range(own, own_name, place)
     return ClassRows(
@@ -215,20 +188,12 @@ def rows_of_classes(
         scores=values,
         classes=known,
         kind=kind,
-        weight=found.weight,
-        count=found.count,
-        names=found.names,
-        dropped=found.dropped,
-        place=place,
         confidence=own,
         confidence_name=own_name,
         rule=rule,
-        notes=found.told(note),
         narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
         ordered=in_order or numbered(known),
-        cluster=found.clusters,
-        hints=found.hints,
-        groups={n: coded(column) for n, column in found["group"].items()},
+        **found.checked(note),
     )
 
 
@@ -576,8 +541,8 @@ def _kind(
 # Rows of which only the decision and the confidence in it are known, checked once.
 
 
-@dataclass(frozen=True)
-class DecidedRows:
+@dataclass(frozen=True, kw_only=True)
+class DecidedRows(Checked):
     """Checked rows: `y` and `called` are places in `classes`, `confidence` is that in the decision."""
 
     y: Ints
@@ -585,16 +550,7 @@ class DecidedRows:
     confidence: Floats
     classes: tuple[str, ...]
     kind: Kind
-    weight: Floats | None
-    count: Ints | None
-    names: Names
-    dropped: int
-    place: Place = field(default_factory=Place)
-    notes: tuple[str, ...] = ()
-    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.y)
+    _values: ClassVar[tuple[str, ...]] = ("called", "confidence")
 
 
 def decided_rows(
@@ -639,11 +595,10 @@ def decided_rows(
     known = named_classes(classes) or _classes(list(words.values()))
     y, called = (class_codes(v, n, known, place) for n, v in words.items())
     sure, kind, note = scored(found.one("score"), found.name("score"), kind, place)
+    confident = sure.astype(np.float64)
     return DecidedRows(
-        y, called, sure.astype(np.float64), known, kind, found.weight, found.count, found.names,
-        found.dropped, place, found.told(note),
-        {n: coded(column) for n, column in found["group"].items()},
-    )  # fmt: skip
+        y=y, called=called, confidence=confident, classes=known, kind=kind, **found.checked(note)
+    )
 
 
 def _classes(columns: Sequence[Vector]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -137,48 +137,32 @@ def open_parquet(source: Source, name: str) -> Table:
     """A table of parquet."""
     import polars as pl
 
-    with guard(name, "parquet"), stream(source) as file:
-        columns = list(pl.read_parquet_schema(file))
-
-    def read(wanted: list[str]) -> pl.DataFrame:
-        with guard(name, "parquet"), stream(source) as file:
-            return pl.read_parquet(file, columns=wanted, hive_partitioning=False)
-
-    @contextmanager
-    def whole() -> Iterator[Whole]:
-        with stream(source) as file:
-            with guard(name, "parquet"):
-                made = placed(pl.scan_parquet(file, hive_partitioning=False), name, "parquet")
-            yield made
-
-    return Table(name, columns, read, whole)
+    return _scanned(source, name, "parquet", partial(pl.scan_parquet, hive_partitioning=False))
 
 
 def open_arrow(source: Source, name: str) -> Table:
-    """A table of arrow: a file or a stream."""
+    """A table of arrow: a file, or a stream, which has no footer."""
     import polars as pl
 
-    whole_file = start_of(source).startswith(b"ARROW1")  # else a stream, which has no footer
-    with guard(name, "arrow"), stream(source) as file:
-        if whole_file:
-            columns = list(pl.read_ipc_schema(file))
-        else:
-            columns = pl.read_ipc_stream(file, n_rows=0).columns
+    if start_of(source).startswith(b"ARROW1"):
+        return _scanned(source, name, "arrow", pl.scan_ipc)
+    return _scanned(source, name, "arrow", lambda file: pl.read_ipc_stream(file).lazy())
 
+
+def _scanned(source: Source, name: str, form: str, scan: Callable[[Any], pl.LazyFrame]) -> Table:
     def read(wanted: list[str]) -> pl.DataFrame:
-        with guard(name, "arrow"), stream(source) as file:
-            if whole_file:
-                return pl.read_ipc(file, columns=wanted)
-            return pl.read_ipc_stream(file, columns=wanted)
+        with guard(name, form), stream(source) as file:
+            return scan(file).select(wanted).collect()
 
     @contextmanager
     def whole() -> Iterator[Whole]:
         with stream(source) as file:
-            with guard(name, "arrow"):
-                frame = pl.scan_ipc(file) if whole_file else pl.read_ipc_stream(file).lazy()
-                made = placed(frame, name, "arrow")
+            with guard(name, form):
+                made = placed(scan(file), name, form)
             yield made
 
+    with guard(name, form), stream(source) as file:
+        columns = scan(file).collect_schema().names()
     return Table(name, columns, read, whole)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Ints
-from scorewise.columns.vectors import Coded, Numbers, Vector, spread, spreadable
+from scorewise.columns.vectors import Coded, Numbers, Vector, occurring, spread, spreadable
 from scorewise.errors import BadInput, Option, short
 
 # each positive word with its counterpart
@@ -207,21 +208,18 @@ def coded(column: Vector) -> tuple[Ints, list[str]]:
 
 def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Bools, Labels]:
     low, high = values.min().item(), values.max().item()
-    is_bool = values.dtype == bool
     if positive is not None:
         return _given_number(values, name, positive, low, high)
-    if (low == 0 or low == 1) and (high == 0 or high == 1) and _only(values, low, high):
-        y = values if is_bool else values != 0
-        if is_bool:
-            return y, Labels("True", "False", "True of False and True")
-        return y, Labels("1", "0", "1 of 0 and 1")
-    if low == -1 and (high == -1 or high == 1) and _only(values, low, high):
-        return values > 0, Labels("1", "-1", "1 of -1 and 1")
+    if not _only(values, low, high):
+        raise _too_many_numbers(values, name)
+    for down, up in ((0, 1), (-1, 1)):
+        if {low, high} <= {down, up}:
+            one, other = _shown(up, values), _shown(down, values)
+            y = values if values.dtype == bool else values == up
+            return y, Labels(one, other, f"{one} of {other} and {one}")
     if low == high:
         raise _one_only(name, text(low))
-    if _only(values, low, high):
-        return values == high, Labels(text(high), text(low), "last in sort order")
-    raise _too_many_numbers(values, name)
+    return values == high, Labels(text(high), text(low), "last in sort order")
 
 
 def _only(values: NDArray[Any], low: float, high: float) -> bool:
@@ -270,14 +268,10 @@ def _as_number(positive: Any, is_bool: bool) -> float | None:
     word = str(positive).strip()
     if is_bool and word.casefold() in ("true", "false"):
         return word.casefold() == "true"
-    try:
-        return int(word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
-    except ValueError:
-        return None
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(word)
+    return None
 
 
 def _others(values: NDArray[Any], y: Bools, low: float, high: float) -> list[str]:
@@ -357,11 +351,9 @@ def distinct_words(column: Vector) -> list[str]:
     >>> distinct_words(vector(["svm", None, "nn", "svm"], "model"))
     ['nn', 'svm']
     """
-    gone = column.missing()
-    kept = column if gone is None else column.keep(~gone)
-    if isinstance(kept, Coded):
-        return sorted(text(kept.values[k]) for k in np.unique(kept.codes))
-    return [text(v) for v in np.unique(kept.values)]
+    values, codes = occurring(column)
+    there = [values[k] for k in np.unique(codes[codes >= 0])]
+    return [text(v) for v in there] if isinstance(column, Numbers) else sorted(map(text, there))
 
 
 def listed(words: list[str]) -> str:

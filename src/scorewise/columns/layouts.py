@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from scorewise.columns.labels import distinct_words, listed
-from scorewise.columns.roles import ROLES, check_columns, known, names_items, spread
+from scorewise.columns.roles import ROLES, check_columns, known, names_items, quoted, spread
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput, Option
 
@@ -48,7 +48,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     if layout.raters or layout.rating or layout.counts is not None or layout.form == "table":
         return layout, ()
     if layout.form is None and (long := long_columns(names, layout)):
-        note = f"items, raters and ratings: columns {_quoted(long)} (not named)"
+        note = f"items, raters and ratings: columns {quoted(long, most=6)} (not named)"
         return layout._replace(item=long[0], rater=long[1], rating=long[2]), (note,)
     free = [n for n in names if n not in (layout.weight, layout.count, layout.cluster, *groups)]
     item = layout.item or item_column(free)
@@ -60,14 +60,14 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     vectors = {n: vector(columns[n], n) for n in rest}
     if layout.form == "counts":
         _check_counts(vectors)
-        note = f"counts: columns {_quoted(rest)} (not named{also})"
+        note = f"counts: columns {quoted(rest, most=6)} (not named{also})"
         return layout._replace(counts={n: n for n in rest}, item=item), (note,)
     if layout.form is None:
         _check_raters(vectors)
     _check_alike(vectors)
     if layout.form is None:
         _check_ratings(vectors)
-    note = f"raters: columns {_quoted(rest)} (not named{also})"
+    note = f"raters: columns {quoted(rest, most=6)} (not named{also})"
     return layout._replace(raters=rest, item=item), (note,)
 
 
@@ -125,8 +125,8 @@ def _check_alike(columns: Mapping[str, Vector]) -> None:
     for name, words in said.items():
         if words and all(times[word] == 1 for word in words):
             raise BadInput(
-                f"column '{name}' has no value in common with the others ({_quoted(list(columns))}), so it "
-                f"is not plain who the raters are; {RATERS}"
+                f"column '{name}' has no value in common with the others "
+                f"({quoted(list(columns), most=6)}), so it is not plain who the raters are; {RATERS}"
             )
 
 
@@ -172,7 +172,7 @@ def _check_counts(columns: Mapping[str, Vector]) -> None:
                 n for n, r in zip(columns, rest.T, strict=True) if r[0] > 1 and (r == r[0]).all()
             ]
     if len(odd) == 1 or text:
-        others = _quoted([n for n in columns if n != odd[0]])
+        others = quoted([n for n in columns if n != odd[0]], most=6)
         raise BadInput(
             f"column '{odd[0]}' does not look like a count of raters beside the others ({others}); name it "
             f"as item if it names the items, or name the columns of counts"
@@ -197,8 +197,3 @@ def _check_ratings(columns: Mapping[str, Vector]) -> None:
                 f"the numbers of each row add up to {total[0]:g}: counts (", Option("form", "counts"),
                 ") or a column for each rater (", Option("form", "items"), ")?",
             )  # fmt: skip
-
-
-def _quoted(words: Sequence[str]) -> str:
-    shown = ", ".join(f"'{w}'" for w in words[:6])
-    return shown if len(words) <= 6 else f"{shown} and {len(words) - 6} more"

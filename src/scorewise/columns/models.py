@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -239,24 +239,24 @@ def _matched(
                 " where they are different rows",
             )  # fmt: skip
         return at, {}, ("rows of the models are matched by their order, as their labels agree",)
-    key, words = _keys(found)
+    key, keys, word = _keys(found)
     what = " and ".join(f"'{name}'" for name in found["key"])
-    place = np.bincount(codes * len(words) + key, minlength=len(names) * len(words))
+    place = np.bincount(codes * keys + key, minlength=len(names) * keys)
     if (place > 1).any():
-        worst, at_key = divmod(int((place > 1).argmax()), len(words))
-        many = int((place[worst * len(words) : (worst + 1) * len(words)] > 1).sum())
+        worst, at_key = divmod(int((place > 1).argmax()), keys)
+        many = int((place[worst * keys : (worst + 1) * keys] > 1).sum())
         raise BadInput(
             f"{what} names {many:,} row{'s' * (many > 1)} of '{names[worst]}' more than once, first "
-            f"{words[at_key]}; name further columns that tell rows apart, with ", Option("key"),
+            f"{word(at_key)}; name further columns that tell rows apart, with ", Option("key"),
         )  # fmt: skip
-    at_row = np.full((len(names), len(words)), -1)
+    at_row = np.full((len(names), keys), -1)
     at_row[codes, key] = np.arange(len(codes))
     whole: Any = (at_row >= 0).all(0)
     if not whole.any():
         if not apart and not ((at_row >= 0).sum(0) > 1).any():
             note = f"no value of {what} occurs in two models, so that they are compared unpaired"
             return None, {}, (note,)
-        one, other = (words[int((at_row[k] >= 0).argmax())] for k in (0, 1))
+        one, other = (word(int((at_row[k] >= 0).argmax())) for k in (0, 1))
         raise BadInput(
             f"no value of {what} occurs in every model: '{names[0]}' has {one}, '{names[1]}' has ",
             f"{other}; name the column that all share with ", Option("key"), ", or pass ",
@@ -271,22 +271,8 @@ def _matched(
     return at, joined, (note,) if lost else ()
 
 
-class _Words(Sequence[str]):
-    """The words of keys by their number, put together when one is shown."""
-
-    def __init__(self, columns: Sequence[tuple[Ints, list[str]]], first: Ints) -> None:
-        self.columns, self.first = columns, first
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def __getitem__(self, at: Any) -> Any:
-        row = int(self.first[at])
-        return " / ".join(f"'{words[codes[row]]}'" for codes, words in self.columns)
-
-
-def _keys(found: Columns) -> tuple[Ints, _Words]:
-    """The number of the key of each row, of one column or several, and their words."""
+def _keys(found: Columns) -> tuple[Ints, int, Callable[[int], str]]:
+    """The number of the key of each row, of one column or several, how many there are, and their words."""
     for name, column in found["key"].items():
         floats = isinstance(column, Numbers) and column.values.dtype.kind == "f"
         if floats and (np.abs(column.values) >= EXACT).any():
@@ -299,7 +285,11 @@ def _keys(found: Columns) -> tuple[Ints, _Words]:
     for codes, words in columns:
         cell = np.unique(cell, return_inverse=True)[1] * len(words) + codes
     _, first, key = np.unique(cell, return_index=True, return_inverse=True)
-    return key, _Words(columns, first)
+
+    def word(at: int) -> str:
+        return " / ".join(f"'{words[codes[first[at]]]}'" for codes, words in columns)
+
+    return key, len(first), word
 
 
 def _same_words(found: Columns, codes: Ints, names: Sequence[str]) -> None:
@@ -338,25 +328,13 @@ def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) 
 
 def _taken(rows: Rows | ClassRows, at: Mapping[str, Ints]) -> dict[str, Any]:
     """The rows of each model, its scores named as the model is."""
-    return {name: _some(rows, index, name) for name, index in at.items()}
+    return {name: _named(rows.at(index), name) for name, index in at.items()}
 
 
-def _some(rows: Rows | ClassRows, at: Ints, name: str) -> Rows | ClassRows:
-    kept = at if rows.place.kept is None else rows.place.kept[at]
-    common: dict[str, Any] = {
-        "y": rows.y[at],
-        "weight": None if rows.weight is None else rows.weight[at],
-        "count": None if rows.count is None else rows.count[at],
-        "place": replace(rows.place, kept=kept),
-    }
+def _named(rows: Rows | ClassRows, name: str) -> Rows | ClassRows:
     if isinstance(rows, ClassRows):
-        return replace(rows, scores=rows.scores[at], **common)
-    score = next(iter(rows.scores.values()))[at]
-    kind: Kind = next(iter(rows.kinds.values()))
+        return rows
+    (score,), (kind,) = rows.scores.values(), rows.kinds.values()
     if kind == "score" and len(score) and score.min() >= 0 and score.max() <= 1:
         kind = "probability"  # of this model, whatever the others are
-    cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
-    groups = {n: (codes[at], words) for n, (codes, words) in rows.groups.items()}
-    return replace(
-        rows, scores={name: score}, kinds={name: kind}, cluster=cluster, groups=groups, **common
-    )
+    return replace(rows, scores={name: score}, kinds={name: kind})

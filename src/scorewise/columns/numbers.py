@@ -60,13 +60,13 @@ class Place:
         file, number = self.number(index)
         return f"row {number}, counting from 0" if file is None else f"row {number} of {file}"
 
-    def keep(self, rows: Bools) -> Place:
+    def keep(self, rows: Bools | Ints) -> Place:
         """The same place when only those of its rows are left.
 
         >>> Place().keep(np.array([False, True, True])).keep(np.array([False, True])).position(0)
         2
         """
-        left = np.flatnonzero(rows)
+        left: Any = np.flatnonzero(rows) if rows.dtype == bool else rows
         return replace(self, kept=left if self.kept is None else self.kept[left])
 
     def rows(self, where: Bools) -> str:
@@ -124,10 +124,9 @@ def _beyond(column: Numbers) -> Bools | None:
 def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
     if spreadable(column.values):
         return spread(column)
-    digits = [_digits(v) for v in column.values]
-    if all(d is not None for d in digits):
-        large = np.array([d is not None and _large(d) for d in digits])
-        big = large[column.codes] & (column.codes >= 0)
+    large = [_is_large(v) for v in column.values]
+    if None not in large:
+        big = np.array(large, bool)[column.codes] & (column.codes >= 0)
         if big.any():
             first = column.values[column.codes[big.argmax()]]
             raise BadInput(_too_large(name, place.rows(big), short(first)))
@@ -219,36 +218,25 @@ def is_text(column: Vector) -> bool:
     return all(_read(v) is None for v in column.values)
 
 
-def _digits(value: Any) -> str | int | None:
-    """An integer, or the digits of one in text without its sign; None for anything else."""
+def _is_large(value: Any) -> bool | None:
+    """Whether an integer, or the digits of one in text, is beyond 2**53; None for anything else."""
     if isinstance(value, int):
-        return value
-    if not isinstance(value, str):
+        return abs(value) > _EXACT
+    digits = value.strip().removeprefix("-").removeprefix("+") if isinstance(value, str) else ""
+    if not (digits.isascii() and digits.isdigit()):
         return None
-    digits = value.strip().removeprefix("-").removeprefix("+")
-    return digits if digits.isascii() and digits.isdigit() else None
-
-
-def _large(integer: str | int) -> bool:
-    if isinstance(integer, str):
-        integer = integer.lstrip("0") or "0"
-        return len(integer) > 16 or int(integer) > _EXACT
-    return abs(integer) > _EXACT
+    digits = digits.lstrip("0") or "0"
+    return len(digits) > 16 or int(digits) > _EXACT
 
 
 def _read(value: Any) -> float | None:
-    if numeric(value):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf if value > 0 else -math.inf
-        except ValueError:
-            return None
     # Python, unlike every file format, reads 1_000 as a number
-    if not isinstance(value, str) or "_" in value:
+    if not numeric(value) and (not isinstance(value, str) or "_" in value):
         return None
     try:
         return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     except ValueError:
         return None
 

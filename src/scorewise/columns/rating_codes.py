@@ -14,7 +14,7 @@ from scorewise.arrays import Ints
 from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.texts import plain
-from scorewise.columns.vectors import Coded, Numbers, Vector
+from scorewise.columns.vectors import Coded, Numbers, Vector, occurring
 from scorewise.errors import BadInput, Option
 
 # a sign, a star or a dash beside a number means something: A+, A*, -1, 1-2, 0.5
@@ -209,7 +209,7 @@ def _of_any_numbers(columns: list[Numbers]) -> tuple[Codes, list[str]]:
 def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, list[str], bool]:
     """Words of all columns; those of declared categories stay in their order."""
     columns = list(by_name.values())
-    parts = [_words(c) for c in columns]
+    parts = [(codes, [text(v) for v in values]) for values, codes in map(occurring, columns)]
     declared = [
         w for c, (_, w) in zip(columns, parts, strict=True) if isinstance(c, Coded) and c.declared
     ]
@@ -223,26 +223,10 @@ def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, l
     if declared and same and set(seen) <= set(declared[0]):
         order, fixed = declared[0], True
     else:
-        order, fixed = _sorted(list(seen)), False
+        order, fixed = sorted(seen, key=float if all(map(is_number, seen)) else str), False
     at = {w: k for k, w in enumerate(order)}
     codes = [np.array([*(at[w] for w in words), -1], np.int32)[c] for c, words in parts]
     return np.stack(codes, axis=1), order, fixed
-
-
-def _words(column: Vector) -> tuple[NDArray[Any], list[str]]:
-    if isinstance(column, Coded):
-        return column.codes, [text(v) for v in column.values]
-    gone = column.missing()
-    distinct, codes = np.unique(column.values, return_inverse=True)
-    if gone is not None:
-        codes = np.where(gone, -1, codes)
-        kept = np.unique(column.values[~gone])
-        distinct, codes = kept, np.where(gone, -1, np.searchsorted(kept, column.values))
-    return codes, [text(v) for v in distinct]
-
-
-def _sorted(words: list[str]) -> list[str]:
-    return sorted(words, key=float) if all(map(is_number, words)) else sorted(words)
 
 
 def _placed(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
-from scorewise.columns.layouts import Form, Layout, guessed
+from scorewise.columns.layouts import Layout, guessed
 from scorewise.columns.numbers import Place, numbers, weights
 from scorewise.columns.numbers import counts as checked_counts
 from scorewise.columns.rating_codes import (
@@ -86,19 +86,10 @@ class RatingRows:
 def rating_rows(
     source: Any = None,
     *,
-    raters: Any = (),
-    item: Any = None,
-    rater: Any = None,
-    rating: Any = None,
-    counts: Any = None,
-    form: Form | None = None,
     scale: Scale = "nominal",
     categories: Sequence[Any] | None = None,
-    weight: Any = None,
-    count: Any = None,
-    cluster: Any = None,
-    groups: Any = None,
     encoding: str | None = None,
+    **columns: Any,
 ) -> RatingRows:
     """Ratings by the names of their columns in files or frames; without a source, the columns themselves.
 
@@ -107,6 +98,7 @@ def rating_rows(
     rated. `form` says what all columns that are not named are: "items", one for each rater; "counts", one
     for each category; or the square "table" of two raters, with the first one's categories in the column
     `item`, or in the order of the columns. Columns that are not named are guessed, and a note says so.
+    `columns` are those of a `Layout`.
 
     >>> rows = rating_rows(raters={"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
     >>> rows.codes.tolist(), rows.categories
@@ -116,18 +108,18 @@ def rating_rows(
     >>> rating_rows({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]}).guesses
     ("raters: columns 'ann', 'bob' (not named; 'item' names the items)",)
     """
-    layout = Layout(raters, item, rater, rating, counts, form, weight, count, cluster, groups)
+    layout = Layout(**columns)
     notes: tuple[str, ...] = ()
     if source is not None:
         from scorewise.columns.files import open_source
 
         source = open_source(source, encoding)
         layout, notes = guessed(source, layout)
-        if groups is not None:
+        if layout.groups is not None:
             counts_of = [*layout.counts.values()] if isinstance(layout.counts, Mapping) else []
             used = {r: getattr(layout, r) for r in ("rating", "weight")}
             used |= {"rater": [*layout.raters, layout.rater], "count": [layout.count, *counts_of]}
-            check_groups(groups, used)
+            check_groups(layout.groups, used)
     if layout.form == "table":
         rows = _table_of(source, layout, scale, categories)
     elif layout.counts is not None:
@@ -159,8 +151,7 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
     coded = coded_ratings(vectors, scale, categories, found.place)
     return RatingRows(
         coded.codes, coded.categories, coded.values, scale, tuple(vectors), coded.declared,
-        item_names(items, len(coded.codes)), found.weight, found.count, found.place, guesses=found.told(),
-        cluster=found.clusters, groups=_groups(found),
+        item_names(items, len(coded.codes)), **_beside(found), count=found.count,
     )  # fmt: skip
 
 
@@ -170,8 +161,10 @@ def _together(layout: Layout) -> dict[str, Any]:
     return {role: columns for role, columns in asked.items() if columns is not None}
 
 
-def _groups(found: Columns) -> dict[str, tuple[Ints, list[str]]]:
-    return {name: coded(column) for name, column in found["group"].items()}
+def _beside(found: Columns) -> dict[str, Any]:
+    """What items have beside their ratings."""
+    made = {"weight": found.weight, "place": found.place, "guesses": found.told()}
+    return made | {"cluster": found.clusters, "groups": found.groups}
 
 
 def _read(source: Any, asked: Mapping[str, Any], item: Any) -> tuple[Columns, Any]:
@@ -233,8 +226,7 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
     shape = (len(said), int(rated.max(initial=0)))
     return RatingRows(
         RatingList(item, order, code, shape).compact(), names.categories, names.values, scale, None,
-        True, item_names(items, len(said)), found.weight, None, place, guesses=found.told(),
-        cluster=found.clusters, groups=_groups(found),
+        True, item_names(items, len(said)), **_beside(found),
     )  # fmt: skip
 
 
@@ -411,7 +403,7 @@ def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
             f"{found.name('cluster')} differs among ratings of one item {found.place.rows(apart)}; an item "
             f"belongs to one cluster"
         )
-    groups = _groups(found)
+    groups = found.groups
     for name, (codes, _) in groups.items():
         if (apart := codes != codes[first][at]).any():
             raise BadInput(

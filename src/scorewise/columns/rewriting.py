@@ -103,6 +103,37 @@ class Applied(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+def add_columns(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | Path,
+    columns_of: Callable[[Scanned], tuple[Sequence[str], Sequence[str], Sequence[str]]],
+    calculate: Callable[[Floats], Any],
+    outside_of: Callable[[Columns], int],
+    *,
+    missing: Missing,
+    encoding: str | None,
+    whole_numbers: bool = False,
+) -> Applied:
+    """Write the rows of files with new columns, what `calculate` makes of their scores (n x k).
+
+    `columns_of` gives the columns of scores, the names of the new ones, and notes. The rows pass through in
+    batches, first to be checked, then to be written; memory does not grow with them. The output is put in
+    place when it is whole.
+    """
+    ending = Path(out).suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
+    place = writing.check(out)
+    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    with scan(paths, encoding) as scanned:
+        scores, made, notes = columns_of(scanned[0])
+        _check_kept(scanned, made, ending)
+        applied = _checked(scanned, scores, missing, outside_of)
+        frame = _calculated(scanned, scores, len(made), calculate, missing, ending, whole_numbers)
+        _write(scanned, frame, made, place, ending)
+    return applied._replace(notes=(*notes, *applied.notes))
+
+
 def score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
     """The column of scores, and a note where it was not named."""
     columns = file.whole.columns
@@ -112,7 +143,7 @@ def score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
     return next(iter(choice)), choice.notes
 
 
-def check_scores(
+def _checked(
     scanned: Sequence[Scanned],
     columns: Sequence[str],
     missing: Missing,
@@ -153,7 +184,7 @@ def check_scores(
     return Applied(rows - dropped, dropped, outside, tuple(written.values()))
 
 
-def check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> None:
+def _check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> None:
     """Refuse new columns whose names are taken, and columns that the output cannot hold."""
     first, columns = scanned[0].table.name, scanned[0].whole.columns
     if taken := [name for name in made if name in columns]:
@@ -176,25 +207,23 @@ def check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> 
                     )
 
 
-def rewrite(
+def _calculated(
     scanned: Sequence[Scanned],
     scores: Sequence[str],
-    made: Sequence[str],
+    many: int,
     calculate: Callable[[Floats], Any],
     missing: Missing,
-    out: tuple[Path, str],
-    *,
-    whole_numbers: bool = False,
-) -> None:
-    """Write the rows of the files with new columns: what `calculate` makes of their scores, n x k.
+    ending: str,
+    whole_numbers: bool,
+) -> pl.LazyFrame:
+    """The rows of the files with new columns, all by their places.
 
     Fields of csv are text and stay so. Only scores become numbers, where the output has types.
     """
     import polars as pl
 
-    place, ending = out
     columns = scanned[0].whole.columns
-    new = [str(len(columns) + k) for k in range(len(made))]
+    new = [str(len(columns) + k) for k in range(many)]
     frames = []
     for file in scanned:
         frame = file.whole.frame.with_columns(file.scored(scores))
@@ -217,25 +246,16 @@ def rewrite(
     kind = pl.Struct(dict.fromkeys(new, dtype))
     calculation = made_of.map_batches(calculated, return_dtype=kind, is_elementwise=True)
     kept = [str(k) for k in range(len(columns))]
-    whole = frame.select(*kept, calculation.alias("new")).unnest("new")
-    try:
-        with panics_apart():
-            _write(whole, [*columns, *made], place, ending)
-    except (BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        if isinstance(error, pl.exceptions.PanicException):
-            for file in scanned:  # a damaged file says so when it is read alone
-                with file.whole.guard():
-                    file.whole.frame.collect()
-        if unread := next((why for file in scanned if (why := file.whole.why())), None):
-            raise unread from error
-        # what the system said
-        said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
-        told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
-        raise BadInput(told) from error
+    return frame.select(*kept, calculation.alias("new")).unnest("new")
 
 
-def _write(frame: pl.LazyFrame, names: Sequence[str], place: Path, ending: str) -> None:
+def _write(
+    scanned: Sequence[Scanned], frame: pl.LazyFrame, made: Sequence[str], place: Path, ending: str
+) -> None:
     """Write the columns under their names."""
+    import polars as pl
+
+    names = [*scanned[0].whole.columns, *made]
 
     def fill(file: IO[bytes]) -> None:
         if ending == ".parquet":
@@ -247,4 +267,17 @@ def _write(frame: pl.LazyFrame, names: Sequence[str], place: Path, ending: str) 
         file.flush()
         frame.sink_csv(file, include_header=False)
 
-    writing.write(place, fill)
+    try:
+        with panics_apart():
+            writing.write(place, fill)
+    except (BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if isinstance(error, pl.exceptions.PanicException):
+            for file in scanned:  # a damaged file says so when it is read alone
+                with file.whole.guard():
+                    file.whole.frame.collect()
+        if unread := next((why for file in scanned if (why := file.whole.why())), None):
+            raise unread from error
+        # what the system said
+        said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
+        told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
+        raise BadInput(told) from error

@@ -209,13 +209,13 @@ def only(role: str, likely: Sequence[str], names: Sequence[str], text: Sequence[
         return likely[0]
     if likely:
         raise BadInput(
-            f"the {role} column is not named and may be {_quoted(likely, ' or ')}; pass ",
+            f"the {role} column is not named and may be {quoted(likely, ' or ')}; pass ",
             Option(role), " with one of them", *ROLES[role].otherwise,
         )  # fmt: skip
-    why = f", as {_quoted(text, ' and ')} holds text" if text else ""
+    why = f", as {quoted(text, ' and ')} holds text" if text else ""
     raise BadInput(
         f"the {role} column is not named and no name suggests it{why}; pass ", Option(role),
-        f" with one of the columns {_quoted(names)}", *ROLES[role].otherwise,
+        f" with one of the columns {quoted(names)}", *ROLES[role].otherwise,
     )  # fmt: skip
 
 
@@ -247,10 +247,10 @@ def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
             near = near_names(name, columns)
             if near:
                 raise BadInput(
-                    f"there is no column '{name}'; did you mean {_quoted(near, ' or ')} "
-                    f"(the columns are {_quoted(columns)})?"
+                    f"there is no column '{name}'; did you mean {quoted(near, ' or ')} "
+                    f"(the columns are {quoted(columns)})?"
                 )
-            raise BadInput(f"there is no column '{name}'; the columns are {_quoted(columns)}")
+            raise BadInput(f"there is no column '{name}'; the columns are {quoted(columns)}")
         if columns.count(name) > 1:
             raise BadInput(
                 f"{columns.count(name)} columns are named '{name}'; give them names apart"
@@ -267,9 +267,10 @@ def near_names(name: str, columns: Sequence[str]) -> list[str]:
     return [folded[m] for m in difflib.get_close_matches(name.strip().casefold(), folded, n=3)]
 
 
-def _quoted(names: Sequence[str], between: str = ", ") -> str:
-    shown = between.join(f"'{n}'" for n in names[:12])
-    return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+def quoted(names: Sequence[str], between: str = ", ", most: int = 12) -> str:
+    """The first names in quotes, and how many more there are."""
+    shown = between.join(f"'{n}'" for n in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 # Which columns hold the scores of which classes.

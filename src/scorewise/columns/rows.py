@@ -6,8 +6,8 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -37,6 +37,64 @@ class Names:
     weight: str = "weight"
     count: str = "count"
     cluster: str = "cluster"
+
+
+Groups: TypeAlias = dict[str, tuple[Ints, list[str]]]  # the code of each row, and their words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What checked rows of any kind have beside their values.
+
+    `place` knows the numbers of the rows in the input, `notes` say what was decided on the way, and `hints`
+    what one may want to do with the columns. `groups` has for each column of groups the code of each row
+    and the words that codes stand for, and `cluster` the number of the cluster of each row, if rows come in
+    clusters.
+    """
+
+    y: Any
+    weight: Floats | None = None
+    count: Ints | None = None
+    names: Names = field(default_factory=Names)
+    dropped: int = 0
+    place: Place = field(default_factory=Place)
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    groups: Groups = field(default_factory=dict)
+    cluster: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the files that the rows came from."""
+        return self.place.sources
+
+    def mass(self, power: int = 1) -> Floats:
+        """Row weight, raised to a power, times row count."""
+        w = 1.0 if self.weight is None else self.weight**power
+        times = 1 if self.count is None else self.count
+        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
+
+    def at(self, which: Any) -> Self:
+        """Some of the rows; clusters are numbered anew."""
+        at = np.arange(len(self))[which]  # of a mask, a slice or places
+        columns = ("y", "weight", "count", *self._values)
+        made: dict[str, Any] = {name: cut(getattr(self, name), at) for name in columns}
+        if self.cluster is not None:
+            made["cluster"] = np.unique(self.cluster[at], return_inverse=True)[1]
+        groups = {name: (codes[at], words) for name, (codes, words) in self.groups.items()}
+        return replace(self, place=self.place.keep(at), groups=groups, **made)
+
+    _values: ClassVar[tuple[str, ...]] = ("scores",)  # further columns, or columns by name
+
+
+def cut(column: Any, at: Ints) -> Any:
+    """Some rows of a column, of columns by name, or of none."""
+    if isinstance(column, dict):
+        return {name: values[at] for name, values in column.items()}
+    return None if column is None else column[at]
 
 
 @dataclass(frozen=True)
@@ -100,6 +158,17 @@ class Columns:
                 "more clusters: name another column, or leave out ", Option("cluster"),
             )  # fmt: skip
         return codes
+
+    @property
+    def groups(self) -> Groups:
+        """The columns of groups as codes with their words."""
+        return {name: coded(column) for name, column in self["group"].items()}
+
+    def checked(self, *notes: str) -> dict[str, Any]:
+        """What all checked rows have, by the names of `Checked`."""
+        names = ("weight", "count", "names", "dropped", "place", "hints", "groups")
+        made = {name: getattr(self, name) for name in names}
+        return made | {"notes": self.told(*notes), "cluster": self.clusters}
 
     def told(self, *more: str) -> tuple[str, ...]:
         """All notes; those on columns in memory are warnings, as nothing else would show them."""
@@ -196,8 +265,7 @@ def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
         if len(words) > 1:
             yield (
                 f"column '{name}' has {len(words):,} values ({listed(words)}), whose rows are taken "
-                f"together as one model; to judge each, keep its rows alone, or give each a column of "
-                f"scores"
+                f"together as one model; compare tells them apart, with this column as its model"
             )
 
 

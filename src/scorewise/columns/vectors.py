@@ -169,6 +169,21 @@ def _from_objects(column: NDArray[Any], name: str) -> Vector:
     return coded(codes, [plain(v) for v in present])
 
 
+def occurring(column: Vector) -> tuple[list[Any], NDArray[np.int64]]:
+    """The values of a column, and which of them each row has; -1 where it is missing.
+
+    >>> occurring(Numbers(np.array([7.0, np.nan, 5.0])))
+    ([5.0, 7.0], array([ 1, -1,  0]))
+    """
+    if isinstance(column, Coded):
+        return list(column.values), np.maximum(column.codes, -1).astype(np.int64)
+    gone = column.missing()
+    there = np.ones(len(column), np.bool_) if gone is None else ~gone
+    codes = np.full(len(column), -1)
+    found, codes[there] = np.unique(column.values[there], return_inverse=True)
+    return found.tolist(), codes
+
+
 def coded(codes: NDArray[np.integer[Any]], values: list[Any]) -> Vector:
     """Coded values, written out where all of them are numbers."""
     column = Coded(codes, values)
@@ -179,13 +194,8 @@ def absent(value: Any) -> bool:
     """Whether an object stands for a missing value: None, NaN, NaT or pandas' NA."""
     if value is None or type(value).__name__ == "NAType":
         return True
-    # NaN and NaT are not equal to themselves
-    return not isinstance(value, str) and _unequal_to_itself(value)
-
-
-def _unequal_to_itself(value: Any) -> bool:
-    try:
-        return bool(value != value)
+    try:  # NaN and NaT are not equal to themselves
+        return not isinstance(value, str) and bool(value != value)
     except (TypeError, ValueError):
         return False
 
@@ -350,13 +360,11 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
     kinds = arrow.types
     if kinds.is_decimal(column.type):
         column = column.cast(arrow.float64())
-    if kinds.is_floating(column.type) or kinds.is_integer(column.type):
+    number = kinds.is_floating(column.type) or kinds.is_integer(column.type)
+    if number or kinds.is_boolean(column.type):
         null = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-        filled = column if null is None else column.fill_null(0)
-        return Numbers(filled.to_numpy(), null)
-    if kinds.is_boolean(column.type):
-        null = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-        return Numbers(column.fill_null(False).to_numpy(zero_copy_only=False), null)
+        filled = column if null is None else column.fill_null(0 if number else False)
+        return Numbers(filled.to_numpy(zero_copy_only=number), null)
     if kinds.is_null(column.type):
         return Coded(np.full(len(column), -1), [])
     if kinds.is_nested(column.type):
@@ -367,10 +375,6 @@ def _from_pyarrow(column: Any, name: str) -> Vector:
     packed = column if kinds.is_dictionary(column.type) else column.dictionary_encode()
     codes = packed.indices.cast(arrow.int64()).fill_null(-1).to_numpy()
     return Coded(codes, packed.dictionary.to_pylist(), declared)
-
-
-def _from_torch(column: Any, name: str) -> Vector:
-    return from_numpy(array(of_torch(column, name)), name)
 
 
 def of_torch(values: Any, name: str) -> Any:
@@ -396,14 +400,10 @@ def of_torch(values: Any, name: str) -> Any:
     return tensor.numpy()
 
 
-def _from_narwhals(column: Any, name: str) -> Vector:
-    return vector(column.to_native(), name)
-
-
 _READERS: dict[str, Callable[[Any, str], Vector]] = {
     "pandas": _from_pandas,
     "polars": _from_polars,
     "pyarrow": _from_pyarrow,
-    "torch": _from_torch,
-    "narwhals": _from_narwhals,
+    "torch": lambda column, name: from_numpy(array(of_torch(column, name)), name),
+    "narwhals": lambda column, name: vector(column.to_native(), name),
 }

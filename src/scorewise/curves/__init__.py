@@ -15,19 +15,7 @@ from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
 __all__ = [
-    "best_cut",
-    "calibrated",
-    "cost_curve",
-    "decision_curve",
-    "decompose",
-    "gain",
-    "lift",
-    "murphy",
-    "net_benefit_difference",
-    "precision_recall",
-    "reliability",
-    "risk_coverage",
-    "roc",
-    "smooth_reliability",
-    "thresholds",
-]
+    "best_cut", "calibrated", "cost_curve", "decision_curve", "decompose", "gain", "lift", "murphy",
+    "net_benefit_difference", "precision_recall", "reliability", "risk_coverage", "roc",
+    "smooth_reliability", "thresholds",
+]  # fmt: skip

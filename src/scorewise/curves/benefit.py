@@ -55,10 +55,9 @@ def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> Decision
     pt = _probabilities(at)
     cuts = logit(pt) if t.kind == "logit" else pt
     place = np.searchsorted(lowest(t), cuts.astype(t.score.dtype))
-    tp, fp, tp2, fp2 = (
-        np.concatenate((w[::-1].cumsum()[::-1], [0])).astype(np.float64)[place]
-        for w in (t.pos, t.neg, t.pos2, t.neg2)
-    )
+    tp, fp = tp2, fp2 = _from(t.pos, place), _from(t.neg, place)
+    if t.weighted:
+        tp2, fp2 = _from(t.pos2, place), _from(t.neg2, place)
     n, squares, odds = float(t.negatives + t.positives), float(sum(t.squares)), pt / (1 - pt)
     benefit = (tp - odds * fp) / n
     rest = squares - tp2 - fp2
@@ -67,6 +66,11 @@ def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> Decision
     share = float(t.positives) / n
     everybody = share - (1 - share) * odds
     return DecisionCurve(pt, benefit, benefit - half, benefit + half, everybody, level)
+
+
+def _from(w: Any, place: Any) -> Floats:
+    """The sums of weights from each place on."""
+    return np.asarray(np.append(w[::-1].cumsum()[::-1], 0)[place], np.float64)
 
 
 def net_benefit_difference(

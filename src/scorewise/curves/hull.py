@@ -43,7 +43,15 @@ def pooled(t: Tally) -> Ints:
     >>> pooled(t)
     array([0, 1, 3])
     """
-    return pool(t.neg, t.pos)
+    if not t.distinct or not t.positives:
+        return pool(t.neg, t.pos)
+    # a run of positives and the negatives that follow it are joined in any case
+    at = np.flatnonzero(t.pos > 0)
+    first = np.flatnonzero(np.diff(at, prepend=-2) > 1)
+    start, pos = at[first], np.diff(first, append=len(at))
+    if start[0]:
+        start, pos = np.append(0, start), np.append(0, pos)
+    return start[pool(np.diff(start, append=len(t.pos)) - pos, pos)]
 
 
 def pool(neg: Numbers, pos: Numbers) -> Ints:
@@ -115,14 +123,19 @@ def fits(neg: Floats, pos: Floats) -> Floats:
 
 def pool_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     """The first cells of the runs of all rows, counted through, and the row of each run."""
+    row = np.repeat(np.arange(len(neg)), neg.shape[1])
+    start = _pooled_rows(neg.ravel(), pos.ravel(), row)
+    return start, row[start]
+
+
+def _pooled_rows(neg: Any, pos: Any, row: Ints) -> Ints:
+    """The same of rows of any length one after the other, given the row of each cell."""
     from scipy.optimize import isotonic_regression
 
     weight = np.asarray(neg + pos, np.float64)
     # each row two higher than the last: no run crosses from one row to the next
-    lifted = pos / weight + 2.0 * np.arange(len(neg))[:, None]
-    runs = isotonic_regression(lifted.ravel(), weights=weight.ravel()).blocks
-    start = np.asarray(runs[:-1], np.int64)
-    return start, start // neg.shape[1]
+    lifted = pos / weight + 2.0 * row
+    return np.asarray(isotonic_regression(lifted, weights=weight).blocks[:-1], np.int64)
 
 
 def fits_elsewhere(
@@ -156,10 +169,12 @@ def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
            [0., 0.]])
     """
     made = np.full(neg.shape, pos.sum() / (neg.sum() + pos.sum()))
-    for k, (n, p) in enumerate(zip(others(neg), others(pos), strict=True)):
-        seen = n + p > 0
-        if seen.any():
-            made[k] = np.interp(place, place[seen], fits(n[seen][None], p[seen][None])[0])
+    n, p = others(neg), others(pos)
+    seen = n + p > 0
+    n, p, row = n[seen], p[seen], np.nonzero(seen)[0]
+    fit = np.split(shares(n, p, _pooled_rows(n, p, row)), seen.sum(1).cumsum()[:-1])
+    for k in np.flatnonzero(seen.any(1)):
+        made[k] = np.interp(place, place[seen[k]], fit[k])
     return made
 
 
@@ -237,14 +252,13 @@ def _consistent(
     pos = np.clip(gaps + few.sum, 0.0, few.weight)
     off = fits(few.weight - pos, pos) - at
     least = float(0.1 * np.sqrt(few.squares.sum()) / few.total)
-    down, up = whole_curve(off, level, least) if simultaneous else _pointwise(off, level)
+    if simultaneous:
+        down, up = whole_curve(off, level, least)
+    else:
+        ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        down, up = np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
     low, high = (np.clip(x + np.interp(x, at, way), 0.0, 1.0) for way in (down, up))
     return np.maximum.accumulate(low), np.maximum.accumulate(high)
-
-
-def _pointwise(off: Floats, level: float) -> tuple[Floats, Floats]:
-    low, high = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
 def _confident(c: Chances, level: float, *, simultaneous: bool, seed: int) -> tuple[Floats, Floats]:
@@ -360,17 +374,10 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     res = float((b.weight * (share - prevalence) ** 2).sum() / total)
     if not debias:
         return Murphy(rel, res, unc)
-    excess, missing = _excess(b, share), _missing(unc, total, float(b.squares.sum()))
-    return Murphy(rel - excess, res - excess + missing, unc + missing)
-
-
-def _excess(b: Chances, share: np.ndarray) -> float:
-    """What the noise of the shares adds; a bin of one row says nothing of it."""
+    # what the noise of the shares adds; a bin of one row says nothing of it
     rows = b.weight**2 / b.squares
     less = np.where(rows > 1 + 1e-9, rows - 1, np.inf)
-    return float((b.weight * share * (1 - share) / less).sum() / b.total)
-
-
-def _missing(unc: float, total: float, squares: float) -> float:
-    rows = effective(total, squares)
-    return unc / (rows - 1) if rows > 1 + 1e-9 else 0.0
+    excess = float((b.weight * share * (1 - share) / less).sum() / total)
+    all_rows = effective(total, float(b.squares.sum()))
+    missing = unc / (all_rows - 1) if all_rows > 1 + 1e-9 else 0.0
+    return Murphy(rel - excess, res - excess + missing, unc + missing)

@@ -19,11 +19,13 @@ from scorewise.inference.scales import student, z
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.probabilities import Chances, chances, equal_mass, why_not_probable
-from scorewise.tallies.sorting import once
+from scorewise.tallies.sorting import once, product
 
 SPAN = 0.75  # share of the rows in the window around a probability
 CELLS = 512  # more are joined to so many of equal mass
+_AT_ONCE = 1 << 15  # elements of the matrix that are made together
 NONE = 1e-14  # of the squares of a polynomial: less is rounding
+TINY = 1e-290
 
 
 @dataclass(frozen=True)
@@ -43,38 +45,16 @@ class Smoother:
 
         Tricube weights within the window, times the share of the rows; polynomials orthogonal under them.
         """
-        x, mass = self.cells.p, self.mass
-        far = np.abs(x[:, None] - x)
-        order = np.argsort(far, axis=1, kind="stable")
-        inside = mass[order].cumsum(1) >= SPAN - 1e-9
-        last = np.take_along_axis(order, inside.argmax(1)[:, None], 1)
-        width = np.take_along_axis(far, last, 1)
-        # in widths of the window; what lies beyond it has no weight
-        inside = (far <= width) & (width > 0)
-        apart = np.divide(x - x[:, None], width, out=np.where(far > 0, 1.0, 0.0), where=inside)
-        near = np.maximum(1 - np.abs(apart) ** 3, 0.0) ** 3
-        weight = near * mass
-        squares = weight.sum(1, keepdims=True)
-        total, before = squares, np.ones_like(far)
-        found: Floats = near / squares
-        middle = (weight * apart).sum(1, keepdims=True) / squares
-        poly, at_zero, was = apart - middle, -middle, np.ones_like(middle)
-        for _ in range(2):
-            more = (weight * poly * poly).sum(1, keepdims=True)
-            clear = more > NONE * total
-            share = np.divide(at_zero, more, out=np.zeros_like(more), where=clear)
-            found += near * poly * share
-            middle = (weight * apart * poly * poly).sum(1, keepdims=True)
-            middle = np.divide(middle, more, out=np.zeros_like(more), where=clear)
-            back = np.divide(more, squares, out=np.zeros_like(more), where=clear)
-            poly, before = np.where(clear, (apart - middle) * poly - back * before, 0.0), poly
-            at_zero, was = np.where(clear, -middle * at_zero - back * was, 0.0), at_zero
-            squares = more
-        return found
+        # means of cells that are denormal depend on the unit of weight
+        x, mass = np.where(self.cells.p > TINY, self.cells.p, 0.0), self.mass
+        width, step = _width(x, mass)[:, None], max(1, _AT_ONCE // max(len(x), 1))
+        parts = (slice(i, i + step) for i in range(0, max(len(x), 1), step))
+        return np.concatenate([_fits(x[:, None][at], width[at], x, mass) for at in parts])
 
     def fitted(self, gaps: Floats) -> Floats:
         """The curve at each cell under gaps, of replicates by cells, as shares of all rows."""
-        return np.clip(self.cells.p + gaps @ self.matrix.T, 0.0, 1.0)
+        curve: Floats = np.clip(self.cells.p + product(gaps, self.matrix.T), 0.0, 1.0)
+        return curve
 
     @cached_property
     def curve(self) -> Floats:
@@ -85,10 +65,68 @@ class Smoother:
     def variance(self, along: Floats) -> Floats:
         """The variance of sums of the curve over cells, with so much of each (rows by cells)."""
         c, y = self.cells, self.curve
-        part = along @ self.matrix / c.total
+        part = product(along, self.matrix) / c.total
         # what rounding leaves beside 0 and 1 does not vary
-        found: Floats = (part * part) @ (c.squares * np.where(y * (1 - y) > 1e-12, y * (1 - y), 0))
+        own = c.squares * np.where(y * (1 - y) > 1e-12, y * (1 - y), 0.0)
+        found: Floats = (part * part * own).sum(-1)
         return found
+
+
+def _fits(at: Floats, width: Floats, x: Floats, mass: Floats) -> Floats:
+    """The rows of the matrix for some places, given as a column like the widths of their windows."""
+    off = x - at
+    far = np.abs(off)
+    # in widths of the window; what lies beyond it has no weight
+    inside = (far <= width) & (width > 0)
+    apart = np.divide(off, width, out=np.where(far > 0, 1.0, 0.0), where=inside)
+    near = np.abs(apart)
+    near = np.maximum(1 - near * near * near, 0.0)
+    near *= near * near
+    weight = near * mass
+    total = weight.sum(1, keepdims=True)
+    middle = _sums(weight, apart) / total
+    # polynomials of degree 1 and 2, whose products with each other and with 1 add up to 0
+    line: Floats = apart - middle
+    part = weight * line
+    lines = _sums(part, line)
+    part *= line
+    one = _inverse(lines, total)
+    further = _sums(part, apart) * one
+    curved = apart - further
+    curved *= line
+    curved -= lines / total
+    np.multiply(weight, curved, out=part)
+    two = np.where(one > 0, _inverse(_sums(part, curved), total), 0.0)
+    line *= -middle * one
+    curved *= (further * middle - lines / total) * two
+    line += curved
+    line += 1 / total
+    line *= near
+    return line
+
+
+def _inverse(squares: Floats, total: Floats) -> Floats:
+    """One over sums of squares; 0 where they are rounding."""
+    return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > NONE * total)
+
+
+def _sums(a: Floats, b: Floats) -> Floats:
+    """The sum of products of each row, as a column."""
+    found: Floats = np.einsum("ij,ij->i", a, b)[:, None]
+    return found
+
+
+def _width(x: Floats, mass: Floats) -> Floats:
+    """How far the nearest rows reach from each of some increasing places: those of 75 % of the mass."""
+    upto = np.append(0.0, mass.cumsum())
+    # the last cell that a window needs which begins with each cell
+    last = np.searchsorted(upto, upto[:-1] + SPAN - 1e-9) - 1
+    first = np.arange(int((last < len(x)).sum()))
+    cell = np.arange(len(x))[:, None]
+    reach = x[np.maximum(last[first], cell)] - x[:, None]
+    far = np.maximum(reach, x[:, None] - x[first])
+    found: Floats = far.min(1, where=first <= cell, initial=np.inf)
+    return found
 
 
 @once

@@ -248,15 +248,9 @@ class Band:
 
 
 def band(
-    t: Tally,
-    curve: Curve,
-    steps: Steps,
-    *,
-    level: float = 0.95,
-    simultaneous: bool = False,
-    replicates: int = 1000,
-    seed: int = 0,
-) -> Band:
+    t: Tally, curve: Curve, steps: Steps, *, level: float = 0.95, simultaneous: bool = False,
+    replicates: int = 1000, seed: int = 0,
+) -> Band:  # fmt: skip
     """A band around a rising curve, whose `steps` turn cells (score, neg, pos) into climbs and runs.
 
     At each x the spread is that of the replicates. The simultaneous band is as many spreads wide as
@@ -280,13 +274,9 @@ def band(
 
 
 def precision_band(
-    t: Tally,
-    *,
-    level: float = 0.95,
-    simultaneous: bool = False,
-    replicates: int = 1000,
+    t: Tally, *, level: float = 0.95, simultaneous: bool = False, replicates: int = 1000,
     seed: int = 0,
-) -> Band:
+) -> Band:  # fmt: skip
     """A band around the precision-recall curve: at each recall, as far as replicates of it spread.
 
     >>> b = precision_band(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))

@@ -8,7 +8,15 @@ from scorewise.displays.classes import (
     ClassReliabilityDisplay,
     ClassRocDisplay,
 )
-from scorewise.displays.decisions import ConfusionDisplay, PrecisionRecallDisplay
+from scorewise.displays.decisions import (
+    ConfusionDisplay,
+    CostCurveDisplay,
+    DecisionCurveDisplay,
+    GainDisplay,
+    LiftDisplay,
+    PrecisionRecallDisplay,
+    ThresholdDisplay,
+)
 from scorewise.displays.forest import ForestDisplay
 from scorewise.displays.models import ConfidenceDisplay, PosteriorDisplay
 from scorewise.displays.overview import Overview
@@ -27,43 +35,13 @@ from scorewise.displays.roc import (
     SmRocDisplay,
 )
 from scorewise.displays.samples import DensityDisplay, DriftDisplay, SuspectsDisplay
-from scorewise.displays.thresholds import (
-    CostCurveDisplay,
-    DecisionCurveDisplay,
-    GainDisplay,
-    LiftDisplay,
-    ThresholdDisplay,
-)
 
 __all__ = [
-    "AgreementDisplay",
-    "AnswersDisplay",
-    "ClassPrecisionRecallDisplay",
-    "ClassReliabilityDisplay",
-    "ClassRocDisplay",
-    "CoefficientsDisplay",
-    "ConfidenceDisplay",
-    "ConfusionDisplay",
-    "CostCurveDisplay",
-    "DecisionCurveDisplay",
-    "DensityDisplay",
-    "DriftDisplay",
-    "ForestDisplay",
-    "GainDisplay",
-    "HullDisplay",
-    "LiftDisplay",
-    "MidpointDisplay",
-    "OpinionsDisplay",
-    "Overview",
-    "PairsDisplay",
-    "PosteriorDisplay",
-    "PrecisionRecallDisplay",
-    "RecalibrationDisplay",
-    "ReliabilityDisplay",
-    "RiskCoverageDisplay",
-    "RocDisplay",
-    "SensitivityDisplay",
-    "SmRocDisplay",
-    "SuspectsDisplay",
-    "ThresholdDisplay",
-]
+    "AgreementDisplay", "AnswersDisplay", "ClassPrecisionRecallDisplay", "ClassReliabilityDisplay",
+    "ClassRocDisplay", "CoefficientsDisplay", "ConfidenceDisplay", "ConfusionDisplay",
+    "CostCurveDisplay", "DecisionCurveDisplay", "DensityDisplay", "DriftDisplay", "ForestDisplay",
+    "GainDisplay", "HullDisplay", "LiftDisplay", "MidpointDisplay", "OpinionsDisplay", "Overview",
+    "PairsDisplay", "PosteriorDisplay", "PrecisionRecallDisplay", "RecalibrationDisplay",
+    "ReliabilityDisplay", "RiskCoverageDisplay", "RocDisplay", "SensitivityDisplay", "SmRocDisplay",
+    "SuspectsDisplay", "ThresholdDisplay",
+]  # fmt: skip

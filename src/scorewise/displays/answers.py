@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from scorewise.colours import COLOURS, GREY
 from scorewise.curves.selective import confident, risk_coverage
 from scorewise.displays import canvas
-from scorewise.displays.canvas import CHANCE, COLOURS, GREY
+from scorewise.displays.canvas import CHANCE
 from scorewise.errors import BadInput, Option
 from scorewise.measures import aurc
 from scorewise.tallies import ClassTally, Tally

@@ -11,17 +11,14 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.colours import COLOURS, GREY
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.smroc import Rule
 
-# Okabe and Ito (2008): told apart by colour-blind readers
-BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-SKY, PURPLE, GREY = "#56B4E9", "#CC79A7", "#7F7F7F"
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
-# and by those who print in grey
+# colours are told apart by colour-blind readers, dashes by those who print in grey
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2)))
 CURVE, CHANCE = "scorewise curve", "scorewise chance"  # how a plot knows what is on it already
 ROC_AXES = ("false positive rate", "true positive rate")

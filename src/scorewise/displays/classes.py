@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from scorewise.colours import COLOURS
 from scorewise.curves.hull import calibrated
 from scorewise.displays import canvas
 from scorewise.displays.decisions import PrecisionRecallDisplay
@@ -14,7 +15,7 @@ from scorewise.inference.ranking import area
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import unit
 
-MOST = len(canvas.COLOURS)  # classes that colours tell apart
+MOST = len(COLOURS)  # classes that colours tell apart
 FEW = 50  # classes of which all are ranked by their AUROC
 
 

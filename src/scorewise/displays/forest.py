@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from scorewise.colours import GREY
 from scorewise.displays import canvas
-from scorewise.displays.canvas import CHANCE, GREY
+from scorewise.displays.canvas import CHANCE
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown

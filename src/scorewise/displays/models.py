@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.colours import COLOURS, GREY
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Coded, vector
+from scorewise.columns.vectors import occurring, vector
 from scorewise.displays import canvas
-from scorewise.displays.canvas import CHANCE, COLOURS, GREY
+from scorewise.displays.canvas import CHANCE
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
@@ -176,11 +177,7 @@ class Plane(NamedTuple):
             raise BadInput(f"{sizes}; pass one label for each row")
         if (gone := given.missing()) is not None:
             raise BadInput(f"y is missing {Place().rows(gone)}; leave such rows out")
-        if isinstance(given, Coded):
-            values, codes = list(given.values), given.codes
-        else:
-            found, codes = np.unique(given.values, return_inverse=True)
-            values = found.tolist()
+        values, codes = occurring(given)
         known = classes.tolist()
         spelled = {str(c): i for i, c in enumerate(known)} | {c: i for i, c in enumerate(known)}
         place = np.array([spelled.get(v, spelled.get(str(v), -1)) for v in values])[codes]

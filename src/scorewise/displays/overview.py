@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
 from typing import Any, NamedTuple, Self
 
+from scorewise.colours import GREY
 from scorewise.displays import canvas
 from scorewise.errors import BadInput
 from scorewise.registry import unknown
@@ -56,7 +57,7 @@ class Overview(canvas.Display):
             except BadInput as why:
                 self.displays_[name] = str(why)
                 look = {"ha": "center", "va": "center", "transform": one.transAxes}
-                one.text(0.5, 0.5, canvas.literal(fill(str(why), 36)), color=canvas.GREY, **look)
+                one.text(0.5, 0.5, canvas.literal(fill(str(why), 36)), color=GREY, **look)
                 one.set_axis_off()
             if one.get_aspect() == "auto" and name not in WIDE:
                 one.set_box_aspect(1)  # as high as the others

@@ -11,13 +11,14 @@ import numpy as np
 
 import scorewise.measures  # noqa: F401 - fills the register
 from scorewise.arrays import Bools, Floats
+from scorewise.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from scorewise.columns import Kind, Place, read
 from scorewise.columns.binary import rows_of
 from scorewise.columns.labels import read_labels
 from scorewise.columns.rows import same_length
 from scorewise.columns.vectors import vector
 from scorewise.displays import canvas
-from scorewise.displays.canvas import BLUE, GREEN, GREY, ORANGE, UNIT, VERMILION, AnyMidpoint
+from scorewise.displays.canvas import UNIT, AnyMidpoint
 from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate

@@ -7,12 +7,13 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from scorewise.colours import BLUE, VERMILION
 from scorewise.columns import Rows
 from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
 from scorewise.curves.loess import SmoothCurve, smooth_reliability
 from scorewise.displays import canvas
-from scorewise.displays.canvas import BLUE, CHANCE, UNIT, VERMILION
+from scorewise.displays.canvas import CHANCE, UNIT
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally

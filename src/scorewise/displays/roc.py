@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from scorewise.columns.rows import one_of
 from scorewise.curves import roc as roc_of
 from scorewise.curves.density import Density
@@ -16,18 +17,7 @@ from scorewise.curves.smroc import Segments, chance_roc, segments, sensitivity, 
 from scorewise.curves.thresholds import band as find_band
 from scorewise.curves.thresholds import roc_steps
 from scorewise.displays import canvas
-from scorewise.displays.canvas import (
-    BLUE,
-    GREY,
-    ORANGE,
-    ROC_AXES,
-    SMROC_AXES,
-    UNIT,
-    VERMILION,
-    AnyMidpoint,
-    BandName,
-    Sides,
-)
+from scorewise.displays.canvas import ROC_AXES, SMROC_AXES, UNIT, AnyMidpoint, BandName, Sides
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.measures import auroc
@@ -48,7 +38,7 @@ ONE_CELL = (
 )
 MANY_CELLS = (
     (0.95, "95 % or more appropriate", BLUE, 1.5, "-"),
-    (0.8, "80 to 95 %", canvas.SKY, 2.8, "-"),
+    (0.8, "80 to 95 %", SKY, 2.8, "-"),
     (0.5, "50 to 80 %", ORANGE, 4.4, "-"),
     (0.0, "below 50 %", VERMILION, 6.0, (0, (1, 0.6))),
 )
@@ -246,7 +236,7 @@ class SmRocDisplay(canvas.PredictionDisplay):
     def _hull(self, ax: Any, sides: Sides) -> Any:
         top = self.shown.curve.hull()
         label = f"convex hull, gap {number(self.shown.curve.gap)}"
-        return self._scaled(ax, top, sides, label, ls="--", color=canvas.GREEN, lw=1.4, zorder=2.5)
+        return self._scaled(ax, top, sides, label, ls="--", color=GREEN, lw=1.4, zorder=2.5)
 
     def _chance(self, ax: Any, sides: Sides) -> Any:
         """What the same scores would give at random, which is no diagonal."""

@@ -7,9 +7,10 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from scorewise.colours import BLUE, VERMILION
 from scorewise.curves.density import Density, density
 from scorewise.displays import canvas
-from scorewise.displays.canvas import BLUE, VERMILION, AnyMidpoint
+from scorewise.displays.canvas import AnyMidpoint
 from scorewise.displays.roc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number

@@ -24,8 +24,7 @@ from scorewise.drifting.split import Split, pool, split
 from scorewise.estimate import Estimate, number
 from scorewise.inference.resampling import resampled, share_beyond
 from scorewise.inference.shares import combine, wilson
-from scorewise.show.page import rounded_up
-from scorewise.tallies import Tally
+from scorewise.show.words import rounded_up
 from scorewise.tallies.smroc import why_not_unit
 
 _MOST = 10**9  # rows that numpy deals out exactly
@@ -101,20 +100,39 @@ def changes(a: Sample, b: Sample, settings: Settings) -> dict[str, Change]:
     Values are of the scores as they are. P-values and intervals are of the same statistics on at most
     1,024 cells of pooled scores.
     """
-    both = a.labelled and b.labelled
+    both, level = a.labelled and b.labelled, settings.level
     x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
     asked = [s for s in STATISTICS if "no labels" not in s.needs or not both]
     why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in STATISTICS}
     found = dict(_tested(x, [s for s in asked if not why[s.name]], settings))
     if "prevalence" in found:
         change = found["prevalence"]
-        newcombe = _newcombe(change.estimate, a.tally, b.tally, settings.level)
-        found["prevalence"] = replace(change, estimate=newcombe)
+        found["prevalence"] = replace(change, estimate=_newcombe(change.estimate, a, b))
     return {
-        s.name: found.get(s.name) or Change(s, Estimate.undefined(why[s.name], settings.level))
+        s.name: found.get(s.name) or Change(s, Estimate.undefined(why[s.name], level))
         for s in STATISTICS
         if s in asked or why[s.name]
     }
+
+
+def signed_changes(
+    a: Sample, b: Sample, settings: Settings, intervals: bool = True
+) -> dict[str, Estimate]:
+    """The changes that have a direction, with intervals or not, and without tests."""
+    both, level = a.labelled and b.labelled, settings.level
+    wanted = [s for s in STATISTICS if s.signed and ("no labels" not in s.needs or not both)]
+    why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in wanted}
+    x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
+    found = {name: Estimate.undefined(reason, level) for name, reason in why.items() if reason}
+    known = [s for s in wanted if not why[s.name]]
+    for _, few, values in _by_held(x, known, settings.cells):
+        resampling = partial(resample, few, rng=np.random.default_rng(settings.seed))
+        drawn = _in_parts(resampling, list(values), _DRAWN) if intervals else {}
+        for s, (value, centre) in values.items():
+            found[s.name] = _bootstrapped(s, value, centre, drawn.get(s.name), level)
+    if "prevalence" in found:
+        found["prevalence"] = _newcombe(found["prevalence"], a, b)
+    return {s.name: found[s.name] for s in wanted}
 
 
 def why_not(needs: frozenset[Need], a: Sample, b: Sample, midpoint: str | float) -> str:
@@ -143,21 +161,27 @@ def _why_not_of(needs: frozenset[Need], side: Sample, midpoint: str | float) -> 
     return why_not_unit(t)
 
 
-def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[tuple[str, Change]]:
-    """The changes by what is held: each group with the same replicates."""
-    by_held = sorted(wanted, key=lambda s: s.held)
-    for which, (held, group) in enumerate(groupby(by_held, key=lambda s: s.held)):
+def _by_held(
+    x: Split, wanted: list[Statistic], cells: int
+) -> Iterator[tuple[Held, Split, dict[Statistic, tuple[float, float]]]]:
+    """Statistics by what is held, with the cells of replicates, their values, and those on such cells."""
+    for held, group in groupby(sorted(wanted, key=lambda s: s.held), key=lambda s: s.held):
         members = list(group)
-        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, settings.cells))
-        rng = np.random.default_rng([settings.seed, which])
+        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, cells))
         values = _values(members, exact)
         near = _values(members, few.having(few.weight[:, :, None]))  # as a single replicate
+        yield held, few, {s: (float(values[s.name]), float(near[s.name][0])) for s in members}
+
+
+def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[tuple[str, Change]]:
+    """The changes by what is held: each group with the same replicates."""
+    for which, (held, few, values) in enumerate(_by_held(x, wanted, settings.cells)):
+        rng, members = np.random.default_rng([settings.seed, which]), list(values)
         nulls = _in_parts(partial(dealt, few, held, rng=rng), members, settings.replicates)
         signed = [s for s in members if s.signed]
         replicates = min(settings.replicates, _DRAWN) if signed else 0
         drawn = _in_parts(partial(resample, few, rng=rng), signed, replicates)
-        for s in members:
-            value, centre = float(values[s.name]), float(near[s.name][0])
+        for s, (value, centre) in values.items():
             yield s.name, _change(s, value, centre, nulls[s.name], drawn.get(s.name), settings)
 
 
@@ -188,9 +212,9 @@ def _change(
 ) -> Change:
     """The change: `centre` is its value on pooled cells, `null` and `drawn` are replicates of that."""
     level = settings.level
-    if not math.isfinite(value):
-        return Change(s, Estimate.undefined(s.otherwise, level))
-    estimate = _bootstrapped(value, centre, drawn, level)
+    estimate = _bootstrapped(s, value, centre, drawn, level)
+    if not estimate.defined:
+        return Change(s, estimate)
     sizes = np.where(np.isnan(null), np.inf, np.abs(null))
     strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
     by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
@@ -199,8 +223,12 @@ def _change(
     return Change(s, estimate, p, p, by_chance, needed, least=least)
 
 
-def _bootstrapped(value: float, centre: float, drawn: Floats | None, level: float) -> Estimate:
+def _bootstrapped(
+    s: Statistic, value: float, centre: float, drawn: Floats | None, level: float
+) -> Estimate:
     """The value with percentiles of its replicates, which are of pooled cells, moved to where it is."""
+    if not math.isfinite(value):
+        return Estimate.undefined(s.otherwise, level)
     if drawn is None or not len(known := drawn[np.isfinite(drawn)]):
         return Estimate(value, level=level)
     tails = (1 - level) / 2, (1 + level) / 2
@@ -209,38 +237,6 @@ def _bootstrapped(value: float, centre: float, drawn: Floats | None, level: floa
     if high - low < 1e-12 * max(1.0, abs(value)):  # what rounding leaves
         low = high = value
     return Estimate(value, low, high, level, "bootstrap of cells")
-
-
-def signed_changes(
-    a: Sample, b: Sample, settings: Settings, intervals: bool = True
-) -> dict[str, Estimate]:
-    """The changes that have a direction, with intervals or not, and without tests."""
-    both, level = a.labelled and b.labelled, settings.level
-    wanted = [s for s in STATISTICS if s.signed and ("no labels" not in s.needs or not both)]
-    found: dict[str, Estimate] = {}
-    for s in wanted:
-        if why := why_not(s.needs, a, b, settings.midpoint):
-            found[s.name] = Estimate.undefined(why, level)
-    x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
-    for held in ("nothing", "class", "score"):
-        members = [s for s in wanted if s.held == held and s.name not in found]
-        if not members:
-            continue
-        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, settings.cells))
-        rng = np.random.default_rng(settings.seed)
-        values, near = _values(members, exact), _values(members, few.having(few.weight[:, :, None]))
-        resampling = partial(resample, few, rng=rng)
-        drawn = _in_parts(resampling, members, _DRAWN) if intervals else {}
-        for s in members:
-            value, centre = float(values[s.name]), float(near[s.name][0])
-            found[s.name] = (
-                _bootstrapped(value, centre, drawn.get(s.name), level)
-                if math.isfinite(value)
-                else Estimate.undefined(s.otherwise, level)
-            )
-    if "prevalence" in found and found["prevalence"].defined:
-        found["prevalence"] = _newcombe(found["prevalence"], a.tally, b.tally, level)
-    return {s.name: found[s.name] for s in wanted}
 
 
 def p_value(value: float, sizes: Floats) -> float:
@@ -256,12 +252,15 @@ def p_value(value: float, sizes: Floats) -> float:
     return share_beyond(sizes, abs(value) * (1 - 1e-9) - 1e-14)
 
 
-def _newcombe(e: Estimate, a: Tally, b: Tally, level: float) -> Estimate:
+def _newcombe(e: Estimate, a: Sample, b: Sample) -> Estimate:
     """The difference of two shares with Newcombe's (1998) interval."""
-    pos, neg = (wilson(t.positives, t.negatives, *t.squares[::-1], level) for t in (b, a))
+    if not e.defined:
+        return e
+    tallies = (b.tally, a.tally)
+    pos, neg = (wilson(t.positives, t.negatives, *t.squares[::-1], e.level) for t in tallies)
     rest = type(neg)(1 - neg.value, 1 - neg.high, 1 - neg.low)
     low, high = combine(lambda p, q: p + q - 1, pos, rest)
-    return Estimate(e.value, low, high, level, "Newcombe")
+    return Estimate(e.value, low, high, e.level, "Newcombe")
 
 
 def dealt(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Split:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from msgspec import Meta
+from typing import TYPE_CHECKING, Any, Literal
 
 from scorewise.curves.smroc import four_sets
 from scorewise.drifting.groups import WORDS, Groups
@@ -14,36 +11,25 @@ from scorewise.drifting.measures import Held
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
-from scorewise.show.document import (
-    COMMAND,
+from scorewise.show.data import Dropped, ScoreKind, Sources
+from scorewise.show.document import Document
+from scorewise.show.estimates import Measured, Seed, Titled, record_of
+from scorewise.show.fields import (
+    AnyRecord,
     Count,
-    Document,
-    Hints,
     Level,
     Number,
+    PValue,
     Record,
     Share,
+    Weight,
     Word,
-    record_of,
-    says,
+    means,
 )
-from scorewise.show.groups import GROUPS, GroupsRecord, group_section
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
-    by_reason,
-    count,
-    counted,
-    hints,
-    is_least,
-    named,
-    p_value,
-    percent,
-    undefined,
-)
-from scorewise.show.verdict import VERDICT, Claim, claim, columns_of, command, verdict
+from scorewise.show.groups import ByGroup, GroupsRecord, group_section
+from scorewise.show.page import Column, Section, Table, undefined
+from scorewise.show.verdict import Claim, Claims, Hints, claim, columns_of, command
+from scorewise.show.words import by_reason, count, counted, is_least, named, p_value, percent
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
 if TYPE_CHECKING:
@@ -53,117 +39,96 @@ Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear"
 FEW = 50  # rows, below which a sample tells little
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
-    level: Annotated[
-        Level, says("Confidence level of the intervals; drift is seen below 1 - level.")
-    ]
-    seed: Annotated[Count, says("Seed of the random draws.")]
-    replicates: Annotated[Count, says("How often the rows were dealt out by chance.")]
-    midpoint: Annotated[
-        Literal["mean", "balanced", "median", "fixed"], says("How midpoints are found.")
-    ]
+    level: Level = means("Confidence level of the intervals; drift is seen below 1 - level.")
+    seed: Seed
+    replicates: Count = means("How often the rows were dealt out by chance.")
+    midpoint: Literal["mean", "balanced", "median", "fixed"] = means("How midpoints are found.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimeRecord:
+class TimeRecord(Record):
     """How time was cut into windows."""
 
-    column: Annotated[str, says("Column of the times.")]
-    every: Annotated[str | None, says("Calendar period of a window; null: equal numbers of rows.")]
-    reference_until: Annotated[str | None, says("End of the reference; null: its first window.")]
+    column: str = means("Column of the times.")
+    every: str | None = means("Calendar period of a window; null: equal numbers of rows.")
+    reference_until: str | None = means("End of the reference; null: its first window.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleRecord:
+class SampleRecord(Record):
     """A sample, without what it is compared with."""
 
-    name: Annotated[Word, says("What the sample is called.")]
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    labelled: Annotated[bool, says("Whether its labels are known.")]
-    rows: Annotated[Count, says("Rows, without those dropped.")]
-    positives: Annotated[Count | None, says("Rows of the positive class; null without labels.")]
-    positive: Annotated[str | None, says("The positive class; null without labels.")]
-    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
-    weight: Annotated[str | None, says("Column of the weights; null when all weigh the same.")]
-    exact: Annotated[bool, says("False when scores were coarsened into cells.")]
-    prevalence: Annotated[Share | None, says("Share of positives, by weight.")]
-    midpoint: Annotated[Share | None, says("Where a score turns from low to high.")]
-    auroc: Annotated[Share | None, says("Area under the ROC curve.")]
-    high: Annotated[Share | None, says("Share of scores at or above the midpoint.")]
-    low: Annotated[Share | None, says("Share of scores below the midpoint.")]
-    rotation: Annotated[Number, says("Degrees from the balance by label to the balance by score.")]
+    name: Word = means("What the sample is called.")
+    sources: Sources
+    labelled: bool = means("Whether its labels are known.")
+    rows: Count = means("Rows, without those dropped.")
+    positives: Count | None = means("Rows of the positive class; null without labels.")
+    positive: str | None = means("The positive class; null without labels.")
+    dropped: Dropped
+    weight: str | None = means("Column of the weights; null when all weigh the same.")
+    exact: bool = means("False when scores were coarsened into cells.")
+    prevalence: PValue = means("Share of positives, by weight.")
+    midpoint: Share | None = means("Where a score turns from low to high.")
+    auroc: Share | None = means("Area under the ROC curve.")
+    high: Share | None = means("Share of scores at or above the midpoint.")
+    low: Share | None = means("Share of scores below the midpoint.")
+    rotation: Number = means("Degrees from the balance by label to the balance by score.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChangeRecord:
+class _Named(Titled):
+    meaning: str = means("What the value says, in a sentence.")
+
+
+class ChangeRecord(Measured, _Named):
     """One measure of drift. The value is null exactly when `why` gives the reason."""
 
-    name: Annotated[Word, says("Name, as in the Python library.")]
-    title: Annotated[Word, says("Name, as shown.")]
-    meaning: Annotated[str, says("What the value says, in a sentence.")]
-    value: Annotated[Number, says("Current minus reference, or the distance; null if undefined.")]
-    low: Annotated[Number, says("Lower end of the interval; null when there is none.")]
-    high: Annotated[Number, says("Upper end of the interval; null when there is none.")]
-    level: Annotated[Level, says("Confidence level of the interval.")]
-    method: Annotated[str, says("How the interval was made; empty when there is none.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
-    held: Annotated[Held, says("What rows have in common that are dealt out by chance.")]
-    by_chance: Annotated[
-        Annotated[float, Meta(ge=0)] | None,
-        says("Size below which chance alone stays as often as `level` says."),
-    ]
-    p: Annotated[Share | None, says("P-value of no change.")]
-    p_adjusted: Annotated[Share | None, says("The same, adjusted for the number of tests (Holm).")]
+    value: Number = means("Current minus reference, or the distance; null if undefined.")
+    held: Held = means("What rows have in common that are dealt out by chance.")
+    by_chance: Weight | None = means(
+        "Size below which chance alone stays as often as `level` says."
+    )
+    p: PValue = means("P-value of no change.")
+    p_adjusted: PValue = means("The same, adjusted for the number of tests (Holm).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class WindowRecord(SampleRecord):
     """One sample compared with the reference."""
 
-    drift: Annotated[Kind, says("The kind of drift seen.")]
-    verdict: Annotated[Word, says("What was seen, in sentences.")]
-    evidence: Annotated[str, says("The strongest evidence; empty where no drift was seen.")]
-    changes: Annotated[list[ChangeRecord], Meta(min_length=1), says("The measures of drift.")]
+    drift: Kind = means("The kind of drift seen.")
+    verdict: Word = means("What was seen, in sentences.")
+    evidence: str = means("The strongest evidence; empty where no drift was seen.")
+    changes: list[ChangeRecord] = means("The measures of drift.", min_length=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DriftDocument(Document):
+class DriftDocument(Document, command="drift"):
     """The reference, and what is compared with it."""
 
-    command: Annotated[Literal["drift"], says(COMMAND)] = "drift"
     settings: SettingsRecord
-    time: Annotated[TimeRecord | None, says("The cut by time; null where two samples were given.")]
-    kind: Annotated[
-        Literal["probability", "logit", "score"], says("What the scores are said to be.")
-    ]
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    drift: Annotated[bool, says("Whether drift was seen in any window.")]
-    reference: Annotated[SampleRecord, says("The sample that the others are compared with.")]
-    windows: Annotated[
-        list[WindowRecord],
-        Meta(min_length=1),
-        says("The current sample, or the windows of time after the reference."),
-    ]
-    groups: Annotated[list[GroupsRecord], says(GROUPS)]
-    group_windows: Annotated[
-        list[WindowRecord], says("The current rows of each group, compared with its reference.")
-    ]
+    time: TimeRecord | None = means("The cut by time; null where two samples were given.")
+    kind: ScoreKind
+    verdict: Claims
+    drift: bool = means("Whether drift was seen in any window.")
+    reference: SampleRecord = means("The sample that the others are compared with.")
+    windows: list[WindowRecord] = means(
+        "The current sample, or the windows of time after the reference.", min_length=1
+    )
+    groups: ByGroup
+    group_windows: list[WindowRecord] = means(
+        "The current rows of each group, compared with its reference."
+    )
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """The verdict, the samples, and each change against chance."""
-        sections = [*verdict(self.verdict), Section(facts=_facts(self))]
+        sections = [Section(facts=_facts(self))]
         if len(self.windows) == 1:
             sections += [_samples(self.reference, self.windows[0]), _changes(self)]
         else:
             sections += [_overview(self), *_seen(self.windows)]
         sections += [s for g in self.groups for s in _groups(self, g)]
         changes = (c for window in self.windows for c in window.changes)
-        sections += undefined(((c.why, c.title) for c in changes), "Not defined")
-        return Page(self.command, [*sections, *hints(self.hints)])
+        return [*sections, *undefined(((c.why, c.title) for c in changes), "Not defined")]
 
 
 def drift_document(d: Drift) -> DriftDocument:
@@ -222,7 +187,7 @@ def _window(w: Window, rule: str | float) -> WindowRecord:
     return _sample(WindowRecord, w.sample, rule, **known)
 
 
-def _sample(kind: type[Record], sample: Sample, rule: str | float, **known: Any) -> Record:
+def _sample(kind: type[AnyRecord], sample: Sample, rule: str | float, **known: Any) -> AnyRecord:
     """The record of a sample; what needs labels, or a place on [0, 1], is null without."""
     t, o = sample.tally, sample.tally.origin
     both = sample.labelled and not t.why_not_ranked
@@ -299,14 +264,6 @@ def _balance(share: float | None) -> str | None:
 def _changes(doc: DriftDocument) -> Section:
     known = [c for c in doc.windows[0].changes if not c.why]
     level = percent(doc.settings.level)
-    columns = [
-        Column("Change", "text"),
-        Column("Value", "value"),
-        Column(level, "interval"),
-        Column("Chance"),
-        Column("p", "p"),
-        Column("Holm", "p"),
-    ]
     rows: list[tuple[object, ...]] = []
     for c in known:
         least = is_least(c.p, doc.settings.replicates)
@@ -316,6 +273,8 @@ def _changes(doc: DriftDocument) -> Section:
         f"Chance: what {level} of {count(doc.settings.replicates)} random splits of the same rows stay "
         f"within. Holm: p adjusted for {len(known)} tests."
     )
+    columns = [Column("Change", "text"), Column("Value", "value"), Column(level, "interval")]
+    columns += [Column("Chance"), Column("p", "p"), Column("Holm", "p")]
     return Section("Changes", table=Table(columns, rows), lines=[meaning])
 
 

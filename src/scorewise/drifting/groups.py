@@ -21,8 +21,8 @@ from scorewise.estimate import Estimate
 from scorewise.inference.effects import chosen
 from scorewise.show import groups as shared
 from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, ends, groups_record
-from scorewise.show.page import counted, named, quoted
 from scorewise.show.verdict import Claim, claim, figure
+from scorewise.show.words import counted, named, quoted
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from scorewise.columns import Missing
 from scorewise.drifting.changes import Change, Settings, piloted
 from scorewise.drifting.document import DriftDocument, Kind, drift_document
 from scorewise.drifting.measures import STATISTICS
-from scorewise.drifting.samples import Columns, Every, Sample, check_alike, is_source, read
-from scorewise.drifting.windows import Cut, read_windows
+from scorewise.drifting.samples import Columns, Sample, check_alike, is_source, read
+from scorewise.drifting.windows import Cut, Every, read_windows
 from scorewise.errors import BadInput, Option, Setting, plain
 from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm
-from scorewise.show.page import rounded_up
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import Claim, claim, figure
+from scorewise.show.words import rounded_up
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import midpoint as midpoint_of
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from scorewise.columns import Columns as Found
 from scorewise.columns import Rows
@@ -15,7 +12,6 @@ from scorewise.columns import read as read_columns
 from scorewise.columns.binary import rows_of
 from scorewise.columns.files import is_files, open_source
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.times import Moments
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
 
@@ -58,55 +54,6 @@ def check_alike(a: Sample, b: Sample) -> None:
             f"the positive class is {positives[0]!r} in the {a.name} sample and {positives[1]!r} ",
             f"in the {b.name} sample; pass ", Option("positive"), " with the same class for both",
         )  # fmt: skip
-
-
-# Calendar periods of times, and what to call them.
-
-
-Every: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
-
-
-def period(times: Moments, every: Every) -> NDArray[np.int64]:
-    """The number of the calendar period of each time; weeks begin on Monday.
-
-    >>> period(np.array(["2026-03-31", "2026-04-01"], "M8[us]"), "quarter")
-    array([224, 225])
-    """
-    days = times.astype("M8[D]").astype(np.int64)
-    months = times.astype("M8[M]").astype(np.int64)
-    by = {"day": days, "week": (days + 3) // 7, "month": months, "quarter": months // 3}
-    return by[every] if every in by else times.astype("M8[Y]").astype(np.int64)
-
-
-def named(first: Any, last: Any, every: Every | None = None) -> str:
-    """What to call the window from one time to another.
-
-    >>> named(np.datetime64("2026-03-31"), np.datetime64("2026-03-31"), "quarter")
-    '2026-Q1'
-    >>> named(1.0, 250.0)
-    '1 to 250'
-    """
-    if every is None:
-        a, b = (_shown(m) for m in (first, last))
-        return a if a == b else f"{a} to {b}"
-    day = first.astype("M8[D]")
-    if every == "week":
-        monday = day - (int(day.astype(np.int64)) + 3) % 7
-        return f"week of {monday}"
-    if every == "quarter":
-        month = int(first.astype("M8[M]").astype(np.int64)) % 12
-        return f"{first.astype('M8[Y]')}-Q{month // 3 + 1}"
-    return str({"day": day, "month": first.astype("M8[M]")}.get(every, first.astype("M8[Y]")))
-
-
-def _shown(m: Any) -> str:
-    if isinstance(m, np.datetime64):
-        day = m.astype("M8[D]")
-        return str(day) if m == day else str(m.astype("M8[s]"))
-    return f"{float(m):.10g}"
-
-
-# Samples from whatever they are given as.
 
 
 class Columns(NamedTuple):

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import Rows
 from scorewise.columns.times import Moments, moment
-from scorewise.drifting.samples import (
-    Columns,
-    Every,
-    Sample,
-    named,
-    period,
-)
+from scorewise.drifting.samples import Columns, Sample
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
+
+Every: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 
 
 class Cut(NamedTuple):
@@ -30,18 +25,15 @@ class Cut(NamedTuple):
     reference_until: Any = None
 
 
-class Timed(NamedTuple):
-    """The reference, the windows after it, and what was decided on the way."""
-
-    reference: Sample
-    currents: list[Sample]
-    notes: list[str]
-
-
-def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Timed:
-    """The samples of a source by time; rows of the same time are never split."""
+def read_windows(
+    source: Any, cut: Cut, columns: Columns, labelled: bool
+) -> tuple[Sample, list[Sample], list[str]]:
+    """The reference, the windows after it, and what was decided; rows of the same time are never split."""
     _check(cut)
-    rows, score, codes, times = _read(source, cut.time, columns, labelled)
+    found = columns.read(source, labelled, time=cut.time)
+    rows = columns.rows(found, labelled)
+    times, codes = np.unique(found.one("time").values, return_inverse=True)
+    score = next(iter(rows.scores))
     if not len(times):
         raise BadInput(f"no rows are left to judge; {rows.dropped} were dropped as missing")
     part = _parts(times, np.bincount(codes, minlength=len(times)), cut)
@@ -57,9 +49,10 @@ def read_windows(source: Any, cut: Cut, columns: Columns, labelled: bool) -> Tim
         name = named(times[inside[0]], times[inside[-1]], None if until else cut.every)
         # rows without a time belong to no window, so the first counts all that were dropped
         dropped = rows.dropped if k == 0 else 0
-        tally = Tally.of_rows(_some(rows, score, part[codes] == k, dropped), score, rows.sources)
+        inside_it = replace(rows.at(part[codes] == k), dropped=dropped)
+        tally = Tally.of_rows(inside_it, score, rows.sources)
         samples.append(Sample(name, tally, labelled))
-    return Timed(samples[0], samples[1:], list(rows.notes))
+    return samples[0], samples[1:], list(rows.notes)
 
 
 def _check(cut: Cut) -> None:
@@ -73,17 +66,6 @@ def _check(cut: Cut) -> None:
     least = 1 if cut.reference_until is not None else 2
     if cut.windows is not None and cut.windows < least:
         raise BadInput(Option("windows", cut.windows), f" is too few; pass {least} or more")
-
-
-def _read(
-    source: Any, time: str, columns: Columns, labelled: bool
-) -> tuple[Rows, str, NDArray[np.int64], Moments]:
-    """Checked rows, the column of scores, and of each row which of the distinct times it has."""
-    found = columns.read(source, labelled, time=time)
-    rows = columns.rows(found, labelled)
-    at = found.one("time").values
-    times, codes = np.unique(at, return_inverse=True)
-    return rows, next(iter(rows.scores)), codes, times
 
 
 def _parts(times: Moments, counts: Any, cut: Cut) -> NDArray[np.int64]:
@@ -130,11 +112,44 @@ def _until(times: Moments, until: Any) -> NDArray[np.bool_]:
     return np.asarray(times < at + np.timedelta64(1, "D") if whole_day else times <= at)
 
 
-def _some(rows: Rows, score: str, which: Any, dropped: int) -> Rows:
-    return replace(
-        rows,
-        y=rows.y[which],
-        scores={score: rows.scores[score][which]},
-        weight=None if rows.weight is None else rows.weight[which],
-        dropped=dropped,
-    )
+# Calendar periods of times, and what to call them.
+
+
+def period(times: Moments, every: Every) -> NDArray[np.int64]:
+    """The number of the calendar period of each time; weeks begin on Monday.
+
+    >>> period(np.array(["2026-03-31", "2026-04-01"], "M8[us]"), "quarter")
+    array([224, 225])
+    """
+    days = times.astype("M8[D]").astype(np.int64)
+    months = times.astype("M8[M]").astype(np.int64)
+    by = {"day": days, "week": (days + 3) // 7, "month": months, "quarter": months // 3}
+    return by[every] if every in by else times.astype("M8[Y]").astype(np.int64)
+
+
+def named(first: Any, last: Any, every: Every | None = None) -> str:
+    """What to call the window from one time to another.
+
+    >>> named(np.datetime64("2026-03-31"), np.datetime64("2026-03-31"), "quarter")
+    '2026-Q1'
+    >>> named(1.0, 250.0)
+    '1 to 250'
+    """
+    if every is None:
+        a, b = (_shown(m) for m in (first, last))
+        return a if a == b else f"{a} to {b}"
+    day = first.astype("M8[D]")
+    if every == "week":
+        monday = day - (int(day.astype(np.int64)) + 3) % 7
+        return f"week of {monday}"
+    if every == "quarter":
+        month = int(first.astype("M8[M]").astype(np.int64)) % 12
+        return f"{first.astype('M8[Y]')}-Q{month // 3 + 1}"
+    return str({"day": day, "month": first.astype("M8[M]")}.get(every, first.astype("M8[Y]")))
+
+
+def _shown(m: Any) -> str:
+    if isinstance(m, np.datetime64):
+        day = m.astype("M8[D]")
+        return str(day) if m == day else str(m.astype("M8[s]"))
+    return f"{float(m):.10g}"

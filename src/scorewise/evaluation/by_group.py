@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import chosen, effects
+from scorewise.inference.effects import chosen, effects, order_of
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.paired import mean_loss
 from scorewise.inference.ranking import CERTAIN, FEW
@@ -60,7 +61,7 @@ class Cells:
         """Whether rows have no weights."""
         return self.neg2 is self.neg
 
-    @property
+    @cached_property
     def length(self) -> Ints:
         """How many cells each group has."""
         return np.diff(self.first, append=len(self.score))
@@ -101,9 +102,11 @@ class Cells:
 def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
     """The cells of groups 0, 1, ... `many` - 1, each of which has rows of some weight."""
     y, s, (w, w2) = rows.y, rows.scores[name], masses(rows)
-    if w is not None and not (w > 0).all():
+    if w is None or (w > 0).all():
+        order = order_of(rows, name)
+    else:
         y, s, codes, w, w2 = (x[w > 0] for x in (y, s, codes, w, w2))
-    order = np.argsort(s)
+        order = np.argsort(s)
     # of small integers a stable sort is by radix
     narrow = codes.astype(np.uint16 if many < 1 << 16 else np.int64)
     order = order[np.argsort(narrow[order], kind="stable")]
@@ -154,18 +157,21 @@ def _measured(
     found = dict.fromkeys(MEASURES, none)
     with np.errstate(all="ignore"):  # groups of one class, which are left out
         found["auroc"] = _auroc(c, sizes, level)
-        found["average_precision"] = _average_precision(c, sizes, level)
+        alone = not sizes.pooled.all()  # of pooled cells the measures below are asked
+        if alone:
+            found["average_precision"] = _average_precision(c, sizes, level)
         if c.kind != "score":
             found["brier"] = _loss(c, sizes, "brier", level, None)
             found["log_loss"] = _loss(c, sizes, "log", level, clip)
+        if c.kind != "score" and alone:
             x = c.score.astype(np.float64)
             if c.kind != "logit":
                 x = logit(x if clip is None else np.clip(x, clip, 1 - clip))
             for name, right in (("calibration_intercept", 0.0), ("calibration_slope", 1.0)):
                 found[name] = _line(c, sizes, x, bool(right), level)
             found["oe_ratio"] = _ratio(c, sizes, level)
-            if many > MANY:
-                found["ece"] = _ece(c, sizes, level)
+        if c.kind != "score" and many > MANY:
+            found["ece"] = _ece(c, sizes, level)
     tables = np.stack(decided(c, settings["threshold"]), 1)
     for name in [n for n in names if n in SHARES and c.counts]:
         found[name] = _shares(name, tables, level)
@@ -276,19 +282,26 @@ def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> li
         sums.append((first, first if c.counts else c.add(w2 * charge), second))
     most = 1.0 if loss == "brier" else math.inf if clip is None else -math.log(clip)
 
-    def made(k: int) -> Estimate | None:
-        if certain[k]:
-            return None
-        weights, squares = (n.neg[k], n.pos[k]), (n.neg2[k], n.pos2[k])
-        shares = [float(w / sum(weights)) for w in weights]
-        constant = -sum(f * math.log(f) for f in shares if f)
-        if loss == "brier":
-            constant = 0.5 * sum(f * (1 - f) for f in shares)
-        moments = [Moments(*(float(x[k]) for x in side)) for side in sums]
-        pair = [tuple(map(float, x)) for x in (weights, squares)]
-        return mean_loss(moments, pair[0], pair[1], level, constant, most)
+    columns = (
+        certain.tolist(),
+        zip(*([*map(Moments, *(x.tolist() for x in side))] for side in sums), strict=True),
+        zip(n.neg.tolist(), n.pos.tolist(), strict=True),
+        zip(n.neg2.tolist(), n.pos2.tolist(), strict=True),
+        _constant(n, loss),
+    )
+    return [
+        None if wrong else mean_loss(moments, weights, squares, level, constant, most)
+        for wrong, moments, weights, squares, constant in zip(*columns, strict=True)
+    ]
 
-    return [made(k) for k in range(len(c.first))]
+
+def _constant(n: Sizes, loss: Any) -> list[float]:
+    """The loss of the share of positives of each group, said of all its rows."""
+    shares = [w / (n.neg + n.pos) for w in (n.neg, n.pos)]
+    brier = loss == "brier"
+    each = [f * (1 - f) / 2 if brier else -np.where(f > 0, f * np.log(f), 0.0) for f in shares]
+    found: list[float] = (each[0] + each[1]).tolist()
+    return found
 
 
 def _ratio(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
@@ -442,26 +455,11 @@ def rest_of(
     mass, total = cells.add(cells.neg + cells.pos), t.negatives + t.positives
     part, level = mass / total, settings["level"]
     large = np.flatnonzero(part >= LARGE).tolist()
-    others = {k: Tally.of_rows(chosen(rows, codes != k), t.origin.score) for k in large}
     tables = np.stack(decided(cells, settings["threshold"]), 1)
-    removed: dict[str, Floats] = {}
+    removed = {}
     if len(large) < len(part):
-        few = t.pooled
-        pair = np.concatenate((few.neg, few.pos)).astype(np.float64)
-        up = np.arange(len(pair)) >= len(few.score)
-        scores = {t.origin.score: np.tile(few.score, 2)}
-        there = pair > 0
-        each = replace(
-            rows, y=up[there], scores={n: s[there] for n, s in scores.items()}, weight=pair[there],
-            count=None,
-        )  # fmt: skip
-        at = np.maximum(np.searchsorted(few.score, cells.score, side="right") - 1, 0)
-        for name in names:
-            if whole[name].defined and MEASURES[name].group != "decisions":
-                made = np.zeros(len(pair))
-                made[there] = effects(MEASURES[name], each, t, settings)
-                neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
-                removed[name] = cells.add(cells.neg * neg + cells.pos * pos) / (1 - part)
+        moved = _moved(rows, whole, t, cells, settings, names)
+        removed = {name: x / (1 - part) for name, x in moved.items()}
     left = tables.sum(0) - tables
     heavy, wider = sum(t.squares) / total, 1 / np.sqrt(1 - part)
     found: dict[str, Floats] = {}
@@ -474,11 +472,60 @@ def rest_of(
         found[name] = np.stack(
             [values, *(values + (end - e.value) * wider for end in (e.low, e.high))]
         )
-        for k in range(len(part)) if decides else others:
-            if k in others:
-                exact = asked(name, others[k], settings)
-            else:
-                table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
-                exact = MEASURES[name].under(settings, Confusion(table, table * heavy))
+        for k in {*range(len(part))} - {*large} if decides else ():
+            table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
+            exact = MEASURES[name].under(settings, Confusion(table, table * heavy))
             found[name][:, k] = exact.value, exact.low, exact.high
+    asked_of = [n for n in names if not (MEASURES[n].group == "decisions" and cells.counts)]
+
+    def measured(k: int) -> list[Estimate]:
+        others = _others(rows, t, codes, cells, k)
+        return [asked(name, others, settings) for name in asked_of]
+
+    for k, exactly in zip(large, on_threads(measured, large, enough=1), strict=True):
+        for name, one in zip(asked_of, exactly, strict=True):
+            found[name][:, k] = one.value, one.low, one.high
     return found
+
+
+def _moved(
+    rows: Rows, whole: Mapping[str, Estimate], t: Tally, cells: Cells, settings: Settings,
+    names: tuple[str, ...],
+) -> dict[str, Floats]:  # fmt: skip
+    """What the rows of each group do to the measures of all rows, except to those of decisions."""
+    few, found = t.pooled, {}
+    pair = np.concatenate((few.neg, few.pos)).astype(np.float64)
+    up = np.arange(len(pair)) >= len(few.score)
+    there = pair > 0
+    scores = {t.origin.score: np.tile(few.score, 2)[there]}
+    each = replace(rows, y=up[there], scores=scores, weight=pair[there], count=None)
+    at = np.maximum(np.searchsorted(few.score, cells.score, side="right") - 1, 0)
+    alone = cells.counts and int((cells.neg + cells.pos).sum()) == len(cells.score)
+    if alone:  # a row in each cell
+        at = at + cells.pos * len(few.score)
+    for name in names:
+        if whole[name].defined and MEASURES[name].group != "decisions":
+            made = np.zeros(len(pair))
+            made[there] = effects(MEASURES[name], each, t, settings)
+            if alone:
+                found[name] = cells.add(made[at])
+                continue
+            neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
+            found[name] = cells.add(cells.neg * neg + cells.pos * pos)
+    return found
+
+
+def _others(rows: Rows, t: Tally, codes: Ints, cells: Cells, k: int) -> Tally:
+    """The tally of all rows but those of a group."""
+    if not cells.counts or t.coarse is not None:  # what is left of sums is not exact
+        return Tally.of_rows(chosen(rows, codes != k), t.origin.score)
+    end = cells.first[k + 1] if k + 1 < len(cells.first) else len(cells.score)
+    its = slice(cells.first[k], end)
+    at = np.searchsorted(t.score, cells.score[its])
+    neg, pos = t.neg.copy(), t.pos.copy()
+    neg[at] -= cells.neg[its]
+    pos[at] -= cells.pos[its]
+    there = neg + pos > 0
+    neg, pos = neg[there], pos[there]
+    origin = replace(t.origin, negatives=int(neg.sum()), positives=int(pos.sum()))
+    return replace(t, score=t.score[there], neg=neg, pos=pos, neg2=neg, pos2=pos, origin=origin)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from msgspec import Meta
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from scorewise.estimate import Estimate
 from scorewise.evaluation.compare_verdict import compare_verdict
@@ -24,174 +22,138 @@ from scorewise.evaluation.groups import TITLES
 from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line, gap_cell
 from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
-from scorewise.show.data import CLUSTERS, ClusterRecord, DataRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Estimated,
-    Hints,
-    Number,
-    Share,
-    Word,
-    cautions,
-    record_of,
-    says,
-)
+from scorewise.show.data import ClusterRecord, Clusters, DataRecord
+from scorewise.show.document import Document, cautions
+from scorewise.show.estimates import Estimated, MeasureName, MeasureTitle, WhyNoTest, record_of
+from scorewise.show.fields import Count, Number, PValue, Record, Share, Word, means
 from scorewise.show.page import (
     Column,
-    Format,
     Heading,
-    Name,
     Page,
     Section,
-    Sentence,
     Table,
-    count,
     hints,
-    percent,
-    quoted,
     section,
     undefined,
-    value,
+    verdict,
 )
-from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import Name, Sentence, count, percent, quoted, value
 
 if TYPE_CHECKING:
     from scorewise.evaluation.comparing import ModelComparison
 
 WIDEST = 10  # letters of the name of a model above its column
 FEW = 3  # pairs of which the first screen has the difference of every measure
-FIRST_MODEL = "Name of the first model."
-SECOND_MODEL = "Name of the second model."
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareSettings(SettingsRecord):
     """The settings that the numbers depend on."""
 
-    measure: Annotated[Word, says("The measure that models are ranked by.")]
-    margin: Annotated[
-        Number, says("How much worse than the baseline a model may be; null where not asked.")
-    ]
-    baseline: Annotated[str | None, says("The model that all others are compared with, if named.")]
+    measure: Word = means("The measure that models are ranked by.")
+    margin: Number = means("How much worse than the baseline a model may be; null where not asked.")
+    baseline: str | None = means("The model that all others are compared with, if named.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class JoinedRecord:
+class JoinedRecord(Record):
     """How many rows of a model were found in all models."""
 
-    model: Annotated[str, says("Name of the model.")]
-    rows: Annotated[Count, says("Rows that it has.")]
-    joined: Annotated[Count, says("Rows whose key every model has.")]
+    model: str = means("Name of the model.")
+    rows: Count = means("Rows that it has.")
+    joined: Count = means("Rows whose key every model has.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairRecord:
+class PairRecord(Record):
     """Two models by the measure of the comparison, the one with the better value first."""
 
-    first: Annotated[str, says("Name of the model with the better value.")]
-    second: Annotated[str, says("Name of the other model.")]
-    finding: Annotated[
-        Literal["better", "not told apart", "alike"],
-        says("Better only where the interval excludes 0 and the adjusted p-value says so."),
-    ]
-    value: Annotated[float, says("The value of the first minus that of the second.")]
-    low: Annotated[float, says("Lower end of its interval.")]
-    high: Annotated[float, says("Upper end of its interval.")]
-    p_adjusted: Annotated[Share | None, says("P-value, adjusted for the number of pairs (Holm).")]
-    rows_missing: Annotated[
-        Number,
-        says(
-            "Rough number of further rows that would show this difference with a power of 80 %; null where "
-            "it is shown, or is 0."
-        ),
-    ]
+    first: str = means("Name of the model with the better value.")
+    second: str = means("Name of the other model.")
+    finding: Literal["better", "not told apart", "alike"] = means(
+        "Better only where the interval excludes 0 and the adjusted p-value says so."
+    )
+    value: float = means("The value of the first minus that of the second.")
+    low: float = means("Lower end of its interval.")
+    high: float = means("Upper end of its interval.")
+    p_adjusted: PValue = means("P-value, adjusted for the number of pairs (Holm).")
+    rows_missing: Number = means(
+        "Rough number of further rows that would show this difference "
+        "with a power of 80 %; null where it is shown, or is 0."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class JointRecord:
+class JointRecord(Record):
     """DeLong's test of whether the AUROCs of several models differ at all."""
 
-    statistic: Annotated[Number, says("Chi-square of the differences.")]
-    df: Annotated[Count, says("Degrees of freedom: the rank of their covariance.")]
-    p: Annotated[Share | None, says("P-value of no difference.")]
-    why: Annotated[str, says("Why there is no test; empty when there is one.")]
+    statistic: Number = means("Chi-square of the differences.")
+    df: Count = means("Degrees of freedom: the rank of their covariance.")
+    p: PValue = means("P-value of no difference.")
+    why: WhyNoTest
 
 
-@dataclass(frozen=True, kw_only=True)
-class McNemarRecord:
+class McNemarRecord(Record):
     """McNemar's test of the decisions of two models."""
 
-    first: Annotated[str, says(FIRST_MODEL)]
-    second: Annotated[str, says(SECOND_MODEL)]
-    only_first: Annotated[Count, says("Rows that only the first decides rightly.")]
-    only_second: Annotated[Count, says("Rows that only the second decides rightly.")]
-    kind: Annotated[McNemarKind, says("Mid-p, exact, or chi-square with continuity correction.")]
-    statistic: Annotated[Number, says("The corrected chi-square; null of the other kinds.")]
-    p: Annotated[Share, says("P-value of equally many errors.")]
-    p_adjusted: Annotated[Share, says("p, adjusted for the number of pairs (Holm).")]
+    first: str = means("Name of the first model.")
+    second: str = means("Name of the second model.")
+    only_first: Count = means("Rows that only the first decides rightly.")
+    only_second: Count = means("Rows that only the second decides rightly.")
+    kind: McNemarKind = means("Mid-p, exact, or chi-square with continuity correction.")
+    statistic: Number = means("The corrected chi-square; null of the other kinds.")
+    p: Share = means("P-value of equally many errors.")
+    p_adjusted: Share = means("p, adjusted for the number of pairs (Holm).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NonInferiorityRecord(Estimated):
     """By how much a model is better than the baseline, held against the margin."""
 
-    measure: Annotated[Word, says("Name of the measure.")]
-    title: Annotated[Word, says("Name of the measure, as shown.")]
-    model: Annotated[str, says("Name of the model.")]
-    baseline_model: Annotated[str, says("Name of the model that it is compared with.")]
-    margin: Annotated[float, Meta(gt=0), says("How much worse it may be.")]
-    finding: Annotated[
-        Literal["non-inferior", "inferior", "cannot be told"],
-        says("Non-inferior where the interval lies above -margin, inferior where it lies below."),
-    ]
-    superior: Annotated[bool, says("Whether the interval lies above 0.")]
+    measure: MeasureName
+    title: MeasureTitle
+    model: str = means("Name of the model.")
+    baseline_model: str = means("Name of the model that it is compared with.")
+    margin: float = means("How much worse it may be.", gt=0)
+    finding: Literal["non-inferior", "inferior", "cannot be told"] = means(
+        "Non-inferior where the interval lies above -margin, inferior where it lies below."
+    )
+    superior: bool = means("Whether the interval lies above 0.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareGroup:
+class CompareGroup(Record):
     """The models compared on the rows of one group."""
 
-    name: Annotated[str, says("Name of the group.")]
-    rows: Annotated[Count, says("Rows of the group.")]
-    positives: Annotated[Count, says("Rows of the positive class in it.")]
-    differences: Annotated[
-        list[DifferenceRecord],
-        says("As for all rows; p-values are adjusted for groups and pairs of a measure (Holm)."),
-    ]
+    name: str = means("Name of the group.")
+    rows: Count = means("Rows of the group.")
+    positives: Count = means("Rows of the positive class in it.")
+    differences: list[DifferenceRecord] = means(
+        "As for all rows; p-values are adjusted for groups and pairs of a measure (Holm)."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareDocument(Document):
+class CompareDocument(Document, command="compare"):
     """Models compared with each other."""
 
-    command: Annotated[Literal["compare"], says(COMMAND)] = "compare"
-    verdict: Annotated[list[Claim], says(VERDICT)]
+    verdict: Claims
     settings: CompareSettings
     data: DataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
-    classes: Annotated[Count, says("Number of classes.")]
-    paired: Annotated[bool, says("Whether all models were judged on the same rows.")]
-    joined: Annotated[
-        list[JoinedRecord], says("Rows of each model that joined; empty where there was no key.")
-    ]
-    models: Annotated[
-        list[ModelRecord], Meta(min_length=2), says("The models, in the order in which they came.")
-    ]
-    ranking: Annotated[
-        list[PairRecord], says("Pairs of models by the measure of the comparison, best first.")
-    ]
-    differences: Annotated[list[DifferenceRecord], says("Each measure, pair by pair.")]
-    joint: Annotated[JointRecord | None, says("Test of three or more AUROCs; null of fewer.")]
-    mcnemar: Annotated[
-        list[McNemarRecord], says("Tests of decisions; empty where rows have weights or clusters.")
-    ]
-    noninferiority: Annotated[
-        list[NonInferiorityRecord], says("Models held against a margin; empty where none is named.")
-    ]
-    groups: Annotated[list[CompareGroup], says("Group by group; empty where none were asked for.")]
-    min_rows: Annotated[Count, says("Groups of fewer rows are left out.")]
+    clusters: Clusters
+    classes: Count = means("Number of classes.")
+    paired: bool = means("Whether all models were judged on the same rows.")
+    joined: list[JoinedRecord] = means(
+        "Rows of each model that joined; empty where there was no key."
+    )
+    models: list[ModelRecord] = means("The models, in the order in which they came.", min_length=2)
+    ranking: list[PairRecord] = means(
+        "Pairs of models by the measure of the comparison, best first."
+    )
+    differences: list[DifferenceRecord] = means("Each measure, pair by pair.")
+    joint: JointRecord | None = means("Test of three or more AUROCs; null of fewer.")
+    mcnemar: list[McNemarRecord] = means(
+        "Tests of decisions; empty where rows have weights or clusters."
+    )
+    noninferiority: list[NonInferiorityRecord] = means(
+        "Models held against a margin; empty where none is named."
+    )
+    groups: list[CompareGroup] = means("Group by group; empty where none were asked for.")
+    min_rows: Count = means("Groups of fewer rows are left out.")
     hints: Hints
 
     def page(self) -> Page:
@@ -343,11 +305,8 @@ def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
     if lost:
         parts: list[str] = []
         for j in lost:
-            parts += [
-                ", ",
-                f"{count(j.rows - j.joined)} of {count(j.rows)} rows of ",
-                Name(j.model),
-            ]
+            lacking = f"{count(j.rows - j.joined)} of {count(j.rows)} rows of "
+            parts += [", ", lacking, Name(j.model)]
         facts.append(("Left out", [*parts[1:], ", which did not join"]))
     if not doc.paired:
         sizes: list[str] = []
@@ -366,7 +325,7 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
     gaps = {d.measure: d for d in doc.differences} if one else {}
     lines = zip(*(x.measures for x in doc.models), strict=True)
     measures = [m for line in lines for m in [next((m for m in line if not m.why), None)] if m]
-    for title, group in by_question(measures):
+    for title, group in by_question(measures, doc.settings.threshold):
         rows.append(Heading(title))
         for m in group:
             cells = [
@@ -379,11 +338,8 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
     star = " *: the interval excludes 0." if any(map(clear, gaps.values())) else ""
     columns = [Column("Measure", "title"), *(Column(Name(n)) for n in _titles(doc))]
     if one:
-        columns += [
-            Column("Difference", meaning=apart + star),
-            Column("Interval", "interval"),
-            Column("p", "p"),
-        ]
+        columns.append(Column("Difference", meaning=apart + star))
+        columns += [Column("Interval", "interval"), Column("p", "p")]
     return Table(columns, rows, [] if whole else [MORE])
 
 
@@ -408,13 +364,10 @@ def _differences(doc: CompareDocument, every: bool) -> list[Section]:
             rows += [
                 (f"{quoted(d.first)} - {quoted(d.second)}", *_gap(d), d.p_adjusted) for d in of
             ]
-    columns: dict[str, Format] = {
-        "Models": "text", "Difference": "number", "Interval": "interval", "p": "p", "Holm": "p",
-    }  # fmt: skip
     how = "the same rows" if doc.paired else "different rows"
     lines = ["*: the interval excludes 0."] if any(map(clear, doc.differences)) else []
-    table = Table([Column(*c) for c in columns.items()], rows)
-    return [Section(f"Differences, on {how}", table=table, lines=lines)] if rows else []
+    columns = [Column("Models", "text"), Column("Difference"), Column("Interval", "interval")]
+    return section(f"Differences, on {how}", [*columns, ("p", "p"), ("Holm", "p")], rows, lines)
 
 
 def _mcnemar(doc: CompareDocument) -> list[Section]:
@@ -422,11 +375,10 @@ def _mcnemar(doc: CompareDocument) -> list[Section]:
         (f"{quoted(t.first)}, {quoted(t.second)}", t.only_first, t.only_second, t.p, t.p_adjusted)
         for t in doc.mcnemar
     ]
-    columns: dict[str, Format] = {
-        "Models": "text", "Only first right": "count", "Only second right": "count", "p": "p", "Holm": "p",
-    }  # fmt: skip
     kind = doc.mcnemar[0].kind if doc.mcnemar else ""
     at = "" if doc.settings.threshold is None else f" at {doc.settings.threshold:g}"
+    counts = [Column(f"Only {which} right", "count") for which in ("first", "second")]
+    columns = [Column("Models", "text"), *counts, Column("p", "p"), Column("Holm", "p")]
     return section(f"Decisions{at} (McNemar, {kind})", columns, rows)
 
 

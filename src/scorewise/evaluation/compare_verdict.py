@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import Estimate
-from scorewise.show.page import chance, counted, named, quoted, value
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
+from scorewise.show.words import chance, counted, named, quoted, value
 
 if TYPE_CHECKING:
     from scorewise.evaluation.compare_document import (

@@ -129,6 +129,17 @@ class ModelComparison(Comparison):
         if not self.several and first.groups:
             self.groups = self._by_group(first)
 
+    @classmethod
+    def of(cls, c: Comparison) -> ModelComparison:
+        """The models of an evaluation and what tells them apart; what was computed of them is kept."""
+        rows = replace(c._rows, groups={})
+        made = cls(
+            Models(dict.fromkeys(c, rows), notes=c.notes, columns=True), c.settings, Question(),
+            c.min_rows, c._nameless,
+        )  # fmt: skip
+        made._made, made._found = c._made, c._found
+        return made
+
     def _check(self) -> None:
         q = self.question
         if self.measure not in self._register:
@@ -289,35 +300,16 @@ class ModelComparison(Comparison):
 
 
 def compare(
-    y: Any,
-    scores: Any = None,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    classes: Spec | Sequence[Any] | None = None,
-    model: str | None = None,
-    key: str | Sequence[str] | None = None,
-    unpaired: bool = False,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    by: Any | Sequence[str] = None,
-    cluster: Any = None,
-    min_rows: int = 20,
-    measure: str | None = None,
-    margin: float | None = None,
-    baseline: str | None = None,
-    mcnemar: McNemarKind = "mid-p",
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-    interval: Interval | None = None,
-    replicates: int = 2000,
-    encoding: str | None = None,
-) -> ModelComparison:
+    y: Any, scores: Any = None, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    classes: Spec | Sequence[Any] | None = None, model: str | None = None,
+    key: str | Sequence[str] | None = None, unpaired: bool = False,
+    weight: Any = None, count: Any = None, positive: Any = None,
+    by: Any | Sequence[str] = None, cluster: Any = None, min_rows: int = 20,
+    measure: str | None = None, margin: float | None = None, baseline: str | None = None,
+    mcnemar: McNemarKind = "mid-p", threshold: float = 0.5, level: float = 0.95, seed: int = 0,
+    kind: Kind | None = None, missing: Missing = "refuse", clip: float | None = None,
+    interval: Interval | None = None, replicates: int = 2000, encoding: str | None = None,
+) -> ModelComparison:  # fmt: skip
     """Which of several models is better, in what, and whether the rows suffice to tell.
 
     Labels `y` and a mapping from the names of models to their scores: one a row, or n x K for several

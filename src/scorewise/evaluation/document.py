@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 
-from scorewise.columns.binary import nearly_inside
+from scorewise.columns.binary import Kind, nearly_inside
 from scorewise.estimate import Estimate
+from scorewise.evaluation.curve_records import CurvesRecord
 from scorewise.evaluation.groups import Groups
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
-from scorewise.show.data import CLUSTERS, ClusterRecord, CutRecord, DataRecord, Weight
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
+from scorewise.show.data import Cells, ClusterRecord, Clusters, CutRecord, DataRecord, ScoreName
+from scorewise.show.document import Document, cautions
+from scorewise.show.estimates import (
+    ConfidenceLevel,
     Estimated,
-    Hints,
-    Level,
+    MeasureName,
     MeasureRow,
-    Number,
-    Share,
-    Word,
-    cautions,
+    MeasureTitle,
+    Seed,
     finite,
     record_of,
-    says,
 )
+from scorewise.show.fields import Count, Number, PValue, Record, Weight, Word, means
 from scorewise.show.groups import GroupsRecord
-from scorewise.show.page import Page, counted, named, whole_percent
-from scorewise.show.verdict import VERDICT, Claim
+from scorewise.show.page import Page
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import counted, named, whole_percent
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
+from scorewise.tallies.sorting import on_threads
 
 if TYPE_CHECKING:
     from scorewise.evaluation.classes import ClassEvaluation
@@ -53,66 +51,48 @@ FIRST_OF_CLASSES = (
 DECIDED = ("sensitivity", "precision", "f1")
 SCORED = ("auroc", "average_precision", "brier", "ece")
 FEW = 50  # classes of which also the scores are judged one by one
+DRAWN = 10  # classes of which curves are written
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
-    level: Annotated[Level, says("Confidence level of the intervals.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
-    threshold: Annotated[
-        float | None,
-        says(
-            "A score at or above this is a positive decision; null where there are several classes."
-        ),
-    ]
-    clip: Annotated[
-        float | None, says("Distance from 0 and 1 to which log loss clips; null: no clipping.")
-    ]
+    level: ConfidenceLevel
+    seed: Seed
+    threshold: float | None = means(
+        "A score at or above this is a positive decision; null where there are several classes."
+    )
+    clip: float | None = means("Distance from 0 and 1 to which log loss clips; null: no clipping.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfusionRecord:
+class ConfusionRecord(Cells):
     """Weight per true class and decision; counts when there are no weights."""
 
-    tp: Annotated[Weight, says("Positives predicted positive.")]
-    fp: Annotated[Weight, says("Negatives predicted positive.")]
-    fn: Annotated[Weight, says("Positives predicted negative.")]
-    tn: Annotated[Weight, says("Negatives predicted negative.")]
 
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRecord:
+class ModelRecord(Record):
     """The scores of one model: a column, or one for each class."""
 
-    name: Annotated[str, says("Name of the scores, usually their column.")]
-    kind: Annotated[
-        Literal["probability", "logit", "score"] | None,
-        says("What the scores are said to be; null where only decisions and confidence are known."),
-    ]
-    confidence: Annotated[
-        Word | None,
-        says("Of several classes, the confidence: max, margin, entropy, energy, or its column."),
-    ]
-    confidence_kind: Annotated[
-        Literal["probability", "logit", "score"] | None,
-        says("What the confidence can be read as; null where there are two classes."),
-    ]
-    distinct: Annotated[
-        Count, says("Distinct scores (or values of the confidence), or cells when coarsened.")
-    ]
-    exact: Annotated[bool, says("False when scores were coarsened into cells.")]
-    lowest: Annotated[Number, says("Lowest score or confidence; null when there are none.")]
-    highest: Annotated[Number, says("Highest score or confidence; null when there are none.")]
-    cut: Annotated[CutRecord | None, says("Where the scores of two classes are cut.")]
-    confusion: Annotated[
-        ConfusionRecord | list[Annotated[list[Weight], Meta(min_length=2)]],
-        says(
-            "Weight per true class and decision; of several classes a table, in the order of `classes`."
-        ),
-    ]
-    measures: Annotated[list[MeasureRow], says("The measures, group by group.")]
+    name: ScoreName
+    kind: Kind | None = means(
+        "What the scores are said to be; null where only decisions and confidence are known."
+    )
+    confidence: Word | None = means(
+        "Of several classes, the confidence: max, margin, entropy, energy, or its column."
+    )
+    confidence_kind: Kind | None = means(
+        "What the confidence can be read as; null where there are two classes."
+    )
+    distinct: Count = means(
+        "Distinct scores (or values of the confidence), or cells when coarsened."
+    )
+    exact: bool = means("False when scores were coarsened into cells.")
+    lowest: Number = means("Lowest score or confidence; null when there are none.")
+    highest: Number = means("Highest score or confidence; null when there are none.")
+    cut: CutRecord | None = means("Where the scores of two classes are cut.")
+    confusion: ConfusionRecord | list[Annotated[list[Weight], Meta(min_length=2)]] = means(
+        "Weight per true class and decision; of several classes a table, in the order of `classes`."
+    )
+    measures: list[MeasureRow] = means("The measures, group by group.")
 
     @classmethod
     def of(cls, name: str, e: Evaluation, only: Collection[str] | None = None) -> ModelRecord:
@@ -161,15 +141,14 @@ def _ranked(t: Tally) -> dict[str, Any]:
     return {"distinct": len(t.score), "exact": exact, "lowest": lowest, "highest": highest}
 
 
-@dataclass(frozen=True, kw_only=True)
 class DifferenceRecord(Estimated):
     """One model minus another, paired."""
 
-    measure: Annotated[Word, says("Name of the measure.")]
-    title: Annotated[Word, says("Name of the measure, as shown.")]
-    first: Annotated[str, says("Name of the model that is subtracted from.")]
-    second: Annotated[str, says("Name of the model that is subtracted.")]
-    p_adjusted: Annotated[Share | None, says("p, adjusted for the number of pairs (Holm).")]
+    measure: MeasureName
+    title: MeasureTitle
+    first: str = means("Name of the model that is subtracted from.")
+    second: str = means("Name of the model that is subtracted.")
+    p_adjusted: PValue = means("p, adjusted for the number of pairs (Holm).")
 
     @classmethod
     def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:
@@ -178,19 +157,15 @@ class DifferenceRecord(Estimated):
         return record_of(cls, d.estimate, p=d.p, p_adjusted=q, **pair)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassRecord:
+class ClassRecord(Record):
     """One class against the rest."""
 
-    name: Annotated[str, says("Name of the class.")]
-    weight: Annotated[
-        Weight, says("Weight of the rows of the class; their number without weights.")
-    ]
-    called: Annotated[Weight, says("Weight of the rows predicted to be of the class.")]
-    measures: Annotated[
-        list[MeasureRow],
-        says("Measures of its decisions (the highest score wins) and of its scores."),
-    ]
+    name: str = means("Name of the class.")
+    weight: Weight = means("Weight of the rows of the class; their number without weights.")
+    called: Weight = means("Weight of the rows predicted to be of the class.")
+    measures: list[MeasureRow] = means(
+        "Measures of its decisions (the highest score wins) and of its scores."
+    )
 
     @classmethod
     def of(cls, e: ClassEvaluation, name: str) -> ClassRecord:
@@ -211,29 +186,26 @@ class ClassRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluationDocument(Document):
+class EvaluationDocument(Document, command="evaluate"):
     """Models judged on the same rows."""
 
-    command: Annotated[Literal["evaluate"], says(COMMAND)] = "evaluate"
-    verdict: Annotated[list[Claim], says(VERDICT)]
+    verdict: Claims
     settings: SettingsRecord
     data: DataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
-    models: Annotated[
-        list[ModelRecord],
-        Meta(min_length=1),
-        says("The scores that were judged, in the order given."),
-    ]
-    classes: Annotated[
-        list[ClassRecord], says("Each class against the rest; empty where there are two classes.")
-    ]
-    differences: Annotated[
-        list[DifferenceRecord], says("Models compared on the same rows, pair by pair.")
-    ]
-    groups: Annotated[
-        list[GroupsRecord], says("Each model group by group; empty where none were asked for.")
-    ]
+    clusters: Clusters
+    models: list[ModelRecord] = means(
+        "The scores that were judged, in the order given.", min_length=1
+    )
+    classes: list[ClassRecord] = means(
+        "Each class against the rest; empty where there are two classes."
+    )
+    differences: list[DifferenceRecord] = means("Models compared on the same rows, pair by pair.")
+    groups: list[GroupsRecord] = means(
+        "Each model group by group; empty where none were asked for."
+    )
+    curves: list[CurvesRecord] = means(
+        "The curves of each model, or of the first classes; empty on the first screen."
+    )
     hints: Hints
 
     def page(self) -> Page:
@@ -241,6 +213,12 @@ class EvaluationDocument(Document):
         from scorewise.evaluation.page import evaluation_page
 
         return evaluation_page(self)
+
+    def report(self) -> Page:
+        """The same for a report: sections by question, every measure in its own."""
+        from scorewise.evaluation.report import evaluation_report
+
+        return evaluation_report(self)
 
 
 def evaluation_document(
@@ -253,6 +231,8 @@ def evaluation_document(
     from scorewise.evaluation.verdict import verdict_of
 
     only = None if every else FIRST
+    grouped = [e.groups for e in evaluations.values() if isinstance(e.groups, Groups)]
+    groups = on_threads(lambda of: of.record, grouped, enough=1)
     models = [ModelRecord.of(name, e, only) for name, e in evaluations.items()]
     remarks = [hint for name, e in evaluations.items() for hint in model_hints(name, e, every)]
     return EvaluationDocument(
@@ -263,7 +243,8 @@ def evaluation_document(
         models=models,
         classes=[],
         differences=list(differences),
-        groups=[e.groups.record for e in evaluations.values() if isinstance(e.groups, Groups)],
+        groups=groups,
+        curves=[CurvesRecord.of(name, e) for name, e in evaluations.items()] if every else [],
         hints=[
             *remarks,
             *next(iter(evaluations.values())).hints,
@@ -290,8 +271,14 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         classes=classes,
         differences=[],
         groups=[e.groups.record] if isinstance(e.groups, ClassGroups) else [],
+        curves=[CurvesRecord.of_class(name, t.one(name)) for name in _drawn(t)] if every else [],
         hints=[*_class_hints(e), *cautions([model.measures, classes])],
     )
+
+
+def _drawn(t: ClassTally) -> Sequence[str]:
+    """The classes whose curves are written: the first of those whose scores are known."""
+    return t.classes[:DRAWN] if t.each else ()
 
 
 def class_data(t: ClassTally) -> DataRecord:

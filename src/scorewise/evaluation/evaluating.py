@@ -30,30 +30,14 @@ from scorewise.tallies.joint import Rule
 
 
 def evaluate(
-    y: Any,
-    p: Any = None,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    classes: Spec | Sequence[Any] | None = None,
-    predicted: Any = None,
-    confidence: Any = None,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    by: Any | Sequence[str] = None,
-    cluster: Any = None,
-    min_rows: int = 20,
-    threshold: float = 0.5,
-    interval: Interval | None = None,
-    replicates: int = 2000,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-    encoding: str | None = None,
-) -> Evaluation | Comparison | ClassEvaluation:
+    y: Any, p: Any = None, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    classes: Spec | Sequence[Any] | None = None, predicted: Any = None, confidence: Any = None,
+    weight: Any = None, count: Any = None, positive: Any = None,
+    by: Any | Sequence[str] = None, cluster: Any = None, min_rows: int = 20,
+    threshold: float = 0.5, interval: Interval | None = None, replicates: int = 2000,
+    level: float = 0.95, seed: int = 0, kind: Kind | None = None, missing: Missing = "refuse",
+    clip: float | None = None, encoding: str | None = None,
+) -> Evaluation | Comparison | ClassEvaluation:  # fmt: skip
     """Every measure of labels `y` and scores `p`; of the columns of a file or frame; or of a tally.
 
     Of two classes, `p` has one score a row, or a column for each class in the order of the sorted labels,
@@ -118,28 +102,8 @@ def evaluate(
             return Evaluation(y, settings)
         _refuse_binary(positive, threshold)
         return ClassEvaluation(y, settings)
-    if p is None:
-        if not is_source(y):
-            raise BadInput(
-                "scores are missing; call evaluate(y, p) with labels and scores, or "
-                'evaluate("file.csv", label=..., score=...) for files and data frames'
-            )
-        rows, rule = _from_source(
-            y, named, several, {**further, "missing": missing}, positive, by, cluster
-        )
-        if not len(rows) or (rows.count is not None and not rows.count.any()):
-            where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
-            raise BadInput(
-                f"{where}no rows are left to judge; {rows.dropped} were dropped as missing"
-            )
-        warn(rows.notes)
-    else:
-        _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
-        rows, rule = _from_columns(
-            y, p, several, {**further, "missing": missing}, positive, by, cluster
-        )
-    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and confidence is None:
-        rows = rows.of_two(positive)
+    options = {**further, "missing": missing}
+    rows, rule = rows_to_judge(y, p, named, several, options, positive, by, cluster)
     if isinstance(rows, Rows):
         made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
         return made if len(made) > 1 else next(iter(made.values()))
@@ -158,6 +122,40 @@ def evaluate(
 
 
 AnyRows = Rows | ClassRows | DecidedRows
+
+
+def rows_to_judge(
+    y: Any,
+    p: Any,
+    named: Mapping[str, Any],
+    several: Mapping[str, Any],
+    options: Mapping[str, Any],
+    positive: Any,
+    by: Any,
+    cluster: Any,
+) -> tuple[AnyRows, Rule]:
+    """The rows that a call of `evaluate` means, of two classes or several, and the rule of confidence."""
+    if p is None:
+        if not is_source(y):
+            raise BadInput(
+                "scores are missing; call evaluate(y, p) with labels and scores, or "
+                'evaluate("file.csv", label=..., score=...) for files and data frames'
+            )
+        rows, rule = _from_source(y, named, several, options, positive, by, cluster)
+        if not len(rows) or (rows.count is not None and not rows.count.any()):
+            where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
+            raise BadInput(
+                f"{where}no rows are left to judge; {rows.dropped} were dropped as missing"
+            )
+        warn(rows.notes)
+    else:
+        _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
+        rows, rule = _from_columns(y, p, several, options, positive, by, cluster)
+    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and several["confidence"] is None:
+        rows = rows.of_two(positive)
+    return rows, rule
+
+
 _OF_TWO = " belongs to several classes, and clusters to two; evaluate one class against the rest"
 
 
@@ -280,19 +278,11 @@ def _listed(classes: Any) -> Sequence[str] | None:
 
 
 def class_tally(
-    source: Any,
-    *,
-    label: str | None = None,
-    classes: Spec | None = None,
-    predicted: str | None = None,
-    score: str | None = None,
-    confidence: str | None = None,
-    weight: str | None = None,
-    count: str | None = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> ClassTally:
+    source: Any, *, label: str | None = None, classes: Spec | None = None,
+    predicted: str | None = None, score: str | None = None, confidence: str | None = None,
+    weight: str | None = None, count: str | None = None, kind: Kind | None = None,
+    missing: Missing = "refuse", encoding: str | None = None,
+) -> ClassTally:  # fmt: skip
     """The tally of several classes of files, globs or any data frame.
 
     `classes` says which columns hold the scores: "cat=p_cat,dog=p_dog", a pattern such as "p_*", a

@@ -16,8 +16,9 @@ from scorewise.inference.effects import chosen, difference
 from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.show import groups as shared
 from scorewise.show.groups import GroupsRecord, GroupWords, groups_record
-from scorewise.show.page import Section, quoted
+from scorewise.show.page import Section
 from scorewise.show.verdict import Claim
+from scorewise.show.words import quoted
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:

@@ -17,33 +17,34 @@ from scorewise.evaluation.document import (
 )
 from scorewise.evaluation.groups import group_section
 from scorewise.show.page import (
-    DASH,
     Column,
-    Compared,
-    Format,
     Heading,
     Matrix,
-    Name,
     Page,
     Section,
-    Sentence,
     Table,
+    hints,
+    section,
+    undefined,
+    verdict,
+)
+from scorewise.show.sites import pooled_section
+from scorewise.show.words import (
+    DASH,
+    Compared,
+    Name,
+    Sentence,
     count,
     counted,
-    hints,
     names,
     percent,
     quoted,
-    section,
-    undefined,
     value,
 )
-from scorewise.show.sites import pooled_section
-from scorewise.show.verdict import verdict
 
 if TYPE_CHECKING:
     from scorewise.show.data import ClusterRecord, DataRecord
-    from scorewise.show.document import MeasureRow
+    from scorewise.show.estimates import MeasureRow
 
 TITLES = {
     "decisions": "Decisions",
@@ -62,6 +63,11 @@ COARSE = "±: certified half-width left by coarsening; the interval contains it.
 MANY = 10  # classes whose confusion is still shown whole
 WORST, BEST = 15, 5  # classes listed where there are many
 LISTED = 10  # confusions listed otherwise
+# under the headings of the first screen, where models stand side by side
+FIRST_TITLES = {
+    "calibration_intercept": "In the large", "calibration_slope": "Slope", "sensitivity": "Sensitivity",
+    "precision": "Precision",
+}  # fmt: skip
 SHORT = {
     "sensitivity": "Recall",
     "precision": "Precision",
@@ -80,7 +86,7 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         *([] if every else [Section(facts=data_line(doc.data, len(doc.classes), doc.clusters))]),
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
-        *(_differences(doc) if every or len(doc.models) > 2 else []),
+        *(differences(doc) if every or len(doc.models) > 2 else []),
         *(
             part
             for g in doc.groups
@@ -91,11 +97,15 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         ),
         *hints(doc.hints),
     ]
+    return Page(doc.command, sections, conventions(doc))
+
+
+def conventions(doc: EvaluationDocument) -> list[str]:
+    """What the numbers depend on."""
     clip = doc.settings.clip
     clipped = [] if clip is None else [f"Log loss clips at {clip:g}."]
     seed = f"Seed {doc.settings.seed}."
-    record = [seed, *clipped, "Ties count half; row order does not matter."]
-    return Page(doc.command, sections, record)
+    return [seed, *clipped, "Ties count half; row order does not matter."]
 
 
 def _is_whole(doc: EvaluationDocument) -> bool:
@@ -137,13 +147,13 @@ def data_line(
 def _of_two(doc: EvaluationDocument, every: bool) -> list[Section]:
     models = doc.models
     if not every:
-        one = [Section(matrices=[_matrix(doc.data, models[0])])] if len(models) == 1 else []
-        return [*one, Section(table=_table(doc)), *_without_value(models)]
-    facts = [*doc.data.facts(), *(fact for model in models for fact in _scores(model))]
+        one = [Section(matrices=[matrix(doc.data, models[0])])] if len(models) == 1 else []
+        return [*one, Section(table=table_of(doc)), *_without_value(models)]
+    facts = [*doc.data.facts(), *(fact for model in models for fact in scores_of(model))]
     return [
         Section(facts=facts),
-        Section(matrices=[_matrix(doc.data, model) for model in models]),
-        Section(table=_table(doc)),
+        Section(matrices=[matrix(doc.data, model) for model in models]),
+        Section(table=table_of(doc)),
         *_without_value(models),
     ]
 
@@ -155,15 +165,15 @@ def _of_classes(doc: EvaluationDocument, every: bool) -> list[Section]:
     notes += [] if every else [MORE]
     table = _measure_table(defined, doc.settings.level, notes)
     return [
-        *([Section(facts=_class_facts(doc))] if every else []),
-        *_decisions(doc),
+        *([Section(facts=class_facts(doc))] if every else []),
+        *confusion_sections(doc),
         *([Section(table=table)] if defined else []),
         *undefined((m.why, m.title) for m in measures),
-        _each(doc.classes),
+        each_class(doc.classes),
     ]
 
 
-def _scores(model: ModelRecord) -> list[tuple[str, Sentence]]:
+def scores_of(model: ModelRecord) -> list[tuple[str, Sentence]]:
     """What kind of scores it has, and where they are cut."""
     ends = ""
     if model.distinct and model.lowest is not None and model.highest is not None:
@@ -176,7 +186,7 @@ def _scores(model: ModelRecord) -> list[tuple[str, Sentence]]:
     return [("Model", [Name(model.name), scores]), ("", cut + model.cut.same_decisions())]
 
 
-def _differences(doc: EvaluationDocument) -> list[Section]:
+def differences(doc: EvaluationDocument) -> list[Section]:
     """Models compared on the same rows, pair by pair; adjusted p-values where there are several."""
     several = len(doc.models) > 2
     rows = [
@@ -185,31 +195,27 @@ def _differences(doc: EvaluationDocument) -> list[Section]:
         for d in doc.differences
         if not d.why
     ]
-    columns: dict[str, Format] = {
-        "Difference of": "title",
-        "Models": "text",
-        "Value": "value",
-        "Interval": "interval",
-        "p": "p",
-    }
-    columns |= {"Holm": "p"} if several else {}
+    columns = [Column("Difference of", "title"), Column("Models", "text"), Column("Value", "value")]
+    columns += [Column("Interval", "interval"), Column("p", "p"), *[Column("Holm", "p")] * several]
     return section("Differences, on the same rows", columns, rows)
 
 
-def _matrix(data: DataRecord, model: ModelRecord) -> Matrix:
+def matrix(data: DataRecord, model: ModelRecord) -> Matrix:
+    """Labels against decisions of a model."""
     positive, negative = (None if c is None else str(c) for c in (data.positive, data.negative))
     c = model.confusion
     assert not isinstance(c, list)
     return Matrix(model.name, (positive, negative), ((c.tp, c.fn), (c.fp, c.tn)))
 
 
-def _table(doc: EvaluationDocument) -> Table:
+def table_of(doc: EvaluationDocument) -> Table:
+    """The measures of one model, or of several side by side."""
     models = doc.models
     notes = [] if all(model.exact for model in models) else [COARSE]
     notes += [] if _is_whole(doc) else [MORE]
     if len(models) == 1:
         shown = [m for m in models[0].measures if m.name not in _told_once(models)]
-        return _measure_table(shown, doc.settings.level, notes)
+        return _measure_table(shown, doc.settings.level, notes, doc.settings.threshold)
     return _side_by_side(doc, notes)
 
 
@@ -231,7 +237,10 @@ def _without_value(models: Sequence[ModelRecord]) -> list[Section]:
 
 
 def _measure_table(
-    measures: Sequence[MeasureRow], level: float, notes: Sequence[str] = ()
+    measures: Sequence[MeasureRow],
+    level: float,
+    notes: Sequence[str] = (),
+    threshold: float | None = None,
 ) -> Table:
     """One row for each measure, group by group: value, interval, baseline, skill and method."""
     expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
@@ -245,7 +254,7 @@ def _measure_table(
         *_method(measures),
     ]
     rows: list[tuple[object, ...] | Heading] = []
-    for title, group in by_question(measures):
+    for title, group in by_question(measures, threshold):
         cells = ((m.title, m, m, m, m, m.method) for m in group)
         rows += [Heading(title), *(row[: len(columns)] for row in cells)]
     return Table(columns, rows, notes)
@@ -262,13 +271,18 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     brief = len(models) == 2 and not _is_whole(doc)
     pair = {d.measure: d for d in doc.differences} if brief else {}
     rows: list[tuple[object, ...] | Heading] = []
-    for title, group in by_question(list(every.values())):
+    for title, group in by_question(list(every.values()), doc.settings.threshold):
         rows.append(Heading(title))
         for m in group:
             winner = None if pair else _winner(doc, m)
             *cells, baseline, method = _compared([of.get(m.name) for of in by_name], winner)
-            gap = [gap_cell(pair.get(m.name))] if pair else []
-            rows.append((m.title, *cells, *gap, baseline, method))
+            last = gap_cell(pair.get(m.name)) if pair else baseline
+            name = FIRST_TITLES.get(m.name, m.title) if brief else m.title
+            rows.append((name, *cells, last, method))
+    if brief:
+        decided = [matrix(doc.data, model).counts for model in models]
+        cells = [" ".join(map(count, (tp, fp, fn, tn))) for (tp, fn), (fp, tn) in decided]
+        rows.append(("TP FP FN TN", *cells, "", ""))
     brackets = f"Brackets: {percent(doc.settings.level)} interval."
     apart = "Diff.: the first less the second"
     apart += "; *: the paired interval excludes 0." if any(map(clear, pair.values())) else "."
@@ -278,8 +292,9 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
             Column(Name(m.name), "compared", meaning="" if i else brackets)
             for i, m in enumerate(models)
         ),
-        *([Column("Diff.", meaning=apart)] if pair else []),
-        Column("Baseline", optional=True, point=True, meaning=BASELINE),
+        Column("Diff.", meaning=apart)
+        if pair
+        else Column("Baseline", optional=True, point=True, meaning=BASELINE),
         *_method(list(every.values())),
     ]
     cut = [row if isinstance(row, Heading) else row[: len(columns)] for row in rows]
@@ -329,15 +344,22 @@ def _compared(rows: Sequence[MeasureRow | None], winner: int | None) -> list[obj
     return [*cells, "" if common is None else common, "; ".join(methods)]
 
 
-def by_question(measures: Sequence[MeasureRow]) -> list[tuple[str, list[MeasureRow]]]:
-    """Each group's title and its measures, in the order in which they come."""
+def by_question(
+    measures: Sequence[MeasureRow], threshold: float | None = None
+) -> list[tuple[str, list[MeasureRow]]]:
+    """Each group's title and its measures; on the first screen, decisions at the threshold come last."""
     groups: dict[str, list[MeasureRow]] = {}
+    titles = TITLES
+    if threshold is not None and all(m.name in FIRST for m in measures):
+        measures = sorted(measures, key=lambda m: FIRST.index(m.name))
+        titles = {**TITLES, "decisions": f"At the threshold {threshold:g}"}
     for m in measures:
         groups.setdefault(m.group, []).append(m)
-    return [(TITLES.get(g, g.capitalize()), ms) for g, ms in groups.items()]
+    return [(titles.get(g, g.capitalize()), ms) for g, ms in groups.items()]
 
 
-def _class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
+def class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
+    """What a page says of rows and scores of several classes."""
     data, classes, model = doc.data, doc.classes, doc.models[0]
     facts: list[tuple[str, Sentence]] = [("Data", names(data.sources))] if data.sources else []
     total = sum(c.weight for c in classes)
@@ -365,7 +387,7 @@ def _class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
     return facts
 
 
-def _decisions(doc: EvaluationDocument) -> list[Section]:
+def confusion_sections(doc: EvaluationDocument) -> list[Section]:
     """The confusion, whole where it is small and has room, else its largest entries off the diagonal."""
     listed = _confused(doc)
     if len(doc.classes) > MANY:
@@ -390,24 +412,18 @@ def _confused(doc: EvaluationDocument) -> list[Section]:
         for j, weight in enumerate(line)
         if i != j and weight
     )
-    if not found:
-        return []
     classes = doc.classes
     rows = [
         (classes[i].name, classes[j].name, -w, -w / classes[i].weight) for w, i, j in found[:LISTED]
     ]
     more = len(found) - len(rows)
     lines = [f"{count(more)} further pairs of classes are confused less often."] if more > 0 else []
-    columns = [
-        Column("True", "name"),
-        Column("Predicted", "name"),
-        Column("Rows", "count"),
-        Column("Of the class", "percent"),
-    ]
-    return [Section("Most frequent confusions", table=Table(columns, rows), lines=lines)]
+    columns = [Column("True", "name"), Column("Predicted", "name"), Column("Rows", "count")]
+    heads = [*columns, Column("Of the class", "percent")]
+    return section("Most frequent confusions", heads, rows, lines)
 
 
-def _each(classes: Sequence[ClassRecord]) -> Section:
+def each_class(classes: Sequence[ClassRecord]) -> Section:
     """One line for each class; of many, the worst and the best by F1."""
     titles = {m.name: SHORT[m.name] for m in classes[0].measures if m.name in SHORT}
     chosen, lines = classes, []

@@ -12,7 +12,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import FoldCells, cluster_gap, deal_clusters, fold_cells
-from scorewise.inference.logistic import log_odds, logistic
+from scorewise.inference.logistic import lines, log_odds, logistic
 from scorewise.inference.paired import mean_gap
 from scorewise.inference.resampling import dealt, others
 from scorewise.measures import mcb_crossfit
@@ -76,7 +76,8 @@ def _line_gain(e: Evaluation) -> Estimate:
     c = log_odds(t, s.clip)
     if not np.isfinite(c.x).all():
         return Estimate.undefined("a probability is 0 or 1")
-    features, found = [np.ones(len(c.x)), c.x], []
+    whole, found = logistic([np.ones(len(c.x)), c.x], c.neg, c.pos).coef, []
+    own = np.stack(charges(c.x, "logit", "log"))
     for k in _deals(e):
         if rows is None:
             rng = np.random.default_rng([s.seed, k])
@@ -85,15 +86,12 @@ def _line_gain(e: Evaluation) -> Estimate:
         else:
             parts = _dealt(rows, t, cell_starts(t), s.seed + k)
             weight, square = parts.weight, parts.square
-        lines = []
-        for neg, pos in zip(*map(others, weight), strict=True):
-            used = neg + pos > 0
-            lines.append(logistic([x[used] for x in features], neg[used], pos[used]))
-        if not all(fit.converged for fit in lines):
+        neg, pos = map(others, weight)
+        coef = lines(c.x, neg, pos, whole)
+        if coef is None:
             return Estimate.undefined("a line does not fit")
-        fits = np.stack([fit.coef[0] + fit.coef[1] * c.x for fit in lines])
-        own, new = (np.stack(charges(x, "logit", "log")) for x in (c.x, fits))
-        gap = own[:, None] - new
+        fits = coef[:, :1] + coef[:, 1:] * c.x
+        gap = own[:, None] - np.stack(charges(fits, "logit", "log"))
         found.append(
             mean_gap(gap, weight, square, s.level)
             if rows is None

@@ -15,9 +15,9 @@ from scorewise.evaluation.groups import Groups, group_claims
 from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
-from scorewise.show.page import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.show.sites import pooled_claims
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share, shown
+from scorewise.show.words import at_floor, chance, counted, named, percent, quoted, value
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:

@@ -28,15 +28,14 @@ from scorewise.gating.requirements import (
     by_rule_of_three,
     complement,
     judged,
-    rows_for_perfect,
     why_degenerate,
 )
 from scorewise.inference.effects import difference
-from scorewise.inference.scales import z
+from scorewise.inference.scales import fewest, z
 from scorewise.judging import Judgement
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import DataRecord
-from scorewise.show.page import counted, quoted
+from scorewise.show.words import counted, quoted
 from scorewise.tallies import Confusion, Tally
 
 ENDINGS = tuple(end for known in FORMATS.values() for end in known.endings)
@@ -360,7 +359,7 @@ def _never(r: Requirement, m: Measure, e: Evaluation) -> tuple[str, int] | None:
     if not up or up == rows or perfect(rows).outcome == "pass":
         return None
     here = best[0]
-    needed = rows_for_perfect(lambda n: perfect(n).outcome == "pass") or 0
+    needed = fewest(lambda n: perfect(n).outcome == "pass", 1, 10**9) or 0
     end = here.low if r.upward else here.high
     text = (
         f"{counted(rows, 'row')} ({up:,} positive) can never show it: a perfect model would get "

@@ -4,109 +4,83 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree
 
 from scorewise.errors import plain
 from scorewise.gating.requirements import Outcome
 from scorewise.show.data import DataRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    EstimateField,
-    Hints,
-    Level,
-    Word,
-    says,
-)
-from scorewise.show.page import (
-    Column,
-    Heading,
-    Page,
-    Section,
-    Table,
-    count,
-    counted,
-    hints,
-    named,
-    percent,
-)
-from scorewise.show.verdict import VERDICT, Claim, claim, figure, verdict
+from scorewise.show.document import Document
+from scorewise.show.estimates import EstimateField
+from scorewise.show.fields import Count, Level, Record, Word, means
+from scorewise.show.page import Column, Heading, Section, section
+from scorewise.show.verdict import Claim, Claims, Hints, claim, figure
+from scorewise.show.words import count, counted, named, percent
 
 Inconclusive: TypeAlias = Literal["exit3", "pass", "fail"]
 EXIT: dict[str, int] = {"pass": 0, "fail": 1, "exit3": 3}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """What was asked for."""
 
-    level: Annotated[Level, says("Confidence level that was asked for.")]
-    looks: Annotated[Count, says("Looks at the same rows that the level is shared among.")]
-    adjusted: Annotated[Level, says("Confidence level of the intervals, for so many looks.")]
-    inconclusive: Annotated[Inconclusive, says("What an inconclusive gate counts as.")]
-    min_rows: Annotated[Count, says("Groups of fewer rows are not judged, so inconclusive.")]
+    level: Level = means("Confidence level that was asked for.")
+    looks: Count = means("Looks at the same rows that the level is shared among.")
+    adjusted: Level = means("Confidence level of the intervals, for so many looks.")
+    inconclusive: Inconclusive = means("What an inconclusive gate counts as.")
+    min_rows: Count = means("Groups of fewer rows are not judged, so inconclusive.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckRecord:
+class CheckRecord(Record):
     """One requirement, of all rows or of one group, and its outcome."""
 
-    requirement: Annotated[Word, says("The requirement, such as auroc.low >= 0.8.")]
-    measure: Annotated[Word, says("The measure, as in the Python library.")]
-    of: Annotated[str, says("The group, window or judge; empty for all rows.")]
-    outcome: Annotated[
-        Outcome, says("Whether it is shown to hold, shown to be broken, or neither.")
-    ]
-    estimate: Annotated[EstimateField, says("What was measured.")]
-    limit: Annotated[float, says("The limit required.")]
-    baseline: Annotated[str, says("What it is compared with; empty where it is no difference.")]
-    paired: Annotated[bool | None, says("Whether the rows are those of the baseline.")]
-    rows: Annotated[Count, says("Rows judged.")]
-    rows_needed: Annotated[
-        Count | None, says("Rows in all that would tell, if the value stayed; null: not known.")
-    ]
-    sentence: Annotated[Word, says("The outcome in words.")]
+    requirement: Word = means("The requirement, such as auroc.low >= 0.8.")
+    measure: Word = means("The measure, as in the Python library.")
+    of: str = means("The group, window or judge; empty for all rows.")
+    outcome: Outcome = means("Whether it is shown to hold, shown to be broken, or neither.")
+    estimate: EstimateField = means("What was measured.")
+    limit: float = means("The limit required.")
+    baseline: str = means("What it is compared with; empty where it is no difference.")
+    paired: bool | None = means("Whether the rows are those of the baseline.")
+    rows: Count = means("Rows judged.")
+    rows_needed: Count | None = means(
+        "Rows in all that would tell, if the value stayed; null: not known."
+    )
+    sentence: Word = means("The outcome in words.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BaselineRecord:
+class BaselineRecord(Record):
     """What the rows were compared with."""
 
-    name: Annotated[Word, says("Its file or column.")]
-    paired: Annotated[bool, says("Whether its rows are the same; false for a saved result.")]
-    rows: Annotated[Count, says("Rows of it that were used.")]
-    sentence: Annotated[Word, says("How it was compared.")]
+    name: Word = means("Its file or column.")
+    paired: bool = means("Whether its rows are the same; false for a saved result.")
+    rows: Count = means("Rows of it that were used.")
+    sentence: Word = means("How it was compared.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LooksRecord:
+class LooksRecord(Record):
     """How often the same rows or the same baseline decided on a release."""
 
-    of: Annotated[Word, says("The baseline, or the labels where there is none.")]
-    times: Annotated[Count, says("Different candidates looked at so far, this one included.")]
-    planned: Annotated[Count, says("Looks that the confidence level is shared among.")]
+    of: Word = means("The baseline, or the labels where there is none.")
+    times: Count = means("Different candidates looked at so far, this one included.")
+    planned: Count = means("Looks that the confidence level is shared among.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateDocument(Document):
+class GateDocument(Document, command="gate"):
     """Whether a release may go: pass, fail or inconclusive, by requirements on intervals."""
 
-    command: Annotated[Literal["gate"], says(COMMAND)] = "gate"
     settings: SettingsRecord
-    data: Annotated[DataRecord | None, says("The rows; null where a result was judged.")]
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    outcome: Annotated[Outcome, says("Fail if one fails; else inconclusive if one is.")]
-    exit_code: Annotated[Literal[0, 1, 3], says("What the command exits with.")]
-    checks: Annotated[list[CheckRecord], says("The requirements, one for each group.")]
-    baselines: Annotated[list[BaselineRecord], says("What was compared with.")]
-    looks: Annotated[list[LooksRecord], says("How often was looked; empty without a ledger.")]
+    data: DataRecord | None = means("The rows; null where a result was judged.")
+    verdict: Claims
+    outcome: Outcome = means("Fail if one fails; else inconclusive if one is.")
+    exit_code: Literal[0, 1, 3] = means("What the command exits with.")
+    checks: list[CheckRecord] = means("The requirements, one for each group.")
+    baselines: list[BaselineRecord] = means("What was compared with.")
+    looks: list[LooksRecord] = means("How often was looked; empty without a ledger.")
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """The outcome, then each requirement."""
         s = self.settings
         facts = [] if self.data is None else self.data.facts()
@@ -119,11 +93,6 @@ class GateDocument(Document):
         if s.looks > 1:
             at += f": {percent(s.level)} shared among {s.looks} looks"
         facts.append(("Judged by", at))
-        level = percent(s.adjusted)
-        columns = [
-            Column("Requirement", "text"), Column("Outcome", "text"), Column("Value", "value"),
-            Column(level, "interval"), Column("Rows", "count", optional=True),
-        ]  # fmt: skip
         rows: list[Any] = []
         for requirement, some in groupby(self.checks, lambda c: c.requirement):
             checks = list(some)
@@ -135,10 +104,13 @@ class GateDocument(Document):
         notes = []
         if any(c.rows_needed is not None for c in self.checks):
             notes.append("Rows: those judged, of those that would tell if the value stayed.")
-        table = Section("Requirements", table=Table(columns, rows, notes))
-        return Page(
-            self.command, [*verdict(self.verdict), Section(facts=facts), table, *hints(self.hints)]
-        )
+        columns = [
+            Column("Requirement", "text"),
+            Column("Outcome", "text"),
+            Column("Value", "value"),
+        ]
+        columns += [Column(percent(s.adjusted), "interval"), Column("Rows", "count", optional=True)]
+        return [Section(facts=facts), *section("Requirements", columns, rows, notes=notes)]
 
 
 def times(n: int) -> str:

@@ -33,15 +33,20 @@ from scorewise.gating.document import (
 from scorewise.gating.files import looked, read_gates
 from scorewise.gating.requirements import Outcome, Requirement, judged, parsed
 from scorewise.show.document import cautions
-from scorewise.show.page import counted
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import shown
+from scorewise.show.words import counted
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
 
 GATES = "gates.toml"
 KINDS = ("any", "prior", "covariate", "concept", "scores")  # of drift
+# how the rows of a candidate are read and judged
+COLUMNS = (
+    "label", "score", "classes", "weight", "count", "positive", "cluster", "kind", "encoding",
+    "missing", "seed", "clip", "threshold",
+)  # fmt: skip
 
 
 class Gate(Shown):
@@ -97,33 +102,16 @@ class Gate(Shown):
 
 
 def gate(
-    source: Any = None,
-    p: Any = None,
-    *,
-    require: str | Sequence[str] | None = None,
-    gates: str | PathLike[str] | None = None,
-    baseline: Any = None,
-    key: str | Sequence[str] | None = None,
-    label: str | None = None,
-    score: str | None = None,
-    classes: Spec | None = None,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    cluster: Any = None,
-    min_rows: int | None = None,
-    threshold: float | None = None,
-    level: float | None = None,
-    looks: int | None = None,
-    ledger: str | PathLike[str] | None = None,
-    inconclusive: Inconclusive | None = None,
-    fail_on: str | Sequence[str] | None = None,
-    seed: int | None = None,
-    kind: Kind | None = None,
-    missing: Missing | None = None,
-    clip: float | None = None,
-    encoding: str | None = None,
-) -> Gate:
+    source: Any = None, p: Any = None, *, require: str | Sequence[str] | None = None,
+    gates: str | PathLike[str] | None = None, baseline: Any = None,
+    key: str | Sequence[str] | None = None, label: str | None = None, score: str | None = None,
+    classes: Spec | None = None, weight: Any = None, count: Any = None, positive: Any = None,
+    cluster: Any = None, min_rows: int | None = None, threshold: float | None = None,
+    level: float | None = None, looks: int | None = None, ledger: str | PathLike[str] | None = None,
+    inconclusive: Inconclusive | None = None, fail_on: str | Sequence[str] | None = None,
+    seed: int | None = None, kind: Kind | None = None, missing: Missing | None = None,
+    clip: float | None = None, encoding: str | None = None,
+) -> Gate:  # fmt: skip
     """Whether scores keep what is required of them: pass, fail, or inconclusive with the rows missing.
 
     A requirement is a measure and a limit, such as "auroc >= 0.8" or "ece <= 0.05". It passes where the
@@ -165,12 +153,7 @@ def gate(
         folder = Path(gates).parent
         source = kept.pop("file", None) if source is None else source
         if require is not None and "require" in kept:  # what the file asks for stays
-            more = [require] if isinstance(require, str) else [*require]
-            kept_first = kept["require"]
-            given["require"] = [
-                *([kept_first] if isinstance(kept_first, str) else kept_first),
-                *more,
-            ]
+            given["require"] = [*_listed(kept["require"]), *_listed(require)]
         given |= {name: value for name, value in kept.items() if given.get(name) is None}
     if source is None:
         raise BadInput(f"there is nothing to judge; name a file, or one with file = ... in {GATES}")
@@ -181,60 +164,45 @@ def gate(
         raise BadInput("nothing is required; pass ", Option("require", "auroc >= 0.8"))
     if isinstance(source, RESULTS):
         return judge_result(source, required, given)
-    return _judged(_candidate(source, p, given, folder), required, given)
+    return _judged(source, p, required, given, folder)
+
+
+def _listed(texts: str | Sequence[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _settings(given: dict[str, Any]) -> SettingsRecord:
     """The settings, checked, with the level of so many looks."""
-    looks = 1 if given["looks"] is None else given["looks"]
-    level = 0.95 if given["level"] is None else given["level"]
-    least = 20 if given["min_rows"] is None else given["min_rows"]
-    what: Any = given["inconclusive"] or "exit3"
-    one_of("inconclusive", what, get_args(Inconclusive))
-    at_least(1, 20, looks=looks)
-    check(level=level, min_rows=least)
-    adjusted = 1 - (1 - level) / looks
+    usual = {"looks": 1, "level": 0.95, "min_rows": 20, "inconclusive": "exit3"}
+    s: dict[str, Any] = {n: x if given[n] in (None, "") else given[n] for n, x in usual.items()}
+    one_of("inconclusive", s["inconclusive"], get_args(Inconclusive))
+    at_least(1, 20, looks=s["looks"])
+    check(level=s["level"], min_rows=s["min_rows"])
+    adjusted = 1 - (1 - s["level"]) / s["looks"]
     check(level=adjusted)
-    return SettingsRecord(
-        level=level, looks=looks, adjusted=adjusted, inconclusive=what, min_rows=least
-    )
+    return SettingsRecord(**s, adjusted=adjusted)
 
 
-def _candidate(source: Any, p: Any, given: dict[str, Any], folder: Path) -> Candidate:
+def _judged(
+    source: Any, p: Any, required: Sequence[Requirement], given: dict[str, Any], folder: Path
+) -> Gate:
+    """The requirements on rows."""
     s = _settings(given)
-    names = (
-        "label",
-        "score",
-        "classes",
-        "weight",
-        "count",
-        "positive",
-        "cluster",
-        "kind",
-        "encoding",
-    )
     if p is None and not is_source(source):
         raise BadInput(
             "scores are missing; call gate(y, p, require=...) with labels and scores, or "
             'gate("file.csv", require=...) for files and data frames'
         )
-    columns = {name: given[name] for name in names if given[name] is not None}
-    for name in ("missing", "seed", "clip", "threshold"):
-        columns |= {} if given[name] is None else {name: given[name]}
+    columns = {name: given[name] for name in COLUMNS if given[name] is not None}
     settings = {"level": s.adjusted, "min_rows": s.min_rows}
-    return Candidate(source, p, columns, settings, given["baseline"], given["key"], folder)
-
-
-def _judged(x: Candidate, required: Sequence[Requirement], given: dict[str, Any]) -> Gate:
-    s = _settings(given)
+    x = Candidate(source, p, columns, settings, given["baseline"], given["key"], folder)
     checks = [c for r in required for c in _checks(r, x.found(r))]
     baselines = x.baselines(required)
-    counted_looks = []
-    hints = []
+    looks, hints = [], []
     if given["ledger"] is not None:
         of, mark = x.marks(required)
         for name, many in looked(given["ledger"], of, mark).items():
-            counted_looks.append(LooksRecord(of=name, times=many, planned=s.looks))
+            looks.append(LooksRecord(of=name, times=many, planned=s.looks))
             if many > s.looks:
                 hints.append(
                     f"{name} was looked at {times(many)}, but the intervals allow for {s.looks}: plan for "
@@ -246,8 +214,7 @@ def _judged(x: Candidate, required: Sequence[Requirement], given: dict[str, Any]
         for r in required
         if r.end == "value"
     ]
-    doc = _document(s, checks, hints)
-    doc = replace(doc, data=x.data, baselines=baselines, looks=counted_looks)
+    doc = _document(s, checks, hints, data=x.data, baselines=baselines, looks=looks)
     return Gate(doc, x.notes)
 
 
@@ -260,24 +227,24 @@ def judge_result(result: Any, required: Sequence[Requirement], given: dict[str, 
     s = replace(_settings({**given, "level": level}), min_rows=0)
     checks = [c for r in required for c in _checks(r, Result(result).found(r))]
     if given["fail_on"] is not None:
-        kinds = [given["fail_on"]] if isinstance(given["fail_on"], str) else list(given["fail_on"])
-        checks += [c for kind in kinds for c in _no_drift(result, kind)]
-    return Gate(_document(s, checks, []), tuple(getattr(result, "notes", ())))
+        checks += [c for kind in _listed(given["fail_on"]) for c in _no_drift(result, kind)]
+    doc = _document(s, checks, [], data=None, baselines=[], looks=[])
+    return Gate(doc, tuple(getattr(result, "notes", ())))
 
 
-def _document(s: SettingsRecord, checks: list[CheckRecord], hints: list[str]) -> GateDocument:
+def _document(
+    s: SettingsRecord, checks: list[CheckRecord], hints: list[str], **known: Any
+) -> GateDocument:
     outcome = outcome_of(checks)
     code: Any = EXIT[s.inconclusive if outcome == "inconclusive" else outcome]
     return GateDocument(
         settings=s,
-        data=None,
         verdict=verdict_of(checks, s.inconclusive),
         outcome=outcome,
         exit_code=code,
         checks=checks,
-        baselines=[],
-        looks=[],
         hints=[*hints, *cautions(checks)],
+        **known,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -210,24 +210,6 @@ def why_degenerate(e: Estimate) -> str:
     if not math.isfinite(e.low) or not math.isfinite(e.high):
         return e.method.removeprefix("none: ") or "it has none"
     return (e.method.removeprefix("none: ") or "a point") if e.low == e.high else ""
-
-
-def rows_for_perfect(passes: Callable[[int], bool], most: int = 10**9) -> int | None:
-    """The fewest times that rows have to be multiplied until even perfect ones pass; none: no number.
-
-    >>> rows_for_perfect(lambda n: n >= 35)
-    35
-    """
-    top = 1
-    while not passes(top):
-        top *= 2
-        if top > most:
-            return None
-    low = top // 2
-    while top - low > 1:
-        middle = (low + top) // 2
-        low, top = (low, middle) if passes(middle) else (middle, top)
-    return top
 
 
 def complement(e: Estimate, delta: bool) -> Estimate:

@@ -7,7 +7,6 @@ taken apart into what each row adds. Where no such effect is known, groups of ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def class_together(
     """
     moved = [_effects(m, r, settings) for r in rows]
     if moved[0] is not None and moved[1] is not None:
-        heavy = np.sqrt(_mass(rows[0], 2))
+        heavy = np.sqrt(rows[0].mass(2))
         return correlation(heavy * moved[0], heavy * moved[1])
     if m.name in SLOW:
         return 0.0
@@ -65,20 +64,7 @@ def groups_left_out(rows: ClassRows, seed: int) -> list[ClassTally]:
 
 def picked(rows: ClassRows, at: Any) -> ClassRows:
     """Some of the rows, in that order."""
-    return replace(
-        rows,
-        y=rows.y[at],
-        scores=rows.scores[at],
-        weight=None if rows.weight is None else rows.weight[at],
-        count=None if rows.count is None else rows.count[at],
-        confidence=None if rows.confidence is None else rows.confidence[at],
-    )
-
-
-def _mass(rows: ClassRows, power: int = 1) -> Floats:
-    w = 1.0 if rows.weight is None else rows.weight**power
-    times = 1 if rows.count is None else rows.count
-    return np.broadcast_to(np.asarray(w * times, np.float64), len(rows))
+    return rows.at(at)
 
 
 def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats | None:
@@ -99,7 +85,7 @@ def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats
     made = _MEANS.get(m.name)
     if made is None:
         return None
-    own, weight = made(rows.y, p, settings.get("clip")), _mass(rows)
+    own, weight = made(rows.y, p, settings.get("clip")), rows.mass()
     if m.name == "balanced_accuracy":
         size = np.bincount(rows.y, weight, len(rows.classes))[rows.y]
         mean = np.bincount(rows.y, weight * own, len(rows.classes))[rows.y] / size

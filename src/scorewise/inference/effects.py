@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,26 @@ def cells_of(t: Tally, rows: Rows) -> NDArray[np.int64]:
     name = t.origin.score
     of, known = rows.kept.get(f"cells of {name}", (None, None))
     if of is not t:
-        at = np.searchsorted(t.pooled.score, rows.scores[name], side="right") - 1
         # a row of no weight may lie below all
-        known = np.maximum(at, 0)
+        known = np.maximum(places(rows, name, t.pooled.score, "right") - 1, 0)
         rows.kept[f"cells of {name}"] = t, known
     found: NDArray[np.int64] = known
+    return found
+
+
+def order_of(rows: Rows, name: str) -> NDArray[np.int64]:
+    """The rows from the lowest score up, sorted once."""
+    if f"order of {name}" not in rows.kept:
+        rows.kept[f"order of {name}"] = np.argsort(rows.scores[name])
+    found: NDArray[np.int64] = rows.kept[f"order of {name}"]
+    return found
+
+
+def places(rows: Rows, name: str, edges: Any, side: Literal["left", "right"]) -> NDArray[np.int64]:
+    """Where each score is among sorted ones: looked up in their order, which is faster of very many."""
+    s, order = rows.scores[name], order_of(rows, name)
+    found = np.empty(len(s), np.int64)
+    found[order] = np.searchsorted(edges, s[order], side=side)
     return found
 
 
@@ -80,8 +95,6 @@ def placements(t: Tally, rows: Rows) -> Floats:
 
 def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats:
     """By the slopes of the measure along the four cells of the table of decisions."""
-    cut = t.cut(settings["threshold"])
-    called = rows.scores[t.origin.score] >= cut.upto
     table = t.confusion(settings["threshold"]).weight.astype(np.float64)
     slopes = np.zeros((2, 2))
     step = 1e-5 * table.sum()
@@ -93,7 +106,19 @@ def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Float
             ends.append((near[at], m.under(settings, Confusion(near, near)).value))
         (right, above), (left, below) = ends
         slopes[at] = (above - below) / (right - left)
-    found: Floats = slopes[rows.y.astype(int), called.astype(int)]
+    found: Floats = slopes.ravel()[_decisions(rows, t, settings["threshold"])]
+    return found
+
+
+def _decisions(rows: Rows, t: Tally, threshold: float) -> NDArray[np.int64]:
+    """The cell of the table of decisions that each row is in: tn, fp, fn, tp."""
+    key = f"decisions of {t.origin.score}"
+    of, at, known = rows.kept.get(key, (None, None, None))
+    if of is not t or at != threshold:
+        called = rows.scores[t.origin.score] >= t.cut(threshold).upto
+        known = 2 * rows.y.astype(np.int64) + called
+        rows.kept[key] = t, threshold, known
+    found: NDArray[np.int64] = known
     return found
 
 
@@ -342,16 +367,7 @@ def _without(rows: Rows, t: Tally, group: NDArray[np.int64], groups: int) -> lis
 
 def chosen(rows: Rows, which: Any) -> Rows:
     """Some of the rows."""
-    return replace(
-        rows,
-        y=rows.y[which],
-        scores={name: s[which] for name, s in rows.scores.items()},
-        weight=None if rows.weight is None else rows.weight[which],
-        count=None if rows.count is None else rows.count[which],
-        cluster=None
-        if rows.cluster is None
-        else np.unique(rows.cluster[which], return_inverse=True)[1],
-    )
+    return rows.at(which)
 
 
 def together(

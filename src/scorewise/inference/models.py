@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import bdtr, chdtrc, gammaln
 
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
@@ -124,8 +124,6 @@ def mcnemar(
     >>> m.only_first, m.only_second, round(m.p, 4)
     (9, 2, 0.0386)
     """
-    from scipy.stats import binom
-
     times = np.ones(len(first)) if count is None else count
     a, b = (round(float(times[x].sum())) for x in (first & ~second, second & ~first))
     n, least = a + b, min(a, b)
@@ -134,9 +132,10 @@ def mcnemar(
     if kind == "corrected":
         statistic = max(abs(a - b) - 1, 0) ** 2 / n
         return McNemar(a, b, statistic, float(chdtrc(1, statistic)))
-    tail = 2 * float(binom.cdf(least, n, 0.5))
+    tail = 2 * float(bdtr(least, n, 0.5))
     if kind == "mid-p":
-        tail -= float(binom.pmf(least, n, 0.5))
+        ways = gammaln(n + 1) - gammaln(least + 1) - gammaln(n - least + 1)
+        tail -= float(np.exp(ways - n * math.log(2)))
     return McNemar(a, b, math.nan, min(1.0, tail))
 
 

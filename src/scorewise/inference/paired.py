@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import ndtr
 
 from scorewise.arrays import Floats
@@ -61,7 +62,10 @@ def mean_loss(
     """
     total = sum(weights)
     # shares of the weight, whose unit is then of no account
-    sums = [Moments(m.first / total, *(x / total / total for x in m[1:])) for m in sums]
+    sums = [
+        Moments(first / total, square / total / total, second / total / total)
+        for first, square, second in sums
+    ]
     weights, squares = [w / total for w in weights], [x / total / total for x in squares]
     value = sum(m.first for m in sums)
     if not math.isfinite(value):
@@ -205,9 +209,9 @@ def holm(p: list[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    adjusted, most = [math.nan] * len(p), 0.0
-    known = sorted((x, i) for i, x in enumerate(p) if not math.isnan(x))
-    for rank, (x, i) in enumerate(known):
-        most = max(most, min(1.0, x * (len(known) - rank)))
-        adjusted[i] = most
-    return adjusted
+    x = np.array(p, np.float64)
+    known = np.flatnonzero(~np.isnan(x))
+    order = known[np.argsort(x[known], kind="stable")]
+    x[order] = np.maximum.accumulate(np.minimum(x[order] * np.arange(len(order), 0, -1), 1.0))
+    found: list[float] = x.tolist()
+    return found

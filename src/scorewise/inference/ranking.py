@@ -22,7 +22,7 @@ from scorewise.inference.scales import (
 )
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.formulas import auroc, placed
+from scorewise.tallies.formulas import auroc, largest_gaps, placed
 from scorewise.tallies.losses import Moments
 from scorewise.tallies.sorting import inner, on_threads, once
 from scorewise.tallies.tally import Block
@@ -41,8 +41,75 @@ def area(t: Tally) -> float:
     >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     0.875
     """
+    if t.distinct and not t.why_not_ranked:
+        return _steps(t).below / int(t.negatives * t.positives)
     # weights may add up to a hair above all pairs
     return min(1.0, float(auroc(t.neg, t.pos)))
+
+
+class _Steps(NamedTuple):
+    """What one pass over the positives finds where each row has a score of its own.
+
+    `below` adds up the negatives below each positive, `below2` their squares, and `above2` the squares of
+    the positives below each negative, all exactly; `step` and `line` the precisions that positives get.
+    `up` and `down` are the largest gaps of `largest_gaps`, with their places.
+    """
+
+    below: int
+    below2: int
+    above2: int
+    step: float
+    line: float
+    up: tuple[float, int]
+    down: tuple[float, int]
+
+
+@once
+def _steps(t: Tally) -> _Steps:
+    """The sums of all measures of ranking, from the places of the positives alone."""
+    neg, pos = t.negatives, t.positives
+
+    def of_block(b: Block) -> _Steps:
+        at = np.flatnonzero(b.pos > 0)
+        many, others, rank = len(at), len(b.pos) - len(at), np.arange(len(at))
+        below = at - rank
+        once, under, beyond = int(below.sum()), int(b.neg_below), int(b.pos_below)
+        # summed by parts over the negatives: how many positives of the block lie below them, squared
+        squares = many * many * others - 2 * int((below * rank).sum()) - once
+        sums = (
+            once + many * under,
+            int((below * below).sum()) + under * (2 * once + many * under),
+            squares + beyond * (2 * (many * others - once) + others * beyond),
+        )
+        if not many:
+            return _Steps(*sums, 0.0, 0.0, (0.0, 0), (0.0, 0))
+        # distribution functions are the furthest apart just before or just behind a positive
+        lead = below * pos - rank * neg
+        i, j, first = int(lead.argmax()), int(lead.argmin()), under + beyond
+        up = (under + int(below[i])) / neg - (beyond + i) / pos
+        down = (beyond + j + 1) / pos - (under + int(below[j])) / neg
+        tp, rows = (pos - beyond) - rank, (neg + pos - first) - at
+        step = float((tp / rows).sum())
+        tp -= 1
+        rows -= 1
+        if not rows[-1]:  # above the highest score precision is 1 by convention
+            tp[-1] = rows[-1] = 1
+        line = (step + float((tp / rows).sum())) / 2
+        ends = (up, first + int(at[i])), (down, first + int(at[j]) + 1)
+        return _Steps(*sums, step, line, *ends)
+
+    *sums, up, down = zip(*on_threads(of_block, list(t.blocks())), strict=True)
+    most = (max((0.0, 0), *side, key=lambda end: end[0]) for side in (up, down))
+    return _Steps(*(sum(column) for column in sums), *most)
+
+
+def gaps(t: Tally) -> tuple[float, float, int, int]:
+    """`largest_gaps` of the scores of the two classes, and their places."""
+    if t.distinct and not t.why_not_ranked:
+        (up, at_up), (down, at_down) = _steps(t)[-2:]
+        return up, down, at_up, at_down
+    up, down, at_up, at_down = largest_gaps(t.neg, t.pos)
+    return float(up), float(down), int(at_up), int(at_down)
 
 
 def spread(t: Tally, auc: float) -> Spread:
@@ -61,8 +128,13 @@ def spread(t: Tally, auc: float) -> Spread:
         above *= above
         return inner(b.pos2, below), inner(b.neg2, above)
 
-    both = on_threads(squares, list(t.blocks()))
-    spread_pos, spread_neg = (sum(side) for side in zip(*both, strict=True))
+    if t.distinct and t.coarse is None:
+        n, p, found = int(neg), int(pos), _steps(t)
+        spread_pos = (found.below2 * p - found.below**2) / (p * n * n)
+        spread_neg = (found.above2 * n - (n * p - found.below) ** 2) / (n * p * p)
+    else:
+        both = on_threads(squares, list(t.blocks()))
+        spread_pos, spread_neg = (sum(side) for side in zip(*both, strict=True))
     neg2, pos2 = t.squares
     rows_pos, rows_neg = effective(pos, pos2), effective(neg, neg2)
     if one_row(rows_pos) or one_row(rows_neg):  # whose distance from its own mean, 0, says nothing
@@ -204,6 +276,8 @@ def precision_area(t: Tally, trapezoid: bool = False) -> float:
 @once
 def _precision_sums(t: Tally) -> tuple[float, float]:
     """The sums, over the positives, of the precisions that they get by steps and by straight lines."""
+    if t.distinct and not t.why_not_ranked:
+        return _steps(t)[3:5]
 
     def sums(b: Block) -> tuple[float, float]:
         neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))

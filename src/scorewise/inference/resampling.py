@@ -87,11 +87,13 @@ def bootstrap_cells(
     return np.asarray(statistic(*drawn))
 
 
-def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
+def drawn_gaps(
+    c: Chances, replicates: int, rng: np.random.Generator, many: float = _MANY
+) -> Floats:
     """Replicates (rows) of `c.gap` (columns) if the scores are calibrated.
 
-    Cells with a variance of more than a hundred rows are drawn from the normal. Others of counts have
-    binomial numbers of positives, or the sum of binomials where the chances of their rows differ. Of
+    Cells with a variance of more than `many` rows, a hundred, are drawn from the normal. Others of counts
+    have binomial numbers of positives, or the sum of binomials where the chances of their rows differ. Of
     weights, single rows are drawn one by one where few of a class are expected, and else the beta of
     the same mean and variance.
 
@@ -102,18 +104,18 @@ def drawn_gaps(c: Chances, replicates: int, rng: np.random.Generator) -> Floats:
     p, rows = _chance(c), _rows(c)
     unit = np.divide(c.weight, rows, out=np.zeros(len(c)), where=rows > 0)
     plain = c.squares * p * (1 - p)  # variance if all rows of a cell had its mean chance
-    many = c.noise > _MANY * unit**2
-    alike = ~many & (plain <= _ALIKE * c.noise)
+    large = c.noise > many * unit**2
+    alike = ~large & (plain <= _ALIKE * c.noise)
     near = np.rint(rows)
     single = alike & (np.abs(rows - 1) < 1e-6)
     whole = alike & ~single & (np.abs(rows - near) < 1e-6 * rows)
     if c.weighted and c.finer is not None:
         whole &= False
-    left = ~(many | single | whole)
+    left = ~(large | single | whole)
     # cell by cell, which draws binomials of one kind in one go
     pos = np.empty((len(c), replicates))
-    error = np.sqrt(np.maximum(c.noise[many], 0.0))
-    pos[many] = c.sum[many, None] + error[:, None] * rng.standard_normal((len(error), replicates))
+    error = np.sqrt(np.maximum(c.noise[large], 0.0))
+    pos[large] = c.sum[large, None] + error[:, None] * rng.standard_normal((len(error), replicates))
     pos[single] = _coins(p[single], rng, replicates) * c.weight[single, None]
     n, q = near[whole, None], p[whole, None]
     pos[whole] = rng.binomial(n.astype(np.int64), q, (len(n), replicates)) * unit[whole, None]

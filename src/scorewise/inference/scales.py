@@ -16,7 +16,7 @@ from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.smroc import class_sums
-from scorewise.tallies.sorting import Numbers, inner
+from scorewise.tallies.sorting import Numbers
 
 Scale = Literal["identity", "logit", "log", "atanh"]
 
@@ -52,6 +52,29 @@ def halved(
         middle = (near + far) / 2
         near, far = (middle, far) if holds(middle) else (near, middle)
     return near, far
+
+
+def fewest(
+    enough: Callable[[int], bool], first: int, most: int, *, least: int = 1, rough: bool = False
+) -> int | None:
+    """The smallest number from `least` up that is enough, where larger ones are too; None beyond `most`.
+
+    Tried are `first` and what it takes to double and halve from there, exact, or where that is
+    `rough` within 0.1 %.
+
+    >>> fewest(lambda n: n >= 35, 1, 1000), fewest(lambda n: n >= 35, 16, 30)
+    (35, None)
+    """
+    high = first
+    while not enough(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2 if high > first else least - 1
+    while high - low > max(1, high // 1000 if rough else 1):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 class Part(NamedTuple):
@@ -106,19 +129,23 @@ def freedom(weight: Numbers, squares: Numbers, effect: NDArray[np.float64]) -> f
     >>> round(freedom(one, one, np.linspace(-1, 1, 100))), freedom(one, one, np.linspace(0, 1, 100) ** 99)
     (250, 5.0)
     """
-    most = float(np.abs(effect).max(initial=0.0))
+    most = float(max(effect.max(initial=0.0), -effect.min(initial=0.0)))
     if not 0 < most < math.inf:
         return math.inf
-    square = (effect / most) ** 2
-    total = inner(squares, square)
+    square = effect / most
+    square *= square
+    part = squares * square
+    total = float(part.sum())
     if not total > 0:
         return math.inf
     mean = float(squares.sum()) / float(weight.sum())
     if squares is not weight:
-        heavy = np.divide(squares, weight, out=np.zeros(len(square)), where=weight > 0) / mean
-        fourth = inner(squares, square * (heavy * heavy) * square)
-    else:
-        fourth = inner(squares, square * square)
+        heavy = np.divide(squares, weight, out=np.zeros(len(square)), where=weight > 0)
+        heavy /= mean
+        part *= heavy
+        part *= heavy
+    part *= square
+    fourth = float(part.sum())
     uneven = fourth / total * (mean * mean / total)
     uneven -= 1 / effective(float(weight.sum()), float(squares.sum()))
     return max(2 / uneven, 5.0) if uneven > 0 else math.inf
@@ -137,19 +164,25 @@ def pooled_spread(*parts: tuple[float, float] | Part) -> Spread:
     >>> [round(x, 4) for x in pooled_spread((0.01, 5), (0.001, 45))]
     [0.0135, 4.6785]
     """
-    made = [Part(*part) for part in parts]
-    if any(v > 0 and one_row(n) for v, n, _ in made):
-        return Spread(math.nan, math.nan)
-    known = [(v * n / (n - 1), min(n - 1, df)) for v, n, df in made if v > 0]
+    known, most = [], 0.0
+    for part in parts:
+        v, n, df = part if len(part) == 3 else (*part, math.inf)
+        if v > 0:
+            if one_row(n):
+                return Spread(math.nan, math.nan)
+            known.append((v * n / (n - 1), min(n - 1, df)))
+            most = max(most, known[-1][0])
     if not known:
         return Spread(0.0, math.nan)
-    # as shares of the largest, so that squares neither vanish nor overflow
-    most = max(v for v, _ in known)
     if most == math.inf:
         return Spread(math.inf, math.nan)
-    shares = [(v / most, df) for v, df in known]
-    whole = sum(share for share, _ in shares)
-    return Spread(most * whole, whole**2 / sum(share**2 / df for share, df in shares))
+    # as shares of the largest, so that squares neither vanish nor overflow
+    whole = unsure = 0.0
+    for v, df in known:
+        share = v / most
+        whole += share
+        unsure += share * share / df
+    return Spread(most * whole, whole * whole / unsure)
 
 
 def student(level: float, df: float) -> float:

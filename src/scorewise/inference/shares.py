@@ -49,12 +49,27 @@ def wilson_of_cells(weight: Any, squares: Any, hit: Any, miss: Any, level: float
 
 def wilson_limits(p: float, rest: float, n: float, reach: float) -> tuple[float, float]:
     """Between which shares that of n rows is, so many standard errors away (Wilson 1927)."""
-    q = reach * reach / n
-    centre = (p + q / 2) / (1 + q)
-    half = math.sqrt(q * (p * rest + q / 4)) / (1 + q)
+    centre, half = _wilson(p, rest, reach * reach / n)
     # the formula gives the ends, and limits beside the share, up to rounding
     low = 0.0 if p == 0 else max(min(centre - half, p), 0.0)
     return low, 1.0 if rest == 0 else min(max(centre + half, p), 1.0)
+
+
+def wilson_band(hit: Any, miss: Any, rows: Any, level: float) -> tuple[Floats, Floats]:
+    """The limits of many shares, of as many equally weighted rows each.
+
+    >>> [x.round(4).tolist() for x in wilson_band(np.array([9.0, 0.0]), np.array([1.0, 10.0]), 10, 0.95)]
+    [[0.5958, 0.0], [0.9821, 0.2775]]
+    """
+    total = hit + miss
+    p, rest = hit / total, miss / total
+    centre, half = _wilson(p, rest, z(level) ** 2 / rows)
+    low = np.where(hit == 0, 0.0, np.clip(centre - half, 0.0, p))
+    return low, np.where(miss == 0, 1.0, np.clip(centre + half, p, 1.0))
+
+
+def _wilson(p: Any, rest: Any, q: Any) -> tuple[Any, Any]:
+    return (p + q / 2) / (1 + q), (q * (p * rest + q / 4)) ** 0.5 / (1 + q)
 
 
 def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place
@@ -16,11 +15,14 @@ from scorewise.curves.smroc import smooth_roc
 from scorewise.curves.thresholds import Roc, distance
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import NamedRow, where
-from scorewise.show.document import Count, Number, Share, record_of, says
+from scorewise.show.estimates import record_of
+from scorewise.show.fields import Count, ItsName, Number, OfTwo, Record, Share, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 
-NO_MIDPOINT = "From here on a score is high; null when there is none."
+Middle: TypeAlias = Annotated[
+    Number, says("From here on a score is high; null when there is none.")
+]
 ROUNDING = 1e-7  # 0.7 - 0.6 is slightly above 0.1, and more so in 32 bits
 
 
@@ -54,21 +56,19 @@ class Pair:
     within_tolerance: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rating:
+class Rating(Record):
     """What one rater says of a row."""
 
-    name: Annotated[str, says("Name of the rater or model.")]
-    positive: Annotated[bool, says("Whether it decides for the positive class.")]
-    score: Annotated[float, says("Its score; of logits, the probability.")]
+    name: str = means("Name of the rater or model.")
+    positive: bool = means("Whether it decides for the positive class.")
+    score: float = means("Its score; of logits, the probability.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Instance(NamedRow):
     """A row on which raters differ."""
 
-    apart: Annotated[float, Meta(ge=0), says("How far the highest and the lowest score lie apart.")]
-    ratings: Annotated[list[Rating], Meta(min_length=2), says("What each of them says.")]
+    apart: float = means("How far the highest and the lowest score lie apart.", ge=0)
+    ratings: list[Rating] = means("What each of them says.", min_length=2)
 
     @property
     def decisions(self) -> tuple[bool, ...]:
@@ -210,59 +210,49 @@ def agreement(
 # The agreement as it is written.
 
 
-@dataclass(frozen=True, kw_only=True)
-class NumbersRecord:
+class NumbersRecord(Record):
     """Rows by whether decisions are the same and scores within the tolerance."""
 
-    both: Annotated[Count, says("Same decision, scores within the tolerance.")]
-    apparent: Annotated[Count, says("Other decisions, but scores within the tolerance.")]
-    hidden: Annotated[Count, says("Same decision, but scores apart.")]
-    real: Annotated[Count, says("Other decisions, and scores apart.")]
+    both: Count = means("Same decision, scores within the tolerance.")
+    apparent: Count = means("Other decisions, but scores within the tolerance.")
+    hidden: Count = means("Same decision, but scores apart.")
+    real: Count = means("Other decisions, and scores apart.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RaterRecord:
+class RaterRecord(Record):
     """One rater or model."""
 
-    name: Annotated[str, says("Its name.")]
-    midpoint: Annotated[Number, says(NO_MIDPOINT)]
-    smauc: Annotated[Share | None, says("Area under its smROC curve; null when there is none.")]
-    why: Annotated[str, says("Why it has no curve; empty when it has one.")]
+    name: ItsName
+    midpoint: Middle
+    smauc: Share | None = means("Area under its smROC curve; null when there is none.")
+    why: str = means("Why it has no curve; empty when it has one.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairRecord:
+class PairRecord(OfTwo):
     """Two raters or models."""
 
-    first: Annotated[str, says("Name of the one.")]
-    second: Annotated[str, says("Name of the other.")]
-    distance: Annotated[
-        Share | None, says("Area between their smROC curves; null when one has none.")
-    ]
-    why: Annotated[str, says("Why there is no distance; empty when there is one.")]
-    same_decisions: Annotated[Share | None, says("Share of rows on which both decide the same.")]
-    within_tolerance: Annotated[
-        Share | None, says("Share of rows on which both scores are within tolerance.")
-    ]
+    distance: Share | None = means("Area between their smROC curves; null when one has none.")
+    why: str = means("Why there is no distance; empty when there is one.")
+    same_decisions: Share | None = means("Share of rows on which both decide the same.")
+    within_tolerance: Share | None = means(
+        "Share of rows on which both scores are within tolerance."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgreementRecord:
+class AgreementRecord(Record):
     """How far raters or models agree."""
 
-    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
-    same_decisions: Annotated[Share | None, says("Share of rows on which all decide the same.")]
-    within_tolerance: Annotated[
-        Share | None, says("Share of rows on which all scores are within tolerance.")
-    ]
+    tolerance: float = means("Scores this near each other agree.", ge=0)
+    same_decisions: Share | None = means("Share of rows on which all decide the same.")
+    within_tolerance: Share | None = means(
+        "Share of rows on which all scores are within tolerance."
+    )
     numbers: NumbersRecord
-    raters: Annotated[list[RaterRecord], Meta(min_length=2), says("Each rater or model.")]
-    pairs: Annotated[list[PairRecord], Meta(min_length=1), says("Each two of them.")]
-    apparent: Annotated[list[Instance], says("Rows that only look like disagreement.")]
-    real: Annotated[list[Instance], says("Rows on which they disagree, furthest apart first.")]
-    hidden: Annotated[
-        list[Instance], says("Rows with one decision but scores apart, furthest first.")
-    ]
+    raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
+    pairs: list[PairRecord] = means("Each two of them.", min_length=1)
+    apparent: list[Instance] = means("Rows that only look like disagreement.")
+    real: list[Instance] = means("Rows on which they disagree, furthest apart first.")
+    hidden: list[Instance] = means("Rows with one decision but scores apart, furthest first.")
 
     @classmethod
     def of(cls, a: Agreement) -> AgreementRecord:

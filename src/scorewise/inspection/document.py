@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Meta
-
-from scorewise.inspection.agreement import NO_MIDPOINT, AgreementRecord, Instance
+from scorewise.inspection.agreement import AgreementRecord, Instance, Middle
 from scorewise.inspection.gaps import Gap
 from scorewise.inspection.suspects import NamedRow, Set, Suspect
 from scorewise.inspection.verdict import inspection_verdict, raters_verdict
-from scorewise.show.data import CutRecord, DataRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Hints,
-    Number,
-    Word,
-    record_of,
-    says,
+from scorewise.show.data import (
+    CutRecord,
+    DataRecord,
+    DensityOfScores,
+    DensityRecord,
+    Dropped,
+    ScoreKind,
+    ScoreName,
+    Sources,
 )
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
-    by_reason,
-    count,
-    counted,
-    hints,
-    written,
-)
-from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.show.document import Document
+from scorewise.show.estimates import Seed, record_of
+from scorewise.show.fields import Count, Record, Word, means
+from scorewise.show.page import Column, Section, Table
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import by_reason, count, counted, written
 from scorewise.tallies import Tally
 
 if TYPE_CHECKING:
@@ -60,51 +51,40 @@ READING = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the result depends on."""
 
-    midpoint: Annotated[Word, says("How the midpoint was chosen, or the number given.")]
-    top: Annotated[Count, says("Rows listed at most.")]
-    tolerance: Annotated[float, Meta(ge=0), says("Scores this near each other agree.")]
-    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
+    midpoint: Word = means("How the midpoint was chosen, or the number given.")
+    top: Count = means("Rows listed at most.")
+    tolerance: float = means("Scores this near each other agree.", ge=0)
+    threshold: float = means("A score at or above this is a positive decision.")
+    seed: Seed
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetRecord:
+class SetRecord(Record):
     """Rows of one class with high or with low scores."""
 
-    set: Annotated[Set, says("Which rows.")]
-    rows: Annotated[Count, says("How many rows.")]
+    set: Set = means("Which rows.")
+    rows: Count = means("How many rows.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelRecord:
+class ModelRecord(Record):
     """One column of scores."""
 
-    name: Annotated[str, says("Name of the scores, usually their column.")]
-    kind: Annotated[
-        Literal["probability", "logit", "score"], says("What the scores are said to be.")
-    ]
-    distinct: Annotated[Count, says("Distinct scores.")]
-    why: Annotated[str, says("Why rows could not be ranked; empty when they were.")]
-    midpoint: Annotated[Number, says(NO_MIDPOINT)]
-    rule: Annotated[
-        Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] | None,
-        says("How the midpoint was found; null when there is none."),
-    ]
-    why_no_midpoint: Annotated[str, says("Why there is no midpoint; empty when there is one.")]
-    sets: Annotated[
-        list[SetRecord], says("Rows by score and class; empty when there is no midpoint.")
-    ]
-    suspicious: Annotated[
-        list[Suspect], says("Rows whose label may be wrong, most suspicious first.")
-    ]
-    successes: Annotated[
-        list[Suspect], says("Right scores that were hard to get right, hardest first.")
-    ]
-    gaps: Annotated[list[Gap], says("Gaps between scores, most pronounced first.")]
+    name: ScoreName
+    kind: ScoreKind
+    distinct: Count = means("Distinct scores.")
+    why: str = means("Why rows could not be ranked; empty when they were.")
+    midpoint: Middle
+    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] | None = means(
+        "How the midpoint was found; null when there is none."
+    )
+    why_no_midpoint: str = means("Why there is no midpoint; empty when there is one.")
+    sets: list[SetRecord] = means("Rows by score and class; empty when there is no midpoint.")
+    suspicious: list[Suspect] = means("Rows whose label may be wrong, most suspicious first.")
+    successes: list[Suspect] = means("Right scores that were hard to get right, hardest first.")
+    gaps: list[Gap] = means("Gaps between scores, most pronounced first.")
+    density: DensityOfScores
 
     @classmethod
     def of(cls, name: str, model: Inspected) -> ModelRecord:
@@ -119,64 +99,55 @@ class ModelRecord:
             midpoint=None if middle is None else middle.value,
             rule=None if middle is None else middle.rule,
             sets=[SetRecord(set=kind, rows=rows) for kind, rows in model.sets.items()],
+            density=DensityRecord.of(model.tally),
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class InspectDocument(Document):
+class InspectDocument(Document, command="inspect"):
     """The rows of each model that deserve a second look."""
 
-    command: Annotated[Literal["inspect"], says(COMMAND)] = "inspect"
     settings: SettingsRecord
     data: DataRecord
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    models: Annotated[
-        list[ModelRecord],
-        Meta(min_length=1),
-        says("The scores that were inspected, in the order given."),
-    ]
-    agreement: Annotated[
-        AgreementRecord | None, says("How far several models agree; null when there is one.")
-    ]
+    verdict: Claims
+    models: list[ModelRecord] = means(
+        "The scores that were inspected, in the order given.", min_length=1
+    )
+    agreement: AgreementRecord | None = means(
+        "How far several models agree; null when there is one."
+    )
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """The data, each model's rows and gaps, and how far models agree."""
-        sections = [*verdict(self.verdict), Section(facts=self.data.facts())]
+        sections = [Section(facts=self.data.facts())]
         for model in self.models:
             sections += _model(model, len(self.models) > 1, len(self.data.sources) > 1)
         if self.agreement is not None:
             sections += _agreement(self.agreement, self.data, "model")
-        sections.append(Section("How to read this", facts=READING))
-        return Page(self.command, [*sections, *hints(self.hints)])
+        return [*sections, Section("How to read this", facts=READING)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RatedRecord:
+class RatedRecord(Record):
     """The rows that raters were compared on."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    positive: Annotated[str, says("The decision that high scores stand for.")]
-    negative: Annotated[str, says("The other decision.")]
-    rule: Annotated[str, says("How it was decided which of them is positive.")]
-    rows: Annotated[Count, says("Rows compared, without those dropped.")]
-    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
-    truth: Annotated[
-        bool, says("Whether the curves are against known labels, not a rater's own decisions.")
-    ]
+    sources: Sources
+    positive: str = means("The decision that high scores stand for.")
+    negative: str = means("The other decision.")
+    rule: str = means("How it was decided which of them is positive.")
+    rows: Count = means("Rows compared, without those dropped.")
+    dropped: Dropped
+    truth: bool = means("Whether the curves are against known labels, not a rater's own decisions.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RatersDocument(Document):
+class RatersDocument(Document, command="raters"):
     """Raters compared on the same rows."""
 
-    command: Annotated[Literal["raters"], says(COMMAND)] = "raters"
     data: RatedRecord
-    verdict: Annotated[list[Claim], says(VERDICT)]
+    verdict: Claims
     agreement: AgreementRecord
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """What was compared, and how far raters agree."""
         data = self.data
         against = "known labels" if data.truth else "each rater's own decisions"
@@ -188,9 +159,7 @@ class RatersDocument(Document):
         ]
         if data.dropped:
             facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
-        compared = _agreement(self.agreement, data, "rater")
-        sections = [*verdict(self.verdict), Section(facts=facts), *compared]
-        return Page(self.command, [*sections, *hints(self.hints)])
+        return [Section(facts=facts), *_agreement(self.agreement, data, "rater")]
 
 
 def inspect_document(i: Inspection) -> InspectDocument:
@@ -302,10 +271,8 @@ def _listed(
 def _gaps(gaps: Sequence[Gap], title: str) -> Section:
     if not gaps:
         return Section(title, lines=["no gap is three times as wide as those around it"])
-    columns = [
-        Column("cut", "text"), Column("times as wide"), Column("rows above", "count"),
-        Column("precision"), Column("recall"), Column("stable", "percent"),
-    ]  # fmt: skip
+    columns = [Column("cut", "text"), Column("times as wide"), Column("rows above", "count")]
+    columns += [Column("precision"), Column("recall"), Column("stable", "percent")]
     cuts = [CutRecord(threshold=g.upto, above=g.above, upto=g.upto) for g in gaps]
     rows = [
         (cut.same_decisions(), f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
-from msgspec import Meta
 from numpy.lib.stride_tricks import sliding_window_view
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
-from scorewise.show.document import Count, Share, says
+from scorewise.show.fields import Count, Record, Share, means
 from scorewise.tallies import Tally
 
 DEPTH = 1000  # distinct scores looked at, from the highest down
@@ -22,20 +19,19 @@ FINEST = 1e-3  # of the range of scores: what is finer is no spacing
 REPLICATES = 200
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gap:
+class Gap(Record):
     """A gap between scores: every threshold in (above, upto] gives the same decisions."""
 
-    above: Annotated[float, says("The score below the gap.")]
-    upto: Annotated[float, says("The score above the gap.")]
-    width: Annotated[float, Meta(gt=0), says("How wide it is.")]
-    ratio: Annotated[float, Meta(gt=0), says("Its width over that of the gaps around it.")]
-    rows: Annotated[Count, says("Rows above it.")]
-    precision: Annotated[Share, says("Share of the rows above it that are positive.")]
-    recall: Annotated[
-        Share | None, says("Share of all positives that lie above it; null without positives.")
-    ]
-    stability: Annotated[Share, says("Share of resamples in which it keeps its rank.")]
+    above: float = means("The score below the gap.")
+    upto: float = means("The score above the gap.")
+    width: float = means("How wide it is.", gt=0)
+    ratio: float = means("Its width over that of the gaps around it.", gt=0)
+    rows: Count = means("Rows above it.")
+    precision: Share = means("Share of the rows above it that are positive.")
+    recall: Share | None = means(
+        "Share of all positives that lie above it; null without positives."
+    )
+    stability: Share = means("Share of resamples in which it keeps its rank.")
 
 
 def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:

@@ -72,13 +72,19 @@ class Inspection(Shown):
     """
 
     def __init__(
-        self, rows: Rows, settings: Settings, sources: tuple[str, ...] = (), ids: Any = None
+        self,
+        rows: Rows,
+        settings: Settings,
+        sources: tuple[str, ...] = (),
+        ids: Any = None,
+        tallies: Sequence[Tally] = (),
+        agree: bool = True,
     ) -> None:
         self.settings, self.notes = settings, rows.notes
         names = named_rows(ids, len(rows) + rows.dropped)
-        tallies = [Tally.of_rows(rows, name, sources) for name in rows.scores]
+        tallies = tallies or [Tally.of_rows(rows, name, sources) for name in rows.scores]
         self.models = {t.origin.score: _inspected(rows, t, settings, names) for t in tallies}
-        several = len(tallies) > 1
+        several = agree and len(tallies) > 1
         self.agreement = _agreement(rows, tallies, settings, names) if several else None
 
     @property
@@ -251,7 +257,7 @@ def _sets(rows: Rows, high: Bools) -> dict[Set, int]:
     return {name: int(times[mask].sum()) for name, mask in zip(get_args(Set), masks, strict=True)}
 
 
-def _agreement(rows: Rows, tallies: list[Tally], s: Settings, ids: Any) -> Agreement:
+def _agreement(rows: Rows, tallies: Sequence[Tally], s: Settings, ids: Any) -> Agreement:
     """Models as raters: each decides positive at the threshold."""
     columns = [(rows.scores[t.origin.score], t) for t in tallies]
     opinions = Opinions(

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,8 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place, Rows
 from scorewise.curves.hull import calibrated
 from scorewise.errors import BadInput
-from scorewise.show.document import Count, Share, Word, says
+from scorewise.inference.effects import places
+from scorewise.show.fields import Count, Record, Share, Word, means
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import appropriate, row_climbs, why_not_unit
@@ -49,7 +49,7 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
     array([0. , 0. , 0.5, 0.5, 0. ])
     """
     # a row of no weight may lie beside all cells
-    cell = np.searchsorted(t.score, rows.scores[t.origin.score]).clip(0, len(t.score) - 1)
+    cell = places(rows, t.origin.score, t.score, "left").clip(0, len(t.score) - 1)
     share = calibrated(t)
     value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
     if not why_not_unit(t):
@@ -85,15 +85,12 @@ _CLASS = {True: "positive", False: "negative"}
 EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedRow:
+class NamedRow(Record):
     """Where a row is, and what the data call it."""
 
-    row: Annotated[
-        Count, says("Number of the row: from 1 after the header in a file, else from 0.")
-    ]
-    file: Annotated[str | None, says("The file that the row is in; null when given as arrays.")]
-    id: Annotated[Name, says("What the data call the row.")]
+    row: Count = means("Number of the row: from 1 after the header in a file, else from 0.")
+    file: str | None = means("The file that the row is in; null when given as arrays.")
+    id: Name = means("What the data call the row.")
 
 
 def where(place: Place, index: int, ids: Any) -> dict[str, Any]:
@@ -111,23 +108,18 @@ def _name(ids: Any, position: int) -> Name:
     return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Suspect(NamedRow):
     """A row whose label may be wrong, or whose score is a hard success."""
 
-    label: Annotated[str, says("The label of the row.")]
-    score: Annotated[float, says("Its score.")]
-    suspicion: Annotated[Share, says("Share of rows scored alike that have the other label.")]
-    set: Annotated[
-        Set | None, says("Whether its score is high or low, and its class; null without midpoint.")
-    ]
-    climb: Annotated[
-        Share | None, says("How much it climbs on the smROC curve; null without midpoint.")
-    ]
-    run: Annotated[
-        Share | None, says("How much it runs on the smROC curve; null without midpoint.")
-    ]
-    reason: Annotated[Word, says("Why the row is named, in words.")]
+    label: str = means("The label of the row.")
+    score: float = means("Its score.")
+    suspicion: Share = means("Share of rows scored alike that have the other label.")
+    set: Set | None = means(
+        "Whether its score is high or low, and its class; null without midpoint."
+    )
+    climb: Share | None = means("How much it climbs on the smROC curve; null without midpoint.")
+    run: Share | None = means("How much it runs on the smROC curve; null without midpoint.")
+    reason: Word = means("Why the row is named, in words.")
 
 
 def suspects(

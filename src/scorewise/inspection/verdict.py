@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import pdtr, pdtrc, pdtrik
 
 from scorewise.estimate import Estimate, number
 from scorewise.inference.logistic import logistic
 from scorewise.inference.shares import wilson
-from scorewise.show.page import chance, counted, quoted
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share
+from scorewise.show.words import chance, counted, quoted
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import expit, unit
 
@@ -56,8 +58,6 @@ def contradicted(t: Tally) -> tuple[int, float] | None:
 
 def _labels(name: str, model: Inspected) -> Iterator[Claim]:
     """Whether labels contradict the scores more often than expected."""
-    from scipy.stats import poisson
-
     found = contradicted(model.tally)
     if found is None:
         why = model.why or "rows have weights, or the scores tell the classes apart"
@@ -66,21 +66,35 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
         return
     seen, expected = found
     tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-    low, high = (int(x) for x in poisson.ppf(tails, expected))
-    p = float(poisson.sf(seen - 1, expected))
+    low, high = (poisson_quantile(tail, expected) for tail in tails)
+    p = float(pdtrc(seen - 1, expected)) if seen else 1.0
     figures = [
         figure("contradicted", Estimate(seen), name),
         figure("expected", Estimate(expected, low, high), name),
     ]
     rows = counted(seen, "label")
     text = f"{rows} contradict{'s' * (seen == 1)} {quoted(name)} by 9 to 1 or more"
-    usual = f"chance alone makes {number(expected)} [{low}, {high}]"
+    mean = number(expected) if expected < 10 else f"{expected:,.0f}"
+    usual = f"chance alone makes {mean} [{low}, {high}]"
     if p < 1 - LEVEL:
         text += f", more than expected ({usual}; {chance(p)}): labels, or scores, are wrong there."
         yield claim("labels", "more than expected", text, figures)
     else:
         text += f", as may be expected ({usual}); nothing shows that labels are wrong."
         yield claim("labels", "as expected", text, figures)
+
+
+def poisson_quantile(tail: float, expected: float) -> int:
+    """The smallest count that has the tail at or below it.
+
+    >>> poisson_quantile(0.025, 4.0), poisson_quantile(0.975, 4.0), poisson_quantile(0.025, 0.0)
+    (1, 8, 0)
+    """
+    if not expected:
+        return 0
+    k = max(math.ceil(float(pdtrik(tail, expected))), 0)
+    # the inverse is right to rounding alone
+    return k - 1 if k and float(pdtr(k - 1, expected)) >= tail else k
 
 
 def _alike(i: Inspection) -> Iterator[Claim]:

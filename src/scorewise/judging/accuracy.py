@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.arrays import Bools, Floats
 from scorewise.columns.ratings import Scale
@@ -20,7 +19,8 @@ from scorewise.inference.scales import effective, limits, pooled_spread, student
 from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
 from scorewise.judging.kappas import Term, clustered_kappa, combined, kappa_of, why_no_kappa
 from scorewise.judging.reading import Codes, Panel
-from scorewise.show.document import Count, EstimateField, Share, ShareOrNaN, says
+from scorewise.show.estimates import EstimateField, ShareOrNaN
+from scorewise.show.fields import Count, ItsName, OfTwo, Record, Share, means, says
 from scorewise.tallies import Confusion
 from scorewise.tallies.formulas import mid_ranks
 
@@ -29,16 +29,15 @@ Accuracy: TypeAlias = Annotated[EstimateField, says("Share of items on which bot
 Kappa: TypeAlias = Annotated[EstimateField, says("Cohen's kappa.")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Category:
+class Category(Record):
     """How often a judge uses a category, and how far that use is right."""
 
-    category: Annotated[str, says("Its name.")]
-    truth: Annotated[ShareOrNaN, says("Share of items that are in it in truth.")]
-    judge: Annotated[ShareOrNaN, says("Share of items that the judge puts in it.")]
-    p: Annotated[ShareOrNaN, says("P-value of both being the same (McNemar).")]
-    precision: Annotated[EstimateField, says("Share of the judge's uses that are right.")]
-    recall: Annotated[EstimateField, says("Share of its items that the judge finds.")]
+    category: ItsName
+    truth: ShareOrNaN = means("Share of items that are in it in truth.")
+    judge: ShareOrNaN = means("Share of items that the judge puts in it.")
+    p: ShareOrNaN = means("P-value of both being the same (McNemar).")
+    precision: EstimateField = means("Share of the judge's uses that are right.")
+    recall: EstimateField = means("Share of its items that the judge finds.")
 
 
 def agreement(panel: Panel, first: Codes, second: Codes, level: float) -> dict[str, Any]:
@@ -100,21 +99,18 @@ def _share(c: Confusion, hit: Bools, miss: Bools, level: float, why: str) -> Est
 # A judge that grades: whether it grades higher or lower than the truth, how far off, in which order.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grades:
+class Grades(Record):
     """The judge's grades against those of the truth."""
 
-    items: Annotated[Count, says("Items that both graded.")]
-    difference: Annotated[
-        EstimateField, says("Mean of judge minus truth; in places of an ordinal scale.")
-    ]
-    higher: Annotated[Share, says("Share of items that the judge grades higher.")]
-    same: Annotated[Share, says("Share of items that it grades the same.")]
-    lower: Annotated[Share, says("Share of items that it grades lower.")]
-    p: Annotated[Share, says("P-value of the sign test of higher against lower.")]
-    near: Annotated[EstimateField, says("Share of items off by one step at most.")]
-    step: Annotated[float, Meta(ge=0), says("The least distance of two ratings that occur.")]
-    ranks: Annotated[EstimateField, says("Spearman's rank correlation.")]
+    items: Count = means("Items that both graded.")
+    difference: EstimateField = means("Mean of judge minus truth; in places of an ordinal scale.")
+    higher: Share = means("Share of items that the judge grades higher.")
+    same: Share = means("Share of items that it grades the same.")
+    lower: Share = means("Share of items that it grades lower.")
+    p: Share = means("P-value of the sign test of higher against lower.")
+    near: EstimateField = means("Share of items off by one step at most.")
+    step: float = means("The least distance of two ratings that occur.", ge=0)
+    ranks: EstimateField = means("Spearman's rank correlation.")
 
 
 def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | None:
@@ -193,22 +189,21 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
 # Two judges on the same items.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(Record):
     """The first judge minus the second."""
 
-    first: Annotated[str, says("Name of the first.")]
-    second: Annotated[str, says("Name of the second.")]
-    items: Annotated[Count, says("Items that both answered, with a truth.")]
-    only_first: Annotated[ShareOrNaN, says("Share on which only the first is right.")]
-    only_second: Annotated[ShareOrNaN, says("Share on which only the second is right.")]
-    accuracy: Annotated[EstimateField, says("Difference in accuracy.")]
-    accuracy_adjusted: Annotated[ShareOrNaN, says("Its p-value adjusted for all pairs (Holm).")] = (
-        math.nan
+    first: str = means("Name of the first.")
+    second: str = means("Name of the second.")
+    items: Count = means("Items that both answered, with a truth.")
+    only_first: ShareOrNaN = means("Share on which only the first is right.")
+    only_second: ShareOrNaN = means("Share on which only the second is right.")
+    accuracy: EstimateField = means("Difference in accuracy.")
+    accuracy_adjusted: ShareOrNaN = means(
+        "Its p-value adjusted for all pairs (Holm).", default=math.nan
     )
-    kappa: Annotated[EstimateField, says("Difference in kappa.")]
-    kappa_adjusted: Annotated[ShareOrNaN, says("Its p-value adjusted for all pairs (Holm).")] = (
-        math.nan
+    kappa: EstimateField = means("Difference in kappa.")
+    kappa_adjusted: ShareOrNaN = means(
+        "Its p-value adjusted for all pairs (Holm).", default=math.nan
     )
 
 
@@ -280,48 +275,42 @@ def _accuracy(
 Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgainstHuman:
+class AgainstHuman(Record):
     """A judge against one human."""
 
-    name: Annotated[str, says("The human.")]
+    name: str = means("The human.")
     items: Items
     accuracy: Accuracy
     kappa: Kappa
 
 
-@dataclass(frozen=True, kw_only=True)
-class HumanPair:
+class HumanPair(OfTwo):
     """Two humans on the items that both rated."""
 
-    first: Annotated[str, says("Name of the one.")]
-    second: Annotated[str, says("Name of the other.")]
     items: Items
     accuracy: Accuracy
     kappa: Kappa
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ceiling:
+class Ceiling(Record):
     """How well humans agree with one another."""
 
-    pairs: Annotated[list[HumanPair], Meta(min_length=1), says("Each two humans.")]
-    kappa: Annotated[EstimateField, says("Mean kappa of the pairs.")]
+    pairs: list[HumanPair] = means("Each two humans.", min_length=1)
+    kappa: EstimateField = means("Mean kappa of the pairs.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BesideHumans:
+class BesideHumans(Record):
     """A judge where each human stood: against the humans one by one, and against most of the others."""
 
-    single: Annotated[EstimateField, says("Mean kappa of the judge with each human.")]
-    single_gap: Annotated[EstimateField, says("That minus the mean kappa of two humans.")]
-    human: Annotated[
-        EstimateField, says("Mean kappa of each human with the most frequent rating of the others.")
-    ]
-    judge: Annotated[
-        EstimateField, says("Mean kappa of the judge with the same ratings, on the same items.")
-    ]
-    gap: Annotated[EstimateField, says("Judge minus human.")]
+    single: EstimateField = means("Mean kappa of the judge with each human.")
+    single_gap: EstimateField = means("That minus the mean kappa of two humans.")
+    human: EstimateField = means(
+        "Mean kappa of each human with the most frequent rating of the others."
+    )
+    judge: EstimateField = means(
+        "Mean kappa of the judge with the same ratings, on the same items."
+    )
+    gap: EstimateField = means("Judge minus human.")
 
 
 def ceiling(panel: Panel, draws: dict[str, Any]) -> Ceiling | None:

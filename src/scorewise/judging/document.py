@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.columns.rating_codes import looks_missing, spelled_alike
 from scorewise.estimate import Estimate, number
@@ -18,35 +17,25 @@ from scorewise.judging.judgement import Judge, Judgement, Settings
 from scorewise.judging.kappas import LEAST
 from scorewise.judging.reading import Panel
 from scorewise.judging.verdict import verdict_of
-from scorewise.show.data import CLUSTERS, ClusterRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Hints,
-    says,
-    with_cautions,
-)
-from scorewise.show.groups import GROUPS, GroupsRecord, group_section
-from scorewise.show.page import (
+from scorewise.show.data import ClusterRecord, Clusters, Sources
+from scorewise.show.document import Document, with_cautions
+from scorewise.show.fields import Count, Record, means
+from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.page import Section, section, undefined
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import (
     DASH,
     Format,
-    Page,
-    Section,
     count,
     counted,
-    hints,
     interval,
     named,
     p_value,
     percent,
     quoted,
-    section,
-    undefined,
     value,
     written,
 )
-from scorewise.show.verdict import VERDICT, Claim, verdict
 
 IntervalOf: TypeAlias = Literal["kappa", "accuracy", "difference"]
 _TIES = 0.02  # a share of ties that is worth a word
@@ -55,66 +44,57 @@ WIDTH = 80  # within which a table of categories is shown
 CATEGORIES, HUMANS = 30, 12  # rows of a table at most
 
 
-@dataclass(frozen=True, kw_only=True)
-class HumanRecord:
+class HumanRecord(Record):
     """A human who rated items."""
 
-    name: Annotated[str, says("Name of the human.")]
-    rated: Annotated[Count, says("Items that the human rated.")]
+    name: str = means("Name of the human.")
+    rated: Count = means("Items that the human rated.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataRecord:
+class DataRecord(Record):
     """The items that were rated."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    items: Annotated[Count, says("All items.")]
-    labelled: Annotated[Count, says("Items with a truth.")]
-    tied: Annotated[Count, says("Items on which humans tie, which have none.")]
-    single: Annotated[Count, says("Items with the vote of one of several humans.")]
-    unlabelled: Annotated[Count, says("Items that no human rated.")]
-    weighted: Annotated[bool, says("Whether items have weights.")]
-    truth: Annotated[str, says("What stands for the truth.")]
-    categories: Annotated[list[str], Meta(min_length=1), says("The categories, in order.")]
-    humans: Annotated[list[HumanRecord], Meta(min_length=1), says("The humans.")]
+    sources: Sources
+    items: Count = means("All items.")
+    labelled: Count = means("Items with a truth.")
+    tied: Count = means("Items on which humans tie, which have none.")
+    single: Count = means("Items with the vote of one of several humans.")
+    unlabelled: Count = means("Items that no human rated.")
+    weighted: bool = means("Whether items have weights.")
+    truth: str = means("What stands for the truth.")
+    categories: list[str] = means("The categories, in order.", min_length=1)
+    humans: list[HumanRecord] = means("The humans.", min_length=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NeededRecord:
+class NeededRecord(Record):
     """Labelled items for an interval of the width asked for."""
 
-    of: Annotated[IntervalOf, says("What the interval is of.")]
-    name: Annotated[str, says("Judge, or pair of judges.")]
-    items: Annotated[Count, says("How many items.")]
+    of: IntervalOf = means("What the interval is of.")
+    name: str = means("Judge, or pair of judges.")
+    items: Count = means("How many items.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeDocument(Document):
+class JudgeDocument(Document, command="judge"):
     """Automatic judges against humans."""
 
-    command: Annotated[Literal["judge"], says(COMMAND)] = "judge"
     settings: Settings
     data: DataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)]
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    ceiling: Annotated[
-        Ceiling | None, says("How well humans agree with one another; null for one human.")
-    ]
-    judges: Annotated[list[Judge], Meta(min_length=1), says("The judges, in the order given.")]
-    differences: Annotated[list[Difference], says("Each two judges on the same items.")]
-    needed: Annotated[list[NeededRecord], says("Items for intervals of the width asked for.")]
-    groups: Annotated[list[GroupsRecord], says(GROUPS)]
+    clusters: Clusters
+    verdict: Claims
+    ceiling: Ceiling | None = means("How well humans agree with one another; null for one human.")
+    judges: list[Judge] = means("The judges, in the order given.", min_length=1)
+    differences: list[Difference] = means("Each two judges on the same items.")
+    needed: list[NeededRecord] = means("Items for intervals of the width asked for.")
+    groups: ByGroup
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Judges against the truth, the human level, each other and themselves."""
         parts = (
             _overview, _groups, _grades, _one_by_one, _human_level, _differences, _swaps, _categories,
             _prevalence, _needed_items, _undefined,
         )  # fmt: skip
-        facts = [*verdict(self.verdict), Section(facts=_facts(self))]
-        sections = [*facts, *(s for part in parts for s in part(self))]
-        return Page(self.command, [*sections, *hints(self.hints)])
+        return [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
 
 
 def judge_document(j: Judgement) -> JudgeDocument:

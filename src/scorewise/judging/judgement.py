@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.checks import at_least, check
 from scorewise.columns.ratings import Scale
@@ -44,7 +43,8 @@ from scorewise.judging.kappas import (
 )
 from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, Panel, read_panel
-from scorewise.show.document import Count, EstimateField, Level, says
+from scorewise.show.estimates import ConfidenceLevel, EstimateField, Seed
+from scorewise.show.fields import Count, ItsName, Record, means
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
@@ -52,18 +52,17 @@ if TYPE_CHECKING:
     from scorewise.judging.document import JudgeDocument
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """The settings that the numbers depend on."""
 
-    scale: Annotated[Scale, says("What ratings are.")] = "nominal"
-    weights: Annotated[str, says("How near misses count in kappa; own: by a matrix.")] = ""
-    no_answer: Annotated[NoAnswer, says("What a judge's silence is.")] = "drop"
-    interval: Annotated[Interval, says("How gaps between kappas got intervals.")] = "formula"
-    level: Annotated[Level, says("Confidence level of the intervals.")] = 0.95
-    seed: Annotated[Count, says("Seed of the random draws.")] = 0
-    replicates: Annotated[Count, says("Resamples of the items.")] = 2000
-    width: Annotated[float | None, says("Width of intervals asked for; null when none was.")] = None
+    scale: Scale = means("What ratings are.", default="nominal")
+    weights: str = means("How near misses count in kappa; own: by a matrix.", default="")
+    no_answer: NoAnswer = means("What a judge's silence is.", default="drop")
+    interval: Interval = means("How gaps between kappas got intervals.", default="formula")
+    level: ConfidenceLevel = 0.95
+    seed: Seed = 0
+    replicates: Count = means("Resamples of the items.", default=2000)
+    width: float | None = means("Width of intervals asked for; null when none was.", default=None)
 
     def __post_init__(self) -> None:
         one_of("no_answer", self.no_answer, get_args(NoAnswer))
@@ -81,18 +80,16 @@ class Settings:
 # A judge asked twice, with the two answers in exchanged positions.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repeated:
+class Repeated(Record):
     """A judge asked again with positions exchanged: whether it says the same in either order."""
 
-    items: Annotated[Count, says("Items with both verdicts.")]
-    consistent: Annotated[EstimateField, says("Share of items with the same verdict.")]
-    kappa: Annotated[EstimateField, says("Kappa of the two runs.")]
-    first: Annotated[
-        EstimateField,
-        says("Share of position-bound verdicts that lean to the first; p-value of an even split."),
-    ]
-    leaning: Annotated[tuple[Count, Count], says("Items leaning to the first and to the second.")]
+    items: Count = means("Items with both verdicts.")
+    consistent: EstimateField = means("Share of items with the same verdict.")
+    kappa: EstimateField = means("Kappa of the two runs.")
+    first: EstimateField = means(
+        "Share of position-bound verdicts that lean to the first; p-value of an even split."
+    )
+    leaning: tuple[Count, Count] = means("Items leaning to the first and to the second.")
 
 
 def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
@@ -125,35 +122,31 @@ def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
 # Everything about one judge, and about all of them.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
+class Cell(Record):
     """A cell of the table of truth and judge."""
 
-    truth: Annotated[str, says("Category in truth.")]
-    judge: Annotated[str, says("Category of the judge.")]
-    weight: Annotated[float, Meta(ge=0), says("Weight of the items; their number without weights.")]
+    truth: str = means("Category in truth.")
+    judge: str = means("Category of the judge.")
+    weight: float = means("Weight of the items; their number without weights.", ge=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judge:
+class Judge(Record):
     """A judge against the truth, each human, the human level, itself, and on all items."""
 
-    name: Annotated[str, says("Its name.")]
-    silent: Annotated[Count, says("Items on which it gives no answer.")]
+    name: ItsName
+    silent: Count = means("Items on which it gives no answer.")
     items: Items
     accuracy: Accuracy
     kappa: Kappa
-    categories: Annotated[list[Category], Meta(min_length=1), says("Each category.")]
-    confusion: Annotated[list[Cell], says("Cells of the table that are not empty.")]
-    humans: Annotated[list[AgainstHuman], says("Against each human; empty for one human.")]
-    ceiling: Annotated[BesideHumans | None, says("Against the human level; null for one human.")]
-    swap: Annotated[
-        Repeated | None, says("Asked again with positions exchanged; null when it was not.")
-    ]
-    prevalence: Annotated[list[Prevalence], says("Shares of all items; empty if all are labelled.")]
-    grades: Annotated[
-        Grades | None, says("Grades against those of the truth; null where ratings have no order.")
-    ]
+    categories: list[Category] = means("Each category.", min_length=1)
+    confusion: list[Cell] = means("Cells of the table that are not empty.")
+    humans: list[AgainstHuman] = means("Against each human; empty for one human.")
+    ceiling: BesideHumans | None = means("Against the human level; null for one human.")
+    swap: Repeated | None = means("Asked again with positions exchanged; null when it was not.")
+    prevalence: list[Prevalence] = means("Shares of all items; empty if all are labelled.")
+    grades: Grades | None = means(
+        "Grades against those of the truth; null where ratings have no order."
+    )
 
     @classmethod
     def of(cls, panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judge:

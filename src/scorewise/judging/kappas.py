@@ -19,7 +19,14 @@ from scorewise.inference.agreement import Coefficient, coefficient
 from scorewise.inference.agreement_limits import by_score
 from scorewise.inference.clusters import widened_test
 from scorewise.inference.resampling import resampled
-from scorewise.inference.scales import bootstrap_chance, bootstrap_tail, effective, student, z
+from scorewise.inference.scales import (
+    bootstrap_chance,
+    bootstrap_tail,
+    effective,
+    fewest,
+    student,
+    z,
+)
 from scorewise.inference.shares import matched_difference, wilson_of
 from scorewise.inference.tables import SMOOTHING, occurring_or_called
 from scorewise.judging.reading import Codes, Panel
@@ -352,16 +359,10 @@ def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
         low, high = limits(n)
         return high - low > width
 
-    high = 2
-    while wider(high):
-        high *= 2
-        if high > MOST:
-            raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if wider(middle) else (low, middle)
-    return high
+    found = fewest(lambda n: not wider(n), 2, MOST, least=2)
+    if found is None:
+        raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
+    return found
 
 
 def error_of_one(c: Confusion, weights: Floats) -> float:

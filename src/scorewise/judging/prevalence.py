@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,24 @@ from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, one_row, student, wald, z
 from scorewise.inference.shares import share_over_items, wilson, wilson_of
 from scorewise.judging.reading import Codes, Panel
-from scorewise.show.document import EstimateField, Share, says
+from scorewise.show.estimates import EstimateField
+from scorewise.show.fields import ItsName, Record, Share, means
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prevalence:
+class Prevalence(Record):
     """A category's share of human votes on all items."""
 
-    category: Annotated[str, says("Its name.")]
-    judge: Annotated[EstimateField, says("Share among the judge's answers, uncorrected.")]
-    labelled: Annotated[EstimateField, says("Share of votes on labelled items alone.")]
-    powered: Annotated[EstimateField, says("Prediction-powered (Angelopoulos et al. 2023).")]
-    tuned: Annotated[
-        EstimateField,
-        says("Prediction-powered, with the power that makes the shares most certain (PPI++)."),
-    ]
-    tuning: Annotated[Share, says("That power.")]
-    rates: Annotated[
-        EstimateField, says("Corrected by sensitivity and specificity (Rogan and Gladen 1978).")
-    ]
+    category: ItsName
+    judge: EstimateField = means("Share among the judge's answers, uncorrected.")
+    labelled: EstimateField = means("Share of votes on labelled items alone.")
+    powered: EstimateField = means("Prediction-powered (Angelopoulos et al. 2023).")
+    tuned: EstimateField = means(
+        "Prediction-powered, with the power that makes the shares most certain (PPI++)."
+    )
+    tuning: Share = means("That power.")
+    rates: EstimateField = means(
+        "Corrected by sensitivity and specificity (Rogan and Gladen 1978)."
+    )
 
 
 def prevalences(panel: Panel, judge: str, level: float) -> list[Prevalence]:

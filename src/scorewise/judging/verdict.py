@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from scorewise.judging.groups import Groups
-from scorewise.show.page import chance, counted, quoted, value
 from scorewise.show.verdict import Claim, bands, claim, command, figure, shown
+from scorewise.show.words import chance, counted, quoted, value
 
 if TYPE_CHECKING:
     from scorewise.judging.judgement import Judge, Judgement

@@ -93,15 +93,9 @@ def calibrated(
 
 @measure(group="calibration", better="low", title="ECE")
 def ece(
-    t: Tally | ClassTally,
-    *,
-    bins: int = 15,
-    binning: Binning = "width",
-    norm: float = 1.0,
-    convention: Convention | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: Tally | ClassTally, *, bins: int = 15, binning: Binning = "width", norm: float = 1.0,
+    convention: Convention | None = None, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """Mean distance between the share of positives in a bin and the mean probability there.
 
     (sum n_b/n |ybar_b - pbar_b|^norm)^(1/norm) over bins of equal "width", equal "mass", or one for each
@@ -140,14 +134,9 @@ def ece(
 
 @measure(group="calibration", better="low", title="Max. calibration error")
 def max_ce(
-    t: Tally | ClassTally,
-    *,
-    bins: int = 15,
-    binning: Binning = "width",
-    convention: Convention | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: Tally | ClassTally, *, bins: int = 15, binning: Binning = "width",
+    convention: Convention | None = None, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """Largest distance, over bins, of the share of positives from the mean probability.
 
     `ece` with norm=inf. A bin of few rows decides it, so `expected` is large. The interval inverts
@@ -420,11 +409,12 @@ def _swept(c: Chances, gaps: Floats) -> Floats:
         at = pos[tried.rows]
         share = at[1:] - at[:-1]
         share *= tried.unit
-        each = _rising(share)
-        # whether the share of positives never falls: numbers of bins by replicates
-        rises = np.stack([each[span].all(0) for span in tried.spans])
-        going = rises.all(0)
-        rising[who] += np.where(going, len(rises), rises.argmin(0))
+        rises = np.ones(share.shape, np.bool_)
+        rises[:-1] = _rising(share)
+        rises[tried.between] = True
+        fall = rises.argmin(0)  # the first, if any
+        going = rises[fall, np.arange(len(who))]
+        rising[who] += np.where(going, len(tried.edges), tried.number[fall])
         who, pos, edges = who[going], pos[:, going], edges + tried.edges
     found[falls] = _total(gap, edges, rising)
     return found
@@ -445,19 +435,20 @@ def _total(upto: Floats, edges: list[Ints], which: Ints) -> Floats:
 class _Tried(NamedTuple):
     """Several numbers of bins: the edges of each, and of all one after the other.
 
-    `unit` turns the positives between two edges into their share; between the edges of two numbers of
-    bins it means nothing, and `spans` leave that out.
+    `unit` turns the positives between two edges into their share, of which `number` says to which number
+    of bins it belongs; `between` two numbers of bins it means nothing.
     """
 
     edges: list[Ints]
     rows: Ints
     unit: Floats
-    spans: list[slice]
+    number: Ints
+    between: Ints
 
 
 def _tried(c: Chances, first: int, most: int) -> _Tried:
-    """As many numbers of bins of equal mass as have about a hundred edges, from the first on."""
-    end = min(int(math.sqrt(first * first + 2 * _AT_ONCE)), most) + 1
+    """Some numbers of bins of equal mass, from the first on: with about a hundred edges in all, or more."""
+    end = min(int(max(math.sqrt(first * first + 2 * _AT_ONCE), 1.4 * first)), most) + 1
 
     def made() -> _Tried:
         # the share of the mass up to the middle of each cell, and the mass up to each edge
@@ -468,12 +459,10 @@ def _tried(c: Chances, first: int, most: int) -> _Tried:
         place = np.concatenate([np.arange(n + 1) for n in numbers])
         start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
         some = first_of_runs(bins, start)
-        rows, begin = start[some], first_of_runs(bins[some])
-        runs = list(zip(begin.tolist(), [*begin[1:].tolist(), len(rows)], strict=True))
-        unit_of = _unit(np.diff(mass[rows]), c.total)
-        return _Tried(
-            [rows[i:j] for i, j in runs], rows, unit_of, [slice(i, j - 2) for i, j in runs]
-        )
+        rows, number = start[some], bins[some] - first
+        begin = first_of_runs(number)
+        unit_of, between = _unit(np.diff(mass[rows]), c.total), begin[1:, None] - (2, 1)
+        return _Tried(np.split(rows, begin[1:]), rows, unit_of, number, between.ravel())
 
     return kept(c, ("tried", first, end), made)
 

@@ -9,13 +9,14 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.curves.loess import Smoother, smoother
 from scorewise.estimate import Estimate
-from scorewise.inference.inversion import inverted
+from scorewise.inference.inversion import Noise, inverted
 from scorewise.inference.scales import Spread, freedom, limits, student_chance, z
 from scorewise.inference.shares import wilson
 from scorewise.measures.calibration_bins import METHOD, calibrated, lacking, path_noise
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.probabilities import chances, displacement, why_not_probable
+from scorewise.tallies.sorting import kept
 
 RATIO = (0.0, math.inf)
 
@@ -114,12 +115,9 @@ def _distance(t: Tally, level: float, seed: int, share: float | None) -> Estimat
     off = s.curve - s.cells.p
     far, mass = np.abs(off)[None], s.mass
     value = float(_size(far, mass, share)[0])
-    few = Smoother(noise.cells)
-
-    def size(gaps: Floats) -> Floats:
-        return _size(np.abs(few.fitted(gaps) - few.cells.p), few.mass, share)
-
-    found = inverted(noise, size, level, value=value)
+    drawn = kept(noise, "distances", lambda: _Distances(noise))
+    of_few = drawn.smoother.mass
+    found = inverted(drawn, lambda far: _size(far, of_few, share), level, value=value)
     # a distance is not known better than the curve where it is measured
     at = np.abs(far[0] - value) <= 1e-9
     there = mass if share is None else at / at.sum()
@@ -129,10 +127,28 @@ def _distance(t: Tally, level: float, seed: int, share: float | None) -> Estimat
     return calibrated(found, level, how=how)
 
 
+class _Distances:
+    """How far the curve is from each cell, in the place of its gaps (see `Gaps`); kept for each step."""
+
+    def __init__(self, noise: Noise) -> None:
+        self.smoother, self.few, self._noise = Smoother(noise.cells), noise.few, noise
+        self.gap, self.null = self._far(noise.gap[None])[0], self._far(noise.null)
+
+    def moved(self, step: float) -> Floats:
+        far: Floats = self._far(self._noise.moved(step)[None])[0]
+        return far
+
+    def at(self, step: float) -> Floats:
+        return kept(self, step, lambda: self._far(self._noise.at(step)))
+
+    def _far(self, gaps: Floats) -> Floats:
+        return np.abs(self.smoother.fitted(gaps) - self.smoother.cells.p)
+
+
 def _size(far: Floats, mass: Floats, share: float | None) -> Floats:
     """The mean of distances, of replicates by cells, or the quantile of that share of the rows."""
     if share is None:
         return np.asarray(far @ mass)
-    order = np.argsort(far, axis=-1, kind="stable")
+    order = np.argsort(far, axis=-1)
     at = (mass[order].cumsum(-1) >= share - 1e-9).argmax(-1)
     return np.take_along_axis(far, np.take_along_axis(order, at[:, None], -1), -1)[:, 0]

@@ -75,7 +75,8 @@ def mcb(
     expected = float(null.mean())
     if len(chances(t)) > CELLS:
         fine = few(t, FINE)
-        drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed))
+        # a mean needs no other draws than normal ones where a cell has a few rows of each class
+        drawn = drawn_gaps(fine, ENOUGH, np.random.default_rng(seed), many=5)
         expected = float(_saved(fine, loss, clip)(fine.pos - fine.gap + drawn).mean())
     e = Estimate(parts.mcb, level=level, bound=parts.bound, expected=expected, p=p)
     # down by twice the bias that resampling shows, and both ways by what it spreads
@@ -182,14 +183,9 @@ def unc(t: Tally, *, loss: Score = "brier", level: float = 0.95) -> Estimate:
 
 @measure(group="calibration", better="low", bounds=(-math.inf, math.inf), title="MCB, cross-fitted")
 def mcb_crossfit(
-    t: Tally,
-    *,
-    loss: Score = "brier",
-    folds: int = 10,
-    clip: float | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: Tally, *, loss: Score = "brier", folds: int = 10, clip: float | None = None,
+    level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """What isotonic recalibration saves of the loss of rows that it was not fitted to.
 
     The loss of the scores less that of the isotonic fit to the other folds, row by row, so that nothing

@@ -48,15 +48,9 @@ ALONE = "one row has no others to be compared with"
 
 @measure(group="calibration", better="low", title="Class-wise ECE", of="several classes")
 def classwise_ece(
-    t: ClassTally,
-    *,
-    bins: int = 15,
-    norm: float = 1,
-    binning: Binning = "width",
-    convention: Convention | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: ClassTally, *, bins: int = 15, norm: float = 1, binning: Binning = "width",
+    convention: Convention | None = None, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """Mean over the classes of how far the share of a class lies from its probability, bin by bin.
 
     (1/K sum_k sum_b n_kb/n |ybar_kb - pbar_kb|^norm)^(1/norm), on `bins` of equal width or mass of the
@@ -137,15 +131,9 @@ for _binary, _title, _meaning in (
     group="calibration", better="low", bounds=(0.0, 2.0), title="Canonical CE", of="several classes"
 )
 def canonical_ce(
-    t: ClassTally,
-    *,
-    norm: float = 1,
-    smoothed: Smoothed = "labels",
-    bandwidth: float | None = None,
-    rows: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: ClassTally, *, norm: float = 1, smoothed: Smoothed = "labels",
+    bandwidth: float | None = None, rows: int | None = None, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """How far the shares of all classes, given the whole row of probabilities, lie from that row.
 
     (mean_i sum_k |E[y_k | p_i] - p_ik|^norm)^(1/norm), with the conditional expectation by Dirichlet
@@ -306,14 +294,9 @@ class _Tables:
 
 @measure(group="calibration", better="low", bounds=(-2.0, 2.0), title="SKCE", of="several classes")
 def skce(
-    t: ClassTally,
-    *,
-    distance: Distance = "total variation",
-    width: float | None = None,
-    rows: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Estimate:
+    t: ClassTally, *, distance: Distance = "total variation", width: float | None = None,
+    rows: int | None = None, level: float = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
     """How alike the errors of two rows are, the more the closer their probabilities: 0 if calibrated.
 
     The mean over pairs of rows of exp(-d(p, p') / width) (y - p)·(y' - p'), with one-hot y: the unbiased

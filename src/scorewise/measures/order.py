@@ -28,7 +28,6 @@ from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
 from scorewise.tallies.formulas import auroc as area_of_cells
-from scorewise.tallies.formulas import largest_gaps
 from scorewise.tallies.smroc import Rule, smooth_bounds, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import Numbers, add_runs, inner, sum_cells
@@ -141,12 +140,12 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     """
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    up, down, at_up, at_down = largest_gaps(t.neg, t.pos)
-    at, sign = (int(at_up), 1) if up >= down else (int(at_down), -1)
-    value, bound = float(max(up, down)), 0.0
+    up, down, at_up, at_down = ranking.gaps(t)
+    at, sign = (at_up, 1) if up >= down else (at_down, -1)
+    value, bound = max(up, down), 0.0
     if t.coarse is not None:
-        worst, best = (largest_gaps(x.neg, x.pos)[:2] for x in extremes(t))
-        ends = float(max(worst[0], best[1])), float(max(best[0], worst[1]))
+        worst, best = (ranking.gaps(x)[:2] for x in extremes(t))
+        ends = max(worst[0], best[1]), max(best[0], worst[1])
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
     rates = []
     for w, squares, way in zip((t.pos, t.neg), reversed(t.squares), (-1, 1), strict=True):

@@ -27,14 +27,9 @@ _HOMES = {
     "in_and_out": "distributions",
 }
 __all__ = [
-    "InAndOut",
-    "KernelDensityForest",
-    "KernelDensityNetwork",
-    "NaiveBayes",
-    "ProbabilityTree",
-    "at_radius",
-    "in_and_out",
-]
+    "InAndOut", "KernelDensityForest", "KernelDensityNetwork", "NaiveBayes", "ProbabilityTree",
+    "at_radius", "in_and_out",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from msgspec import Meta
 
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Estimated,
-    Hints,
-    Level,
-    Share,
-    Word,
-    record_of,
-    says,
-    with_cautions,
-)
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
-    count,
-    hints,
-    percent,
-    undefined,
-    written,
-)
+from scorewise.show.document import Document, with_cautions
+from scorewise.show.estimates import ConfidenceLevel, Estimated, Seed, Titled, record_of
+from scorewise.show.fields import Count, ItsName, Record, Share, means
+from scorewise.show.page import Column, Section, section, undefined
+from scorewise.show.verdict import Hints
+from scorewise.show.words import Format, count, percent, written
 
 if TYPE_CHECKING:
     from scorewise.models.distributions import FarAndNear, InAndOut, Sets
@@ -54,64 +34,50 @@ SHOWN: dict[str, tuple[str, Side]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
-    points: Annotated[Count, says("Points at each radius.")]
-    clip: Annotated[
-        float | None, says("Distance from 0 to which log loss clips; null: no clipping.")
-    ]
-    level: Annotated[Level, says("Confidence level of the intervals.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
+    points: Count = means("Points at each radius.")
+    clip: float | None = means("Distance from 0 to which log loss clips; null: no clipping.")
+    level: ConfidenceLevel
+    seed: Seed
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowsRecord:
+class RowsRecord(Record):
     """The rows that the models were judged on."""
 
-    rows: Annotated[Count, says("Rows in distribution.")]
-    rows_out: Annotated[Count | None, says("Rows out of distribution; null where none were given.")]
-    columns: Annotated[Count, says("Numbers that a row has.")]
-    classes: Annotated[list[str], Meta(min_length=1), says("The classes.")]
-    largest_share: Annotated[Share, says("Share of the commonest class.")]
+    rows: Count = means("Rows in distribution.")
+    rows_out: Count | None = means("Rows out of distribution; null where none were given.")
+    columns: Count = means("Numbers that a row has.")
+    classes: list[str] = means("The classes.", min_length=1)
+    largest_share: Share = means("Share of the commonest class.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Name:
-    name: Annotated[Word, says("Name, as in the Python library.")]
-    title: Annotated[Word, says("Name, as shown.")]
-    of: Annotated[Side, says("Whether it is of rows in or out of distribution.")]
+class _Name(Titled):
+    of: Side = means("Whether it is of rows in or out of distribution.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class MeasureRecord(Estimated, _Name):
     """One measure with its estimate."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Radius:
-    radius: Annotated[
-        float, Meta(ge=0), says("Multiple of the largest distance of a row from the centre.")
-    ]
+class _Radius(Record):
+    radius: float = means("Multiple of the largest distance of a row from the centre.", ge=0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RadiusRecord(Estimated, _Radius):
     """The mean confidence at one radius."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelRecord:
+class ModelRecord(Record):
     """One model."""
 
-    name: Annotated[str, says("Its name.")]
-    novelty: Annotated[
-        Literal["score_samples", "novelty"] | None,
-        says("What told how novel rows are; null where nothing did."),
-    ]
-    measures: Annotated[list[MeasureRecord], says("Each measure.")]
-    radii: Annotated[list[RadiusRecord], says("The mean confidence at radii of the data.")]
+    name: ItsName
+    novelty: Literal["score_samples", "novelty"] | None = means(
+        "What told how novel rows are; null where nothing did."
+    )
+    measures: list[MeasureRecord] = means("Each measure.")
+    radii: list[RadiusRecord] = means("The mean confidence at radii of the data.")
 
     @classmethod
     def of(cls, name: str, one: FarAndNear) -> ModelRecord:
@@ -125,17 +91,15 @@ class ModelRecord:
         return record_of(cls, name=name, novelty=novelty, measures=measures, radii=radii)
 
 
-@dataclass(frozen=True, kw_only=True)
-class InAndOutDocument(Document):
+class InAndOutDocument(Document, command="in-and-out"):
     """How right and sure models are in distribution, and how sure out of it."""
 
-    command: Annotated[Literal["in-and-out"], says(COMMAND)] = "in-and-out"
     settings: SettingsRecord
     data: RowsRecord
-    models: Annotated[list[ModelRecord], Meta(min_length=1), says("The models.")]
+    models: list[ModelRecord] = means("The models.", min_length=1)
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Facts, the measures in and out of distribution, and the confidence at radii of the data."""
         data = self.data
         facts = [("In", f"{count(data.rows)} rows of {len(data.classes)} classes")]
@@ -143,14 +107,13 @@ class InAndOutDocument(Document):
             facts.append(("Out", f"{count(data.rows_out)} rows"))
         share = written(data.largest_share, "number")
         facts.append(("Prior", f"the commonest class has a share of {share}"))
-        sections = [
+        return [
             Section(facts=facts),
             *_measures(self, "in", "In distribution"),
             *_measures(self, "out", "Out of distribution"),
             *_radii(self),
             *undefined(_absent(self)),
         ]
-        return Page(self.command, [*sections, *hints(self.hints)])
 
 
 def in_and_out_document(r: InAndOut, sets: Sets) -> InAndOutDocument:
@@ -196,13 +159,14 @@ def _measures(doc: InAndOutDocument, of: Side, title: str) -> list[Section]:
         for m in model.measures
         if m.name == name and not m.why
     ]
-    columns = [
-        Column("Measure", "text"),
-        Column("Model", "text"),
-        Column("Value", "value"),
-        Column(f"{percent(doc.settings.level)} interval", "interval"),
-    ]
-    return [Section(title, table=Table(columns, rows))] if rows else []
+    level = f"{percent(doc.settings.level)} interval"
+    heads: dict[str, Format] = {
+        "Measure": "text",
+        "Model": "text",
+        "Value": "value",
+        level: "interval",
+    }
+    return section(title, heads, rows)
 
 
 def _radii(doc: InAndOutDocument) -> list[Section]:
@@ -211,15 +175,12 @@ def _radii(doc: InAndOutDocument) -> list[Section]:
         (f"{at[0].radius:g}", *(found.value for found in at))
         for at in zip(*(model.radii for model in doc.models), strict=True)
     ]
-    if not rows:
-        return []
     columns = [Column("Radius"), *(Column(f"'{model.name}'") for model in doc.models)]
     legend = (
         f"{count(doc.settings.points)} points in random directions, at multiples of the largest "
         f"distance of a row from the centre."
     )
-    title = "Mean confidence at radii of the data"
-    return [Section(title, table=Table(columns, rows), lines=[legend])]
+    return section("Mean confidence at radii of the data", columns, rows, [legend])
 
 
 def _absent(doc: InAndOutDocument) -> Iterator[tuple[str, str]]:

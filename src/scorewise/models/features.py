@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Coded, Vector
+from scorewise.columns.vectors import Coded, Vector, occurring
 from scorewise.errors import BadInput
 from scorewise.models.validation import check_no_dates, is_number
 
@@ -171,19 +171,8 @@ def _is_nominal(column: Vector) -> bool:
     return column.values.dtype.kind == "b"
 
 
-def _values(column: Vector) -> tuple[list[Any], Ints]:
-    """The values that occur, and which of them each row has; `MISSING` where none."""
-    if isinstance(column, Coded):
-        return list(column.values), np.maximum(column.codes, MISSING).astype(np.int64)
-    gone = column.missing()
-    there = np.ones(len(column), np.bool_) if gone is None else ~gone
-    codes = np.full(len(column), MISSING)
-    found, codes[there] = np.unique(column.values[there], return_inverse=True)
-    return found.tolist(), codes
-
-
 def _levels(column: Vector, rows: Bools | None) -> tuple[Any, ...]:
-    values, codes = _values(column)
+    values, codes = occurring(column)
     codes = codes if rows is None else codes[rows]
     used = np.bincount(codes[codes >= 0], minlength=len(values)) > 0
     found = [v for v, u in zip(values, used, strict=True) if u]
@@ -194,7 +183,7 @@ def _levels(column: Vector, rows: Bools | None) -> tuple[Any, ...]:
 
 
 def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
-    values, codes = _values(column)
+    values, codes = occurring(column)
     place = {level: i for i, level in enumerate(levels)}
     known = np.array([*(place.get(v, UNSEEN) for v in values), MISSING], np.int64)
     return known[codes]

@@ -2,82 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Hints,
-    Level,
-    Number,
-    Share,
-    Word,
-    says,
-)
-from scorewise.show.page import Column, Page, Section, Table, count, counted, hints, percent
-from scorewise.show.verdict import VERDICT, Claim, claim, verdict
+from scorewise.show.document import Document
+from scorewise.show.fields import Count, Level, Number, Record, Share, Word, means
+from scorewise.show.page import Column, Section, section
+from scorewise.show.verdict import Claim, Claims, Hints, claim
+from scorewise.show.words import count, counted, percent
 
 Goal: TypeAlias = Literal["half-width", "difference", "guarantee", "gate", "rows at hand"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """What was asked for."""
 
-    level: Annotated[Level, says("Confidence level of the intervals or of the guarantee.")]
-    power: Annotated[Share, says("Share of cases in which a difference or a gate is to be shown.")]
-    looks: Annotated[Count, says("Looks at the same rows that the level is shared among.")]
-    supposed: Annotated[list[Word], says("What is taken for granted.")]
+    level: Level = means("Confidence level of the intervals or of the guarantee.")
+    power: Share = means("Share of cases in which a difference or a gate is to be shown.")
+    looks: Count = means("Looks at the same rows that the level is shared among.")
+    supposed: list[Word] = means("What is taken for granted.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class NeedRecord:
+class NeedRecord(Record):
     """One goal, and the rows that it takes."""
 
-    goal: Annotated[Goal, says("What the rows are for.")]
-    text: Annotated[Word, says("The goal in words.")]
-    measure: Annotated[Word, says("The measure, as in the Python library.")]
-    unit: Annotated[Word, says("What is counted: rows, items or alerts.")]
-    rows: Annotated[Count, says("How many it takes, or how many are at hand.")]
-    positives: Annotated[Count | None, says("How many of them are positive; null: not known.")]
-    value: Annotated[Number, says("The value, or difference, that is supposed; null: none.")]
-    reach: Annotated[Number, says("Half-width or detectable difference of these; null: none.")]
+    goal: Goal = means("What the rows are for.")
+    text: Word = means("The goal in words.")
+    measure: Word = means("The measure, as in the Python library.")
+    unit: Word = means("What is counted: rows, items or alerts.")
+    rows: Count = means("How many it takes, or how many are at hand.")
+    positives: Count | None = means("How many of them are positive; null: not known.")
+    value: Number = means("The value, or difference, that is supposed; null: none.")
+    reach: Number = means("Half-width or detectable difference of these; null: none.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PointRecord:
+class PointRecord(Record):
     """What another number of rows would give."""
 
-    rows: Annotated[Count, says("How many there are.")]
-    half_width: Annotated[Number, says("Half the width of the interval; null where not asked.")]
-    detectable: Annotated[Number, says("Difference that is shown so often; null where not asked.")]
+    rows: Count = means("How many there are.")
+    half_width: Number = means("Half the width of the interval; null where not asked.")
+    detectable: Number = means("Difference that is shown so often; null where not asked.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanDocument(Document):
+class PlanDocument(Document, command="plan"):
     """How many rows a goal takes, under what is supposed."""
 
-    command: Annotated[Literal["plan"], says(COMMAND)] = "plan"
     settings: SettingsRecord
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    needs: Annotated[list[NeedRecord], says("The goals.")]
-    points: Annotated[list[PointRecord], says("Fewer and more rows.")]
+    verdict: Claims
+    needs: list[NeedRecord] = means("The goals.")
+    points: list[PointRecord] = means("Fewer and more rows.")
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """The answer, what is supposed, and what fewer or more rows would give."""
         s = self.settings
         facts = [("Supposed", "; ".join(s.supposed))] if s.supposed else []
         level = percent(1 - (1 - s.level) / s.looks)
         shared = f" ({percent(s.level)} shared among {s.looks} looks)" if s.looks > 1 else ""
         facts.append(("Level", f"{level}{shared}; power {percent(s.power)}"))
-        sections = [*verdict(self.verdict), Section(facts=facts)]
+        sections = [Section(facts=facts)]
         if len(self.needs) > 1:
-            columns = [Column("Goal", "text"), Column("Needed", "count"), Column("", "text")]
             rows = [(n.text, n.rows, n.unit) for n in self.needs]
-            sections.append(Section("Goals", table=Table(columns, rows)))
+            sections += section("Goals", {"Goal": "text", "Needed": "count", "": "text"}, rows)
         if self.points:
             columns, names = [Column(self.needs[0].unit.capitalize(), "count")], []
             for name, title in (("half_width", "Half-width"), ("detectable", "Detectable")):
@@ -90,8 +75,8 @@ class PlanDocument(Document):
                 notes.append(
                     f"Detectable: the difference that is shown in {percent(s.power)} of cases."
                 )
-            sections.append(Section("Fewer or more", table=Table(columns, cells, notes)))
-        return Page(self.command, [*sections, *hints(self.hints)])
+            sections += section("Fewer or more", columns, cells, notes=notes)
+        return sections
 
 
 def sentence(n: NeedRecord, supposed: list[str], power: float) -> Claim:

@@ -174,11 +174,8 @@ class Supposed:
     def supposed(self) -> list[str]:
         """The assumptions."""
         told = [] if self.value is None else [f"a value of {self.value:g}"]
-        told += (
-            []
-            if self.area is None
-            else [f"calibrated binormal scores with an AUROC of {self.area:g}"]
-        )
+        if self.area is not None:
+            told.append(f"calibrated binormal scores with an AUROC of {self.area:g}")
         return [*told, f"{100 * self.prevalence:g}% positive"]
 
     @property
@@ -208,15 +205,11 @@ class Supposed:
                 f"{name} follows from how well scores rank; pass ", Option("auroc", 0.85),
                 " for calibrated scores that rank so well, or a pilot file",
             )  # fmt: skip
-        t = repeated(self._tally(area), rows)
+        t = repeated(_binormal(area, self.prevalence), rows)
         m = MEASURES[name]
         settings = {"level": level, "threshold": 0.5, "seed": 0}
         e = m.under(settings, t.confusion(0.5) if m.group == "decisions" else t)
         return replace(e, value=area) if name == "auroc" else e
-
-    def _tally(self, area: float) -> Tally:
-        """One row in all, spread over scores that stand for calibrated binormal ones."""
-        return _binormal(area, self.prevalence)
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
         """Of AUROC by the places of rows (DeLong), of shares by their discordance (McNemar)."""
@@ -243,6 +236,7 @@ class Supposed:
 
 
 def _binormal(area: float, prevalence: float) -> Tally:
+    """One row in all, spread over scores that stand for calibrated binormal ones."""
     apart = math.sqrt(2) * float(ndtri(area))
     x = ndtri((np.arange(GRID) + 0.5) / GRID)
     odds = math.log(prevalence / (1 - prevalence))

@@ -19,7 +19,7 @@ from scorewise.errors import BadInput, Option, Setting
 from scorewise.estimate import Estimate
 from scorewise.evaluation import compare, evaluate
 from scorewise.gating.requirements import Requirement, parsed
-from scorewise.inference.scales import z
+from scorewise.inference.scales import fewest, z
 from scorewise.planning.document import (
     NeedRecord,
     PlanDocument,
@@ -113,33 +113,16 @@ class Asked:
 
 
 def plan(
-    source: Any = None,
-    p: Any = None,
-    *,
-    half_width: float | None = None,
-    difference: float | None = None,
-    at: str | Sequence[str] | None = None,
-    require: str | Sequence[str] | None = None,
-    rows: int | None = None,
-    measure: str | None = None,
-    value: float | None = None,
-    delta: float = 0.0,
-    auroc: float | None = None,
-    prevalence: float | None = None,
-    correlation: float | None = None,
-    power: float = 0.8,
-    level: float = 0.95,
-    looks: int = 1,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    positive: Any = None,
-    cluster: Any = None,
-    raters: Sequence[str] = (),
-    threshold: float = 0.5,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> Plan:
+    source: Any = None, p: Any = None, *, half_width: float | None = None,
+    difference: float | None = None, at: str | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None, rows: int | None = None, measure: str | None = None,
+    value: float | None = None, delta: float = 0.0, auroc: float | None = None,
+    prevalence: float | None = None, correlation: float | None = None, power: float = 0.8,
+    level: float = 0.95, looks: int = 1, label: str | None = None,
+    score: str | Sequence[str] | None = None, positive: Any = None, cluster: Any = None,
+    raters: Sequence[str] = (), threshold: float = 0.5, kind: Kind | None = None,
+    missing: Missing = "refuse", encoding: str | None = None,
+) -> Plan:  # fmt: skip
     """How many rows a goal takes, from a pilot or from what is supposed.
 
     The goal is one of: an interval of `measure` no wider than plus or minus `half_width`; a `difference`
@@ -162,9 +145,11 @@ def plan(
     >>> plan(at="recall >= 0.95", prevalence=0.02).positives
     59
     """
-    asked = _asked(
-        measure, half_width, difference, at, require, rows, delta, power, level, looks,
-        source is not None,
+    goals = {"half_width": half_width, "difference": difference, "at": at, "require": require}
+    _check_goal({**goals, "rows": rows}, power, level, looks, source is not None)
+    asked = Asked(
+        measure, half_width, difference, constraints(at), parsed(require or []), rows, delta, power,
+        level, looks,
     )  # fmt: skip
     check(prevalence=prevalence, threshold=threshold)
     given: dict[str, Any]
@@ -192,26 +177,17 @@ def plan(
     return Plan(_document(population, asked), population, asked)
 
 
-def _asked(
-    measure: Any, half_width: Any, difference: Any, at: Any, require: Any, rows: Any,
-    delta: float, power: float, level: float, looks: int, pilot: bool,
-) -> Asked:  # fmt: skip
+def _check_goal(goals: dict[str, Any], power: float, level: float, looks: int, pilot: bool) -> None:
+    """Refuse goals that mean nothing, none, and several at a time."""
     check(level=level, power=power)
     at_least(1, 20, looks=looks)
-    for name, size in (("half_width", half_width), ("difference", difference)):
-        if size is not None and not 0 < size < math.inf:
+    for name in ("half_width", "difference"):
+        if (size := goals[name]) is not None and not 0 < size < math.inf:
             raise BadInput(
                 Setting(name), f" has to be a positive number, such as 0.02; got {size:g}"
             )
-    if rows is not None:
-        at_least(2, 1000, rows=rows)
-    goals = {
-        "half_width": half_width,
-        "difference": difference,
-        "at": at,
-        "require": require,
-        "rows": rows,
-    }
+    if goals["rows"] is not None:
+        at_least(2, 1000, rows=goals["rows"])
     named = [name for name, goal in goals.items() if goal is not None]
     if len(named) != 1 and (named or not pilot):
         what = " and ".join(named) if named else "none"
@@ -221,10 +197,6 @@ def _asked(
             Option("at", "recall >= 0.9"), ", ", Option("require", "auroc >= 0.8"), " or ",
             Option("rows", 1000),
         )  # fmt: skip
-    return Asked(
-        measure, half_width, difference, constraints(at), parsed(require or []), rows, delta,
-        power, level, looks,
-    )  # fmt: skip
 
 
 def _pilot(source: Any, p: Any, score: Any, raters: Any, columns: dict[str, Any]) -> Pilot:
@@ -334,15 +306,9 @@ def _need(
 ) -> NeedRecord:  # fmt: skip
     up = positives(population, rows) if unit == "rows" else None
     return NeedRecord(
-        goal=goal,
-        text=text,
-        measure=name,
-        unit=unit,
-        rows=rows,
-        positives=up,
-        value=value,
+        goal=goal, text=text, measure=name, unit=unit, rows=rows, positives=up, value=value,
         reach=reach,
-    )
+    )  # fmt: skip
 
 
 def _half(population: Population, name: str, rows: float, level: float) -> float:
@@ -398,13 +364,9 @@ def _guaranteed(c: Constraint, population: Population, asked: Asked) -> Iterator
     ]
     for many, how in goals:
         total = math.ceil(many / of) if unit == "rows" else many
-        up = (
-            many
-            if c.rows == "positives"
-            else positives(population, total)
-            if unit == "rows"
-            else None
-        )
+        up = many if c.rows == "positives" else None
+        if up is None and unit == "rows":
+            up = positives(population, total)
         yield NeedRecord(
             goal="guarantee", text=f"for a guarantee of {c.text} {how}", measure=c.measure,
             unit=unit, rows=total, positives=up, value=c.value, reach=None,
@@ -446,15 +408,7 @@ def least(holds: Callable[[float], bool], name: str) -> int:
     >>> least(lambda n: n >= 35, "x"), least(lambda n: n >= 123456, "x")
     (35, 123456)
     """
-    high = 16
-    while not holds(high):
-        high *= 2
-        if high > MOST:
-            raise BadInput(
-                f"the goal for {name} would take more than {MOST:.0e} rows; ask for less"
-            )
-    low = high // 2 if high > 16 else 1
-    while high - low > max(1, high // 1000):
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    found = fewest(holds, 16, MOST, least=2, rough=True)
+    if found is None:
+        raise BadInput(f"the goal for {name} would take more than {MOST:.0e} rows; ask for less")
+    return found

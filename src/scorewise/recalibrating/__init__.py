@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scorewise.recalibrating.files import apply, calibrate, map_file
+from scorewise.recalibrating.applying import apply
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.recalibrator import Recalibrator
+from scorewise.recalibrating.recalibrator import Recalibrator, calibrate, map_file
 
 __all__ = [
     "CLASS_METHODS", "METHODS", "ClassMap", "Map", "Recalibrator", "apply", "calibrate", "map_file",

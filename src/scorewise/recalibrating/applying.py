@@ -9,67 +9,72 @@ from typing import Any
 
 import numpy as np
 
-from scorewise import writing
 from scorewise.arrays import Floats
 from scorewise.columns import Columns, Missing
 from scorewise.columns.classes import SLACK
-from scorewise.columns.rewriting import (
-    ENDINGS,
-    Applied,
-    check_kept,
-    check_scores,
-    rewrite,
-    scan,
-    score_column,
-)
+from scorewise.columns.rewriting import Applied, Scanned, add_columns, score_column
 from scorewise.columns.roles import check_columns, class_columns
+from scorewise.columns.rows import warn
 from scorewise.errors import BadInput, Option
-from scorewise.recalibrating.document import CalibrateClassesDocument, Calibrated
+from scorewise.recalibrating.document import CalibrateClassesDocument, Calibrated, read_map
 from scorewise.recalibrating.maps import ClassMap, Map
+from scorewise.recalibrating.methods import METHODS
+from scorewise.show.words import count
 
-__all__ = ["Applied", "apply_files"]
+__all__ = ["Applied", "apply"]
 
 
-def apply_files(
-    doc: Calibrated,
-    files: Sequence[str | os.PathLike[str]],
-    out: str | Path,
+def apply(
+    map_file: str | Path | Calibrated,
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
+    out: str | Path,
     score: str | None = None,
     classes: str | None = None,
     name: str | None = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
-) -> tuple[Applied, list[str]]:
-    """Write the rows of the files with the probabilities in new columns; notes tell what was guessed.
+) -> Applied:
+    """Write the rows of files with the probabilities of a map in a new column, or one for each class.
 
-    `score` or `classes` says which columns hold the scores; those of several classes are else the columns
-    that the map was fitted to. `name` is that of the new column, or for several classes a pattern whose
-    star is the class. The rows pass through in batches, first to be checked, then to be mapped and
-    written; memory does not grow with them. The output is put in place when it is whole.
+    The map is a file that `Recalibrator.save` wrote, or its document. `score` or `classes` says which
+    columns hold the scores; those of several classes are else the columns that the map was fitted to. All
+    other columns and the order of the rows stay; files may be larger than memory. The new column is `name`,
+    else COLUMN_calibrated; of several classes a pattern such as "q_*", whose star is the class, else
+    calibrated_COLUMN.
     """
-    ending = Path(out).suffix.lower()
-    if ending not in ENDINGS:
-        raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
-    place, m = writing.check(out), doc.map
-    notes: list[str] = []
-    with scan(files, encoding) as scanned:
-        names = scanned[0].whole.columns
+    doc = read_map(map_file) if isinstance(map_file, str | Path) else map_file
+    m, several = doc.map, isinstance(doc, CalibrateClassesDocument)
+    wrong, right = ("score", "classes") if several else ("classes", "score")
+    if {"score": score, "classes": classes}[wrong] is not None:
+        what = "several classes" if several else "one score"
+        raise BadInput(
+            Option(wrong), f" does not fit the map, which is for {what}; pass ", Option(right),
+            " instead",
+        )  # fmt: skip
+
+    def columns_of(file: Scanned) -> tuple[list[str], list[str], list[str]]:
         if isinstance(doc, CalibrateClassesDocument):
-            columns = _class_columns(doc, names, classes)
-            made = _class_names(columns, name)
-            scores = list(columns.values())
-        else:
-            score, notes = score_column(scanned[0], score)
-            scores, made = [score], [name or f"{score}_calibrated"]
-        check_kept(scanned, made, ending)
-        applied = check_scores(scanned, scores, missing, lambda found: _outside(m, found))
+            columns = _class_columns(doc, file.whole.columns, classes)
+            return list(columns.values()), _class_names(columns, name), []
+        column, notes = score_column(file, score)
+        return [column], [name or f"{column}_calibrated"], notes
 
-        def mapped(s: Floats) -> Any:
-            return m(s) if isinstance(m, ClassMap) else m(s[:, 0])[:, None]
+    def mapped(s: Floats) -> Any:
+        return m(s) if isinstance(m, ClassMap) else m(s[:, 0])[:, None]
 
-        rewrite(scanned, scores, made, mapped, missing, (place, ending))
-    return applied, [*notes, *applied.notes]
+    how: dict[str, Any] = {"missing": missing, "encoding": encoding}
+    done = add_columns(files, out, columns_of, mapped, lambda found: _outside(m, found), **how)
+    notes = list(done.notes)
+    if done.dropped:
+        notes.append(f"{count(done.dropped)} rows without a score were left out")
+    if done.outside and isinstance(m, Map):
+        notes.append(
+            f"{count(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
+            f"seen in fitting; they are {METHODS[m.method].outside}"
+        )
+    warn(notes)
+    return done._replace(notes=tuple(notes))
 
 
 def _class_columns(

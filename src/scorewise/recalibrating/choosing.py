@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 from scipy.special import stdtrit
 
 from scorewise.arrays import Bools, Floats, Ints
@@ -20,10 +19,11 @@ from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import effective, one_row
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.cells import FEW, Cells, Scale
-from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
+from scorewise.recalibrating.maps import CLASS_METHODS, MethodName, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
 from scorewise.registry import MEASURES
-from scorewise.show.document import EstimateField, Word, says
+from scorewise.show.estimates import EstimateField
+from scorewise.show.fields import Record, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import class_charges, unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
@@ -31,34 +31,32 @@ from scorewise.tallies.sorting import add_runs, runs, sum_cells
 MOST = 10_000  # rows of several classes on which methods are compared
 MANY = 30  # classes beyond which strengths are compared on one fold
 ROUGH = 1e-3  # how exact maps need to be to be compared: loss is flat where it is least
-METHOD, LOG_LOSS = "Name of the method.", "Log loss."
-GAIN = "Log loss of the scores as they are, minus that of this method; paired."
+LogLoss: TypeAlias = Annotated[EstimateField, says("Log loss.")]
+Gain: TypeAlias = Annotated[
+    EstimateField, says("Log loss of the scores as they are, minus that of this method; paired.")
+]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TriedRecord:
+class TriedRecord(Record):
     """One method, cross-fitted."""
 
-    method: Annotated[Word, says(METHOD)]
-    log_loss: Annotated[EstimateField, says(LOG_LOSS)]
-    brier: Annotated[EstimateField, says("Brier score.")]
-    gain: Annotated[EstimateField, says(GAIN)]
-    in_the_large: Annotated[EstimateField, says("Calibration in the large: 0 is right.")]
-    slope: Annotated[EstimateField, says("Calibration slope: 1 is right, below 1 is too bold.")]
+    method: MethodName
+    log_loss: LogLoss
+    brier: EstimateField = means("Brier score.")
+    gain: Gain
+    in_the_large: EstimateField = means("Calibration in the large: 0 is right.")
+    slope: EstimateField = means("Calibration slope: 1 is right, below 1 is too bold.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassTriedRecord:
+class ClassTriedRecord(Record):
     """One method for several classes, cross-fitted."""
 
-    method: Annotated[Word, says(METHOD)]
-    strength: Annotated[
-        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
-    ]
-    log_loss: Annotated[EstimateField, says(LOG_LOSS)]
-    brier: Annotated[EstimateField, says("Brier score, the sum over classes.")]
-    accuracy: Annotated[EstimateField, says("Share of rows whose most probable class is right.")]
-    gain: Annotated[EstimateField, says(GAIN)]
+    method: MethodName
+    strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
+    log_loss: LogLoss
+    brier: EstimateField = means("Brier score, the sum over classes.")
+    accuracy: EstimateField = means("Share of rows whose most probable class is right.")
+    gain: Gain
 
 
 class Choice(NamedTuple):

@@ -2,58 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.columns.classes import ClassRows
 from scorewise.errors import BadInput, plain
 from scorewise.recalibrating.cells import FEW
 from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
-from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal, sealed
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.verdict import verdict_of
-from scorewise.show.data import CLUSTERS, ClusterRecord, DataRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Hints,
-    Level,
-    Word,
-    document_type,
-    from_dict,
-    says,
-    with_cautions,
-)
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    count,
-    counted,
-    hints,
-    named,
-    percent,
-    written,
-)
-from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.show.data import ClusterRecord, Clusters, DataRecord, Dropped, Sources
+from scorewise.show.document import Document, document_type, from_dict, sealed, with_cautions
+from scorewise.show.estimates import ConfidenceLevel
+from scorewise.show.fields import Count, ItsName, Record, Word, means, says
+from scorewise.show.page import Column, Section, section
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import Sentence, count, counted, named, percent, written
 from scorewise.tallies import Tally
-from scorewise.writing import seal
+from scorewise.writing import read_sealed, seal
 
 if TYPE_CHECKING:
     from scorewise.recalibrating.recalibrator import Recalibrator
 
 NAMED = 5  # classes whose rows are given one by one
-CHOSEN, MEANING = "The method of the map.", "What that method does."
-REASON = "Why this method was taken."
+Chosen: TypeAlias = Annotated[Word, says("The method of the map.")]
+Meaning: TypeAlias = Annotated[Word, says("What that method does.")]
+Reason: TypeAlias = Annotated[Word, says("Why this method was taken.")]
 TABLE = "Each method that was tried, on rows that it had not seen."
 BEFORE_AND_AFTER = {
     "log_loss": "Log loss",
@@ -64,36 +43,33 @@ BEFORE_AND_AFTER = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the map and the numbers depend on."""
 
-    method: Annotated[Word, says("The method asked for; auto where it was to be chosen.")]
-    folds: Annotated[Count, says("Folds of the cross-fitting.")]
-    seed: Annotated[Count, says("Seed of the random folds.")]
-    clip: Annotated[Clip, says("Probabilities are kept this far from 0 and 1.")]
-    level: Annotated[Level, says("Confidence level of the intervals.")]
+    method: Word = means("The method asked for; auto where it was to be chosen.")
+    folds: Count = means("Folds of the cross-fitting.")
+    seed: Count = means("Seed of the random folds.")
+    clip: Clip = means("Probabilities are kept this far from 0 and 1.")
+    level: ConfidenceLevel
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrateDocument(Document):
+class CalibrateDocument(Document, command="calibrate"):
     """A map from scores to probabilities, and what it was chosen from."""
 
-    command: Annotated[Literal["calibrate"], says(COMMAND)] = "calibrate"
     settings: SettingsRecord
     data: DataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)] = None
-    chosen: Annotated[Word, says(CHOSEN)]
-    meaning: Annotated[Word, says(MEANING)]
-    outside: Annotated[Word, says("What becomes of scores beyond those seen.")]
-    reason: Annotated[Word, says(REASON)]
-    table: Annotated[list[TriedRecord], Meta(min_length=1), says(TABLE)]
+    clusters: Clusters = None
+    chosen: Chosen
+    meaning: Meaning
+    outside: Word = means("What becomes of scores beyond those seen.")
+    reason: Reason
+    table: list[TriedRecord] = means(TABLE, min_length=1)
     map: Map
     hints: Hints
     sha256: Seal = ""
-    verdict: Annotated[list[Claim], says(VERDICT)] = field(default_factory=list)
+    verdict: Claims = field(default_factory=list)
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
         m = self.map
         low, high = (written(end, "number") for end in (m.low, m.high))
@@ -111,31 +87,27 @@ class CalibrateDocument(Document):
         if self.chosen != "identity":
             facts.append(("Beyond", f"scores outside that range are {self.outside}"))
         legend = "Calibrated are 0 in the large and slope 1; a slope below 1 is too bold."
-        return _page(self, facts, "brier", "scores", [legend])
+        return _sections(self, facts, "brier", "scores", [legend])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassRecord:
+class ClassRecord(Record):
     """One of the classes."""
 
-    name: Annotated[str, says("Its name.")]
-    column: Annotated[str | None, says("The column of its scores; null when given as arrays.")]
-    rows: Annotated[Count, says("Rows of this class.")]
-    weight: Annotated[float, Meta(ge=0), says("Their weight.")]
+    name: ItsName
+    column: str | None = means("The column of its scores; null when given as arrays.")
+    rows: Count = means("Rows of this class.")
+    weight: float = means("Their weight.", ge=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassDataRecord:
+class ClassDataRecord(Record):
     """The rows of several classes that the map was learned from."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    label: Annotated[str, says("Column of the labels.")]
-    classes: Annotated[
-        list[ClassRecord], Meta(min_length=2), says("The classes in the order of the columns.")
-    ]
-    rows: Annotated[Count, says("Rows, without those dropped.")]
-    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
-    weight: Annotated[str | None, says("Column of the weights; null when all rows weigh the same.")]
+    sources: Sources
+    label: str = means("Column of the labels.")
+    classes: list[ClassRecord] = means("The classes in the order of the columns.", min_length=2)
+    rows: Count = means("Rows, without those dropped.")
+    dropped: Dropped
+    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
 
     @classmethod
     def of(cls, rows: ClassRows, columns: Mapping[str, str] | None = None) -> ClassDataRecord:
@@ -173,37 +145,30 @@ class ClassDataRecord:
         return facts
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrateClassesDocument(Document):
+class CalibrateClassesDocument(Document, command="calibrate-classes"):
     """A map of several classes, and what it was chosen from."""
 
-    command: Annotated[Literal["calibrate-classes"], says(COMMAND)] = "calibrate-classes"
     settings: SettingsRecord
     data: ClassDataRecord
-    clusters: Annotated[ClusterRecord | None, says(CLUSTERS)] = None
-    chosen: Annotated[Word, says(CHOSEN)]
-    meaning: Annotated[Word, says(MEANING)]
-    reason: Annotated[Word, says(REASON)]
-    table: Annotated[list[ClassTriedRecord], Meta(min_length=1), says(TABLE)]
+    clusters: Clusters = None
+    chosen: Chosen
+    meaning: Meaning
+    reason: Reason
+    table: list[ClassTriedRecord] = means(TABLE, min_length=1)
     map: ClassMap
     hints: Hints
     sha256: Seal = ""
-    verdict: Annotated[list[Claim], says(VERDICT)] = field(default_factory=list)
+    verdict: Claims = field(default_factory=list)
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
         m, meaning = self.map, self.meaning
         if "slope" in m.parameters:
             meaning += f"; slope {written(m.parameters['slope'], 'number')}"
         if self.chosen in ("structured", "dirichlet"):
             meaning += f"; strength {m.strength:g}"
-        facts = [
-            *_facts(self),
-            ("Scores", m.kind),
-            ("Chosen", self.chosen),
-            ("Map", meaning),
-        ]
-        return _page(self, facts, "accuracy", "probabilities")
+        facts = [*_facts(self), ("Scores", m.kind), ("Chosen", self.chosen), ("Map", meaning)]
+        return _sections(self, facts, "accuracy", "probabilities")
 
 
 Calibrated: TypeAlias = CalibrateDocument | CalibrateClassesDocument
@@ -244,17 +209,7 @@ def _judged(doc: Calibrated) -> Calibrated:
 
 def read_map(path: str | Path) -> Calibrated:
     """The document in a file; a sentence says what is wrong with any other file."""
-    name = plain(Path(path).name)
-    try:
-        doc = json.loads(Path(path).read_text("utf-8"))
-    except OSError as e:
-        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{name} is not JSON; name a file that calibrate fit wrote") from None
-    if not isinstance(doc, dict) or doc.get("command") not in ("calibrate", "calibrate-classes"):
-        raise BadInput(f"{name} holds no map; name a file that calibrate fit wrote")
-    if doc.get("schema") != 1:
-        raise BadInput(f"{name} has format {doc.get('schema')!r}, but 1 is known here")
+    doc = read_sealed(path, ("calibrate", "calibrate-classes"), "map", "calibrate fit")
     try:
         # numbers that are not finite have no seal
         whole = all(part["sha256"] == seal(part) for part in (doc, doc["map"]))
@@ -265,7 +220,7 @@ def read_map(path: str | Path) -> Calibrated:
             return _judged(found)
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
-    raise BadInput(f"{name} is damaged or was edited; fit the map again")
+    raise BadInput(f"{plain(Path(path).name)} is damaged or was edited; fit the map again")
 
 
 def _hints(m: Map, t: Tally) -> Iterator[str]:
@@ -306,58 +261,40 @@ def _facts(doc: Calibrated) -> list[tuple[str, Sentence]]:
     return [*doc.data.facts(), *clusters]
 
 
-def _page(
+def _sections(
     doc: Calibrated,
     facts: Sequence[tuple[str, Sentence]],
     further: str,
     what: str,
     lines: Sequence[str] = (),
-) -> Page:
+) -> list[Section]:
     """Facts, the methods that were tried, best first, and the scores before and after the map.
 
     A `further` measure stands beside log loss; `what` the map is applied to.
     """
-    level = percent(doc.settings.level)
-    interval = Column(level, "interval")
-    columns = [
-        Column("Method", "text"),
-        Column("Log loss", "value"),
-        interval,
-        Column(further.capitalize(), "value"),
-        Column("Saved", "value"),
-        interval,
-    ]
+    interval = Column(percent(doc.settings.level), "interval")
+    columns = [Column("Method", "text"), Column("Log loss", "value"), interval]
+    columns += [Column(further.capitalize(), "value"), Column("Saved", "value"), interval]
     table: list[Any] = sorted(doc.table, key=lambda row: row.log_loss.value)
     rows = [
-        (
-            row.method,
-            row.log_loss,
-            row.log_loss,
-            getattr(row, further),
-            *(("", "") if row.method == "identity" else (row.gain, row.gain)),
-        )
+        (row.method, row.log_loss, row.log_loss, getattr(row, further))
+        + (("", "") if row.method == "identity" else (row.gain, row.gain))
         for row in table
     ]
     whole = "" if doc.clusters is None else " of whole clusters"
     legend = f"On rows not seen in fitting ({doc.settings.folds} folds{whole})."
     if not all(row.gain.why for row in table):
         legend += f" Saved: log loss of the {what} as they are, less that of the method; paired."
-    tried = Section("Tried", table=Table(columns, rows), lines=[legend])
-    sections = [*verdict(doc.verdict), Section(facts=facts), tried]
+    sections = [Section(facts=facts), *section("Tried", columns, rows, [legend])]
     found = {row.method: row for row in table}
     if doc.chosen != "identity" and "identity" in found:
         before, after = found["identity"], found[doc.chosen]
-        columns = [
-            Column("", "text"),
-            Column("Before", "value"),
-            interval,
-            Column("After", "value"),
-            interval,
-        ]
+        heads = [Column("", "text")]
+        heads += [c for title in ("Before", "After") for c in (Column(title, "value"), interval)]
         rows = [
             (title, *(getattr(row, key) for row in (before, before, after, after)))
             for key, title in BEFORE_AND_AFTER.items()
             if hasattr(before, key)
         ]
-        sections.append(Section("Before and after", table=Table(columns, rows), lines=lines))
-    return Page(doc.command, [*sections, *hints(doc.hints)])
+        sections += section("Before and after", heads, rows, lines)
+    return sections

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns import Kind, take
+from scorewise.columns import Kind
+from scorewise.columns.binary import scores_of
 from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
 from scorewise.columns.labels import listed
 from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
-from scorewise.show.document import Count, Word, says, to_dict
+from scorewise.show.document import sealed, to_dict
+from scorewise.show.fields import Count, Record, Word, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
-from scorewise.writing import seal
 
 MOST = 10**7  # rows of several classes
 Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
 Seal: TypeAlias = Annotated[str, Meta(min_length=64), says("Fingerprint of all the above.")]
-Sealed = TypeVar("Sealed")
+MethodName: TypeAlias = Annotated[Word, says("Name of the method.")]
 ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
 
 
-def sealed(record: Sealed) -> Sealed:
-    """The same record with the fingerprint of all its other fields."""
-    return replace(record, sha256=seal(to_dict(record)))  # type: ignore[type-var]
+class _Sealed(Record):
+    version: str = means("Version of scorewise that fitted it.", default=__version__)
+    method: MethodName
 
-
-class _Sealed:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON values, with a seal."""
         values: dict[str, Any] = to_dict(sealed(self))
@@ -50,29 +49,21 @@ def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
     return m.fit(used.smoothed() if smooth else used), smooth
 
 
-@dataclass(frozen=True, kw_only=True)
 class Map(_Sealed):
     """The map: all that is needed to apply it."""
 
-    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
-    method: Annotated[Word, says("Name of the method.")]
-    kind: Annotated[Kind, says("What the scores are.")]
-    clip: Annotated[
-        Clip, says("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
-    ]
-    centre: Annotated[float, says("Taken off scores of any scale.")]
-    unit: Annotated[float, says("Then they are divided by this.")]
-    low: Annotated[float, says("The lowest score seen.")]
-    high: Annotated[float, says("The highest score seen.")]
-    rows: Annotated[Count, says("Rows that it was fitted to.")]
-    positives: Annotated[Count, says("Positives among them.")]
-    smoothed: Annotated[
-        bool, says("Whether labels were smoothed because a threshold tells them apart.")
-    ]
-    parameters: Annotated[
-        Parameters,
-        says("The parameters of the method by name, numbers or lists of numbers."),
-    ]
+    kind: Kind = means("What the scores are.")
+    clip: Clip = means("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
+    centre: float = means("Taken off scores of any scale.")
+    unit: float = means("Then they are divided by this.")
+    low: float = means("The lowest score seen.")
+    high: float = means("The highest score seen.")
+    rows: Count = means("Rows that it was fitted to.")
+    positives: Count = means("Positives among them.")
+    smoothed: bool = means("Whether labels were smoothed because a threshold tells them apart.")
+    parameters: Parameters = means(
+        "The parameters of the method by name, numbers or lists of numbers."
+    )
     sha256: Seal = ""
 
     @classmethod
@@ -111,9 +102,7 @@ class Map(_Sealed):
 
     def scores_of(self, p: Any) -> Any:
         """The scores in a column, checked."""
-        column = p if hasattr(p, "__len__") else np.asarray(p)
-        rows = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
-        return take(rows, {"score": column}, kind=self.kind).scores["score"]
+        return scores_of(p, self.kind)
 
 
 # Several classes.
@@ -277,26 +266,18 @@ def mapped(parameters: ClassParameters, x: Floats) -> Floats:
     return softmax(z)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClassMap(_Sealed):
     """The map of several classes: all that is needed to apply it."""
 
-    version: Annotated[str, says("Version of scorewise that fitted it.")] = __version__
-    method: Annotated[Word, says("Name of the method.")]
-    kind: Annotated[ClassKind, says("What the scores are.")]
-    clip: Annotated[Clip, says("Probabilities are kept this far from 0.")]
-    classes: Annotated[
-        tuple[str, ...], Meta(min_length=2), says("The classes in the order of the columns.")
-    ]
-    strength: Annotated[
-        float, Meta(ge=0), says("Rows that the pull towards simpler maps is worth.")
-    ]
-    rows: Annotated[Count, says("Rows that it was fitted to.")]
-    absent: Annotated[tuple[str, ...], says("Classes that no row had.")]
-    parameters: Annotated[
-        ClassParameters,
-        says("Parameters by name: a number, a list, or a list of rows of a matrix."),
-    ]
+    kind: ClassKind = means("What the scores are.")
+    clip: Clip = means("Probabilities are kept this far from 0.")
+    classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
+    strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
+    rows: Count = means("Rows that it was fitted to.")
+    absent: tuple[str, ...] = means("Classes that no row had.")
+    parameters: ClassParameters = means(
+        "Parameters by name: a number, a list, or a list of rows of a matrix."
+    )
     sha256: Seal = ""
 
     @classmethod

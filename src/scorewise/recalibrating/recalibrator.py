@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,7 @@ from scorewise.columns.roles import Spec
 from scorewise.columns.rows import one_of, warn
 from scorewise.errors import BadInput, Option
 from scorewise.inference.clusters import enough_clusters
-from scorewise.recalibrating.applying import Applied, apply_files
+from scorewise.recalibrating.applying import Applied, apply
 from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
     Calibrated,
@@ -39,7 +38,6 @@ from scorewise.recalibrating.document import (
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Table
 from scorewise.recalibrating.methods import METHODS, both
 from scorewise.show.document import dumps
-from scorewise.show.page import count as count_of
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
 from scorewise.writing import write
@@ -58,6 +56,43 @@ def _apart(t: Tally) -> float:
     sides = ((t.neg, t.neg2), (t.pos, t.pos2))
     each = np.concatenate([w2[w > 0] / w[w > 0] for w, w2 in sides])
     return float(each.max() / each.min())
+
+
+def _from_columns(
+    p: Any, y: Any, classes: Any, positive: Any, given: Mapping[str, Any]
+) -> Rows | ClassRows:
+    """The rows of scores and labels that were given as columns."""
+    if y is None:
+        raise BadInput("labels are missing; call fit(p, y) with scores and labels")
+    if is_wide(p):
+        if getattr(y, "ndim", 1) == 2:
+            raise BadInput("both are tables; call fit(p, y), with scores first and labels second")
+        if positive is not None:
+            raise BadInput(
+                "positive is for one score a row; the classes of several are named as classes"
+            )
+        return take_classes(y, p, classes=classes, **given)
+    if is_wide(y):
+        raise BadInput("labels are a table; call fit(p, y), with scores first and labels second")
+    if classes is not None:
+        raise BadInput("classes needs a score for each class: pass an n x K table")
+    column = positive_column(y, p, positive, given["kind"])
+    return take(only_column(y), {"score": column}, positive=positive, **given)
+
+
+def _from_source(
+    source: Any, score: str | None, classes: Any, positive: Any, given: Mapping[str, Any]
+) -> Rows | ClassRows:
+    """The rows of files and frames."""
+    if classes is None:
+        return binary_rows(source, score=score, positive=positive, **given)
+    for name, value in (("score", score), ("positive", positive)):
+        if value is not None:
+            raise BadInput(
+                Option(name), " is for one score a row and ", Option("classes"),
+                " for several; leave out one",
+            )  # fmt: skip
+    return class_rows(source, classes, **given)
 
 
 class Recalibrator(Shown):
@@ -79,6 +114,7 @@ class Recalibrator(Shown):
     """
 
     notes: tuple[str, ...] = ()  # what was guessed and decided in reading the rows
+    hints: tuple[str, ...] = ()  # on the columns that it was fitted to
     map_: Map | ClassMap
     classes_: tuple[Any, ...]
 
@@ -119,10 +155,16 @@ class Recalibrator(Shown):
         patient: methods are then compared on whole clusters that they were not fitted to.
         """
         self._check()
+        given: dict[str, Any] = {"weight": sample_weight, "count": count, "cluster": cluster}
+        given |= {"kind": self.kind, "missing": missing}
         if y is None and is_source(p):
-            columns = {"label": label, "weight": sample_weight, "count": count, "kind": self.kind}
-            columns |= {"missing": missing, "encoding": encoding, "cluster": cluster}
-            return self._fit_source(p, score, classes, positive, columns)
+            given |= {"label": label, "encoding": encoding}
+            rows = _from_source(p, score, classes, positive, given)
+            warn(rows.notes)
+            self.notes = rows.notes
+            self._fit_rows(rows, named=True)
+            self.hints = rows.hints
+            return self
         if any(name is not None for name in (label, score, encoding)):
             raise BadInput("label, score and encoding belong to files and frames; leave them out")
         if isinstance(p, Tally):
@@ -138,58 +180,27 @@ class Recalibrator(Shown):
             raise BadInput(
                 Option("cluster", cluster), " names a column of files and frames; pass the column"
             )
-        given: dict[str, Any] = {"weight": sample_weight, "kind": self.kind, "count": count}
-        given["cluster"] = cluster
-        return self._fit_columns(p, y, classes, positive, {**given, "missing": missing})
+        return self._fit_rows(_from_columns(p, y, classes, positive, given))
 
-    def _fit_columns(
-        self, p: Any, y: Any, classes: Any, positive: Any, given: Mapping[str, Any]
-    ) -> Self:
-        if y is None:
-            raise BadInput("labels are missing; call fit(p, y) with scores and labels")
-        if is_wide(p):
-            if getattr(y, "ndim", 1) == 2:
-                raise BadInput(
-                    "both are tables; call fit(p, y), with scores first and labels second"
-                )
-            if positive is not None:
-                raise BadInput(
-                    "positive is for one score a row; the classes of several are named as classes"
-                )
-            return self.fit_rows(take_classes(y, p, classes=classes, **given))
-        if is_wide(y):
-            raise BadInput(
-                "labels are a table; call fit(p, y), with scores first and labels second"
-            )
-        if classes is not None:
-            raise BadInput("classes needs a score for each class: pass an n x K table")
-        column = positive_column(y, p, positive, self.kind)
-        rows = take(only_column(y), {"score": column}, positive=positive, **given)
-        return self._fit(Tally.of_rows(rows, "score").unlabelled(), rows)
-
-    def _fit_source(
-        self, source: Any, score: str | None, classes: Any, positive: Any, columns: dict[str, Any]
-    ) -> Self:
-        """Learn the map from the columns of a file or frame."""
-        if classes is None:
-            rows = binary_rows(source, score=score, positive=positive, **columns)
-            warn(rows.notes)
-            self.notes = rows.notes
-            made = self._fit(Tally.of_rows(rows, next(iter(rows.scores)), rows.sources), rows)
-            made.hints = rows.hints
-            return made
-        for name, given in (("score", score), ("positive", positive)):
-            if given is not None:
-                raise BadInput(
-                    Option(name), " is for one score a row and ", Option("classes"),
-                    " for several; leave out one",
-                )  # fmt: skip
-        several = class_rows(source, classes, **columns)
-        warn(several.notes)
-        self.notes = several.notes
-        made = self.fit_rows(several, several.columns)
-        made.hints = several.hints
-        return made
+    def _fit_rows(self, rows: Rows | ClassRows, *, named: bool = False) -> Self:
+        """Learn the map from checked rows; `named` says that the labels have the name of a column."""
+        if isinstance(rows, Rows):
+            t = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
+            return self._fit(t if named else t.unlabelled(), rows)
+        self._suits(CLASS_METHODS, "several classes")
+        table = Table.of(rows, self.clip)
+        if table.seen.sum() < 2:
+            why = "there are no rows" if not len(table) else "all rows are of one class"
+            raise BadInput(f"no map can be learned: {why}")
+        self.rows_, self.classes_ = table, rows.classes
+        self.data_ = ClassDataRecord.of(rows, rows.columns)
+        self._start(table)
+        chosen, strength = self.method, 1.0
+        if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
+            chosen, strength = self._chose()[:2]
+        known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
+        self.map_ = ClassMap.fit(chosen, table, strength, **known)
+        return self
 
     def _fit(self, t: Tally, rows: Rows | None = None) -> Self:
         if why := t.why_not_ranked:
@@ -218,68 +229,18 @@ class Recalibrator(Shown):
         self.map_ = Map.fit(chosen, t, self.clip)
         return self
 
-    def fit_rows(self, rows: ClassRows, columns: Mapping[str, str] | None = None) -> Self:
-        """Learn the map from rows of several classes that were checked; `columns` names their columns."""
-        self._check()
-        self._suits(CLASS_METHODS, "several classes")
-        t = Table.of(rows, self.clip)
-        if t.seen.sum() < 2:
-            why = "there are no rows" if not len(t) else "all rows are of one class"
-            raise BadInput(f"no map can be learned: {why}")
-        self.rows_, self.data_, self.classes_ = t, ClassDataRecord.of(rows, columns), rows.classes
-        self._start(t)
-        chosen, strength = self.method, 1.0
-        if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
-            chosen, strength = self._chose()[:2]
-        known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
-        self.map_ = ClassMap.fit(chosen, t, strength, **known)
-        return self
+    def apply_files(self, files: Any, out: str | Path, **options: Any) -> Applied:
+        """Write the rows of files with the probabilities in new columns; the options are those of `apply`.
 
-    def apply_files(
-        self,
-        files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        out: str | Path,
-        *,
-        score: str | None = None,
-        classes: str | None = None,
-        name: str | None = None,
-        missing: Missing = "refuse",
-        encoding: str | None = None,
-    ) -> Applied:
-        """Write the rows of files with the probabilities in a new column, or one for each class.
-
-        All other columns and the order of the rows stay; files may be larger than memory. The new column is
-        `name`, else COLUMN_calibrated; of several classes a pattern such as "q_*", else calibrated_COLUMN.
+        All other columns and the order of the rows stay; files may be larger than memory.
         """
-        m, several = self._fitted().map_, isinstance(self.map_, ClassMap)
-        wrong, right = ("score", "classes") if several else ("classes", "score")
-        if {"score": score, "classes": classes}[wrong] is not None:
-            what = "several classes" if several else "one score"
-            raise BadInput(
-                Option(wrong), f" does not fit the map, which is for {what}; pass ", Option(right),
-                " instead",
-            )  # fmt: skip
-        paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-        done, notes = apply_files(
-            self.document(), paths, out, score=score, classes=classes, name=name, missing=missing,
-            encoding=encoding,
-        )  # fmt: skip
-        if done.dropped:
-            notes = [*notes, f"{count_of(done.dropped)} rows without a score were left out"]
-        if done.outside and isinstance(m, Map):
-            notes = [
-                *notes,
-                f"{count_of(done.outside)} scores lie outside {m.low:.4g} to {m.high:.4g}, the range "
-                f"seen in fitting; they are {METHODS[m.method].outside}",
-            ]
-        warn(notes)
-        return done._replace(notes=tuple(notes))
+        return apply(self.document(), files, out=out, **options)
 
     def _start(self, t: Tally | Table, rows: Rows | None = None) -> None:
         self._loaded: Calibrated | None = None
         self._choice: Choice | None = None
+        self.hints = ()
         # the tally or table, and its rows where they come in clusters
-        self.hints: tuple[str, ...] = ()  # on the columns that it was fitted to
         self._rows, self._clustered = t, rows
         source = t if isinstance(t, Table) else rows
         self.clusters_ = None if source is None else source.cluster
@@ -408,3 +369,35 @@ class Recalibrator(Shown):
         one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))
         one_of("kind", self.kind, (None, *get_args(Kind)))
         check(folds=self.folds, seed=self.seed, clip=self.clip, level=self.level)
+
+
+def calibrate(
+    source: Any,
+    *,
+    label: str | None = None,
+    score: str | None = None,
+    classes: Spec | None = None,
+    positive: Any = None,
+    weight: str | None = None,
+    count: str | None = None,
+    cluster: str | None = None,
+    method: str = "auto",
+    folds: int = 5,
+    level: float = 0.95,
+    seed: int = 0,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    clip: float = CLIP,
+    encoding: str | None = None,
+) -> Recalibrator:
+    """Learn a map from the columns of a file or frame; see `Recalibrator`."""
+    made = Recalibrator(method, kind=kind, folds=folds, seed=seed, clip=clip, level=level)
+    return made.fit(
+        source, label=label, score=score, classes=classes, positive=positive, sample_weight=weight,
+        count=count, cluster=cluster, missing=missing, encoding=encoding,
+    )  # fmt: skip
+
+
+def map_file(made: Recalibrator, ending: str) -> bytes:
+    """The map as `Recalibrator.save` writes it."""
+    return dumps(made.document()).encode()

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scorewise.show.page import value
 from scorewise.show.verdict import Claim, claim, command, figure, shown
+from scorewise.show.words import value
 
 if TYPE_CHECKING:
     from scorewise.recalibrating.document import Calibrated

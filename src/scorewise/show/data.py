@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.arrays import Ints
-from scorewise.show.document import Count, Number, record_of, says
-from scorewise.show.page import Name, Sentence, count, counted, names, percent
+from scorewise.columns.binary import Kind
+from scorewise.curves.density import Density
+from scorewise.errors import BadInput
+from scorewise.show.estimates import record_of
+from scorewise.show.fields import AnyRecord, Count, Number, Record, Weight, means, says
+from scorewise.show.words import Name, Sentence, count, counted, names, percent
+from scorewise.tallies.sorting import kept
 
 if TYPE_CHECKING:
     from scorewise.tallies import Tally
 
 Label: TypeAlias = str | float | bool | None
-Weight: TypeAlias = Annotated[float, Meta(ge=0)]
+Sources: TypeAlias = Annotated[list[str], says("Files read; empty when given as arrays.")]
+Dropped: TypeAlias = Annotated[Count, says("Rows left out because a value was missing.")]
+ScoreKind: TypeAlias = Annotated[Kind, says("What the scores are said to be.")]
+ScoreName: TypeAlias = Annotated[str, says("Name of the scores, usually their column.")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataRecord:
+class DataRecord(Record):
     """The data that the scores were judged on; what only two classes have is null of several."""
 
-    sources: Annotated[list[str], says("Files read; empty when given as arrays.")]
-    label: Annotated[str | None, says("Column of the labels; null when it has no name.")]
-    positive: Annotated[Label, says("The positive class; null when none is known.")]
-    negative: Annotated[Label, says("The negative class; null when none is known.")]
-    rule: Annotated[str, says("How it was decided which class is which.")]
-    rows: Annotated[Count, says("Rows judged, without those dropped.")]
-    positives: Annotated[Count | None, says("Rows of the positive class.")]
-    negatives: Annotated[Count | None, says("Rows of the negative class.")]
-    dropped: Annotated[Count, says("Rows left out because a value was missing.")]
-    weight: Annotated[str | None, says("Column of the weights; null when all rows weigh the same.")]
-    weight_positives: Annotated[Weight | None, says("Total weight of the positive class.")]
-    weight_negatives: Annotated[Weight | None, says("Total weight of the negative class.")]
+    sources: Sources
+    label: str | None = means("Column of the labels; null when it has no name.")
+    positive: Label = means("The positive class; null when none is known.")
+    negative: Label = means("The negative class; null when none is known.")
+    rule: str = means("How it was decided which class is which.")
+    rows: Count = means("Rows judged, without those dropped.")
+    positives: Count | None = means("Rows of the positive class.")
+    negatives: Count | None = means("Rows of the negative class.")
+    dropped: Dropped
+    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
+    weight_positives: Weight | None = means("Total weight of the positive class.")
+    weight_negatives: Weight | None = means("Total weight of the negative class.")
 
     @classmethod
     def of(cls, t: Tally) -> DataRecord:
@@ -66,15 +72,58 @@ class DataRecord:
         return facts
 
 
-CLUSTERS = "The clusters of rows; null where each row stands alone."
+DENSITY_POINTS = 200
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClusterRecord:
+class DensityRecord(Record):
+    """How the scores of each class are spread; each density has the area 1."""
+
+    x: list[float] = means("Scores; of logits, their probabilities.")
+    negative: list[float] = means("Density of the negatives there.")
+    positive: list[float] = means("Density of the positives there.")
+
+    @classmethod
+    def of(cls, t: Tally) -> DensityRecord | None:
+        """The record of a tally, at points that both classes share."""
+
+        def made() -> DensityRecord:
+            both = Density.of(t.pooled, points=DENSITY_POINTS)
+            ends = min(d.x[0] for d in both), max(d.x[-1] for d in both)
+            x = np.linspace(*ends, DENSITY_POINTS)
+            negative, positive = (short(np.maximum(d(x), 0.0), 4) for d in both)
+            return cls(x=short(x), negative=negative, positive=positive)
+
+        return kept(t, "density record", lambda: where_defined(made))
+
+
+DensityOfScores: TypeAlias = Annotated[
+    DensityRecord | None,
+    says("How the scores of each class are spread; null where a class has no rows."),
+]
+
+
+def short(values: Any, digits: int = 6) -> list[float]:
+    """Numbers with so many significant digits.
+
+    >>> short([1 / 3, 2e-9, 0.5])
+    [0.333333, 2e-09, 0.5]
+    """
+    return [float(f"{x:.{digits}g}") for x in np.asarray(values, np.float64).tolist()]
+
+
+def where_defined(made: Callable[[], AnyRecord]) -> AnyRecord | None:
+    """What is made, or none where it is refused."""
+    try:
+        return made()
+    except BadInput:  # a class without rows, scores that are not probabilities
+        return None
+
+
+class ClusterRecord(Record):
     """Rows that belong together, such as those of a patient."""
 
-    number: Annotated[Count, says("Clusters.")]
-    largest: Annotated[Count, says("Rows of the largest of them.")]
+    number: Count = means("Clusters.")
+    largest: Count = means("Rows of the largest of them.")
 
     @classmethod
     def of(cls, cluster: Ints | None) -> ClusterRecord | None:
@@ -89,13 +138,26 @@ class ClusterRecord:
         return f"{counted(self.number, 'cluster')}, {largest}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class CutRecord:
+Clusters: TypeAlias = Annotated[
+    ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
+]
+
+
+class Cells(Record):
+    """Labels against decisions."""
+
+    tp: Weight = means("Positives predicted positive.")
+    fp: Weight = means("Negatives predicted positive.")
+    fn: Weight = means("Positives predicted negative.")
+    tn: Weight = means("Negatives predicted negative.")
+
+
+class CutRecord(Record):
     """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
 
-    threshold: Annotated[float, says("The threshold.")]
-    above: Annotated[Number, says("Highest score below the threshold; null when there is none.")]
-    upto: Annotated[Number, says("Lowest score at or above the threshold; null when none.")]
+    threshold: float = means("The threshold.")
+    above: Number = means("Highest score below the threshold; null when there is none.")
+    upto: Number = means("Lowest score at or above the threshold; null when none.")
 
     def same_decisions(self) -> str:
         """The thresholds that decide as this one does, rounded inwards so that the claim stays true.

@@ -1,39 +1,27 @@
 """Documents: typed records from which JSON, JSON Schema and validated reading are derived.
 
-A record is a frozen dataclass whose fields carry type, limits and a sentence:
-
-    rows: Annotated[Count, says("Rows, without those left out.")]
-
-The document of a command is a record too; it also says what its page shows.
+The document of a command is a record (`show/fields.py`) that also says what its page shows.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate
-from scorewise.registry import Better, Group, Measure
-from scorewise.show.page import Page, named
-
-Json = dict[str, Any]
-Record = TypeVar("Record")
-
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
-Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-Level: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
-Word: TypeAlias = Annotated[str, Meta(min_length=1)]
-Number: TypeAlias = float | None  # null where it is not finite
+from scorewise.show.estimates import Estimated
+from scorewise.show.fields import AnyRecord, Json, Record, means
+from scorewise.show.page import Page, Section, hints, verdict
+from scorewise.show.words import named
+from scorewise.writing import seal
 
 # where the document of each command is; imported when asked for
 DOCUMENTS = {
@@ -50,121 +38,39 @@ DOCUMENTS = {
     "judge": "scorewise.judging.document:JudgeDocument",
     "plan": "scorewise.planning.document:PlanDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
+    "report": "scorewise.reporting.document:ReportDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
     "threshold": "scorewise.thresholds.document:ThresholdDocument",
 }
 
 
-def says(sentence: str) -> Meta:
-    """What a field means."""
-    return Meta(description=sentence)
-
-
-COMMAND = "The command that made the document."
-Hints: TypeAlias = Annotated[list[Word], says("Remarks for the reader.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Document:
+class Document(Record):
     """What a command found. Numbers that are not finite are null."""
 
-    schema: Annotated[Literal[1], says("Version of this format.")] = 1
-    scorewise: Annotated[str, says("Version of scorewise that wrote the document.")] = __version__
+    schema: Literal[1] = means("Version of this format.", default=1)
+    scorewise: str = means("Version of scorewise that wrote the document.", default=__version__)
+    command: str = ""
 
-    @abstractmethod
+    def __init_subclass__(cls, command: str = "") -> None:
+        """A document is that of a command, and says so."""
+        if command:
+            says = Meta(description="The command that made the document.")
+            cls.command, cls.__annotations__["command"] = command, Annotated[Literal[command], says]
+        super().__init_subclass__()
+
     def page(self) -> Page:
-        """What people see of it."""
+        """What people see of it: the verdict, the sections that are its own, and remarks."""
+        opening = verdict(getattr(self, "verdict", ()))
+        remarks = hints(getattr(self, "hints", ()))
+        return Page(self.command, [*opening, *self.sections(), *remarks])
 
+    def sections(self) -> Sequence[Section]:
+        """What the page has between the verdict and the remarks."""
+        raise NotImplementedError
 
-@dataclass(frozen=True, kw_only=True)
-class Estimated:
-    """An estimate. The value is null exactly when `why` gives the reason."""
-
-    value: Annotated[Number, says("The value; null when undefined or infinite.")]
-    low: Annotated[Number, says("Lower end of the interval; null when there is none.")]
-    high: Annotated[Number, says("Upper end of the interval; null when there is none.")]
-    level: Annotated[Level, says("Confidence level of the interval.")]
-    method: Annotated[str, says("How the interval was made; empty when there is none.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
-    bound: Annotated[
-        float, Meta(ge=0), says("Certified half-width that coarsening left; 0 if exact.")
-    ]
-    baseline: Annotated[Number, says("What chance or the best constant would get; null if none.")]
-    expected: Annotated[Number, says("What calibrated scores get on average; null if not asked.")]
-    p: Annotated[Share | None, says("P-value; null where there is no test.")]
-    caution: Annotated[str, says("Why the interval is unreliable; empty where it is not.")]
-
-
-# Fields of results that are records themselves: Python has an estimate, or NaN, where JSON has the fields
-# of the estimate, or null. What is read back has the latter.
-if TYPE_CHECKING:
-    EstimateField: TypeAlias = Estimate
-    NumberOrNaN: TypeAlias = float
-    ShareOrNaN: TypeAlias = float
-else:
-    EstimateField, NumberOrNaN, ShareOrNaN = Estimated, Number, Share | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class NamedMeasure:
-    """What a measure is called, and what it says."""
-
-    name: Annotated[Word, says("Name, as in the Python library.")]
-    title: Annotated[Word, says("Name, as shown.")]
-    group: Annotated[Group, says("The question that the measure answers.")]
-    meaning: Annotated[str, says("What the value says, in a sentence.")]
-    better: Annotated[
-        Better, says("Which values are better: high, low, near the expected one, or neither.")
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureRow(Estimated, NamedMeasure):
-    """One measure with its estimate."""
-
-    skill: Annotated[
-        Annotated[float, Meta(le=1)] | None,
-        says("Share of the way from the baseline to the best value."),
-    ]
-
-    @classmethod
-    def of(cls, m: Measure, e: Estimate) -> MeasureRow:
-        """The row of a measure."""
-        return record_of(cls, e, m, skill=m.skill(e))
-
-
-def estimated(e: Estimate) -> Json:
-    """The fields of an estimate, for a record that has more; numbers that are not finite are none."""
-    return vars(record_of(Estimated, e))
-
-
-def finite(x: float) -> float | None:
-    """The number, or none where it is not finite: JSON knows no others."""
-    return float(x) if math.isfinite(x) else None
-
-
-def record_of(kind: type[Record], /, *parts: object, **known: Any) -> Record:
-    """The record of that kind: what is known, and attributes of the first part that has them.
-
-    Estimates become their records; numbers that are not finite are null, as they will be in JSON.
-
-    >>> record_of(Estimated, Estimate(0.5, 0.2, 0.8), level=0.9).high
-    0.8
-    """
-    for field in fields(kind):  # type: ignore[arg-type]
-        if field.init and field.name not in known:
-            part = next((p for p in parts if hasattr(p, field.name)), None)
-            if part is not None:
-                known[field.name] = getattr(part, field.name)
-    return kind(**{name: _plain(item) for name, item in known.items()})
-
-
-def _plain(item: Any) -> Any:
-    if isinstance(item, tuple):
-        return list(item)
-    if isinstance(item, Estimate):
-        return record_of(Estimated, item)
-    return None if isinstance(item, float) and not math.isfinite(item) else item
+    def report(self) -> Page:
+        """What its report shows: the page, unless sections with anchors are made for it."""
+        return self.page()
 
 
 def to_dict(record: Any) -> Any:
@@ -185,7 +91,12 @@ def to_dict(record: Any) -> Any:
     return None if isinstance(record, float) and not math.isfinite(record) else record
 
 
-def from_dict(kind: type[Record], values: Any) -> Record:
+def sealed(record: AnyRecord) -> AnyRecord:
+    """The same record with the fingerprint of all its other fields."""
+    return replace(record, sha256=seal(to_dict(record)))  # type: ignore[type-var]
+
+
+def from_dict(kind: type[AnyRecord], values: Any) -> AnyRecord:
     """The record of that kind, from what was read; refused where it is not exactly one.
 
     >>> from_dict(Estimated, {"value": 0.5})
@@ -233,7 +144,7 @@ def page_of(doc: Any) -> Page:
     made: Document = (
         doc if isinstance(doc, Document) else from_dict(document_type(doc["command"]), doc)
     )
-    return made.page()
+    return replace(made.page(), document=made)
 
 
 # of an estimate, the value is null exactly when there is a reason
@@ -264,8 +175,10 @@ def schema(command: str = "evaluate") -> Json:
 def cautions(doc: Any) -> list[str]:
     """Of which estimates within a document the interval is unreliable, and why, in words.
 
+    >>> from scorewise.estimate import Estimate
+    >>> from scorewise.show.estimates import record_of
     >>> e = Estimate(0.5, 0.2, 0.8, caution="3 rows of class 'c'")
-    >>> cautions({"macro_f1": Estimated(**estimated(e))})
+    >>> cautions({"macro_f1": record_of(Estimated, e)})
     ["the interval marked † is unreliable: 3 rows of class 'c' (macro f1)"]
     """
     by_reason: dict[str, dict[str, None]] = {}
@@ -276,7 +189,7 @@ def cautions(doc: Any) -> list[str]:
     return [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
 
 
-def with_cautions(doc: Record) -> Record:
+def with_cautions(doc: AnyRecord) -> AnyRecord:
     """The same document; its hints also say of which estimates the interval is unreliable, and why."""
     said = cautions(doc)
     return replace(doc, hints=[*doc.hints, *said]) if said else doc  # type: ignore[attr-defined,type-var]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import chdtrc
@@ -22,90 +22,86 @@ from scorewise.inference.effects import mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
-from scorewise.show.document import Count, Number, Share, Word, finite, says
-from scorewise.show.page import DASH, Column, Section, Table, counted, named, p_value, quoted, value
+from scorewise.show.estimates import ItsHigh, ItsLow, MeasureName, WhyNot, WhyNoTest, finite
+from scorewise.show.fields import Count, Number, PValue, Record, Word, means, says
+from scorewise.show.page import Column, Section, Table
 from scorewise.show.sites import SCALES, PooledRecord, pooled_record
 from scorewise.show.verdict import Claim, claim, figure, share, shown
+from scorewise.show.words import DASH, counted, named, p_value, quoted, value
 
 SHOWN = 20  # groups on the page
 TRIED = 5  # groups that the verdict looks at again, of each measure
 LARGE = 0.05  # share of the rows from which on a group is taken out of them row by row
 Value = TypeVar("Value")
-GROUPS = "Group by group; empty where none were asked for."
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupMeasure:
+class GroupMeasure(Record):
     """A measure in one group, and its difference to the rest of the rows."""
 
-    name: Annotated[Word, says("Name of the measure.")]
-    value: Annotated[Number, says("Its value in the group; null when undefined or infinite.")]
-    low: Annotated[Number, says("Lower end of its interval; null when there is none.")]
-    high: Annotated[Number, says("Upper end of its interval; null when there is none.")]
-    why: Annotated[str, says("Why there is no value; empty when there is one.")]
-    rest: Annotated[Number, says("Its value in the rest of the rows.")]
-    difference: Annotated[Number, says("The group less the rest; null where it is not judged.")]
-    difference_low: Annotated[Number, says("Lower end of the interval of the difference.")]
-    difference_high: Annotated[Number, says("Upper end of the interval of the difference.")]
-    p: Annotated[Share | None, says("P-value of no difference to the rest.")]
-    p_adjusted: Annotated[Share | None, says("p, adjusted for the number of groups (Holm).")]
-    expected: Annotated[
-        Number, says("What calibrated scores of the group get on average; null if not asked.")
-    ] = None
+    name: MeasureName
+    value: Number = means("Its value in the group; null when undefined or infinite.")
+    low: ItsLow
+    high: ItsHigh
+    why: WhyNot
+    rest: Number = means("Its value in the rest of the rows.")
+    difference: Number = means("The group less the rest; null where it is not judged.")
+    difference_low: Number = means("Lower end of the interval of the difference.")
+    difference_high: Number = means("Upper end of the interval of the difference.")
+    p: PValue = means("P-value of no difference to the rest.")
+    p_adjusted: PValue = means("p, adjusted for the number of groups (Holm).")
+    expected: Number = means(
+        "What calibrated scores of the group get on average; null if not asked.", default=None
+    )
 
     def differs(self, level: float, times: int = 1) -> bool:
         """Whether the group is told apart from the rest after the correction."""
         return self.p_adjusted is not None and self.p_adjusted * times <= 1 - level
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupRecord:
+class GroupRecord(Record):
     """The rows of one group."""
 
-    name: Annotated[str, says("The words of the group, with slashes between.")]
-    words: Annotated[list[str], says("The word of the group in each column of `by`.")]
-    rows: Annotated[Count, says("Rows of the group: items, answers or labelled scores.")]
-    positives: Annotated[
-        Count | None, says("Positives among them; null where there are no two classes.")
-    ]
-    judged: Annotated[bool, says("False where it has fewer rows than are asked for.")]
-    measures: Annotated[list[GroupMeasure], says("The measures of the first screen, and O/E.")]
+    name: str = means("The words of the group, with slashes between.")
+    words: list[str] = means("The word of the group in each column of `by`.")
+    rows: Count = means("Rows of the group: items, answers or labelled scores.")
+    positives: Count | None = means("Positives among them; null where there are no two classes.")
+    judged: bool = means("False where it has fewer rows than are asked for.")
+    measures: list[GroupMeasure] = means("The measures of the first screen, and O/E.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeterogeneityRecord:
+class HeterogeneityRecord(Record):
     """Whether a measure differs among groups (Cochran's Q), and where it is worst."""
 
-    measure: Annotated[Word, says("Name of the measure.")]
-    groups: Annotated[Count, says("Groups that are judged and have an interval.")]
-    q: Annotated[
-        Number, says("Sum of squared distances from the common value, in standard errors.")
-    ]
-    p: Annotated[Share | None, says("P-value of no difference among groups.")]
-    why: Annotated[str, says("Why there is no test; empty when there is one.")]
-    worst: Annotated[
-        str | None, says("The judged group with the worst value, by chance or not; null if none.")
-    ] = None
+    measure: MeasureName
+    groups: Count = means("Groups that are judged and have an interval.")
+    q: Number = means("Sum of squared distances from the common value, in standard errors.")
+    p: PValue = means("P-value of no difference among groups.")
+    why: WhyNoTest
+    worst: str | None = means(
+        "The judged group with the worst value, by chance or not; null if none.", default=None
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupsRecord:
+class GroupsRecord(Record):
     """What was judged, group by group."""
 
-    model: Annotated[
-        str, says("Name of the scores, the judge or the confidence; empty where there is one only.")
-    ]
-    by: Annotated[list[str], says("Columns of the groups.")]
-    min_rows: Annotated[Count, says("Groups of fewer rows are shown and not judged.")]
-    correction: Annotated[Word, says("How p-values are adjusted.")] = "Holm"
-    groups: Annotated[list[GroupRecord], says("The groups, in the order of their words.")]
-    heterogeneity: Annotated[
-        list[HeterogeneityRecord], says("Whether groups differ, measure by measure.")
-    ]
-    summary: Annotated[
-        list[PooledRecord],
-        says("AUROC, slope and O/E over groups that are a sample of more (random effects)."),
-    ] = field(default_factory=list)
+    model: str = means(
+        "Name of the scores, the judge or the confidence; empty where there is one only."
+    )
+    by: list[str] = means("Columns of the groups.")
+    min_rows: Count = means("Groups of fewer rows are shown and not judged.")
+    correction: Word = means("How p-values are adjusted.", default="Holm")
+    groups: list[GroupRecord] = means("The groups, in the order of their words.")
+    heterogeneity: list[HeterogeneityRecord] = means("Whether groups differ, measure by measure.")
+    summary: list[PooledRecord] = means(
+        "AUROC, slope and O/E over groups that are a sample of more (random effects).",
+        default_factory=list,
+    )
+
+
+ByGroup: TypeAlias = Annotated[
+    list[GroupsRecord], says("Group by group; empty where none were asked for.")
+]
 
 
 @dataclass(frozen=True)
@@ -254,12 +250,11 @@ def heterogeneity(
     >>> round(h.q, 2), h.p < 0.001, h.worst
     (17.29, True, 'b')
     """
-    there = {n: e.value for n, e in estimates.items() if e.defined}
-    worst = max(there, key=lambda n: how.badness(name, there[n]), default=None)
-    known = np.array(
-        [(e.value, (e.high - e.low) / (2 * z(level))) for e in estimates.values() if e.defined]
-    )
-    known = known[np.isfinite(known[:, 1]) & (known[:, 1] > 0)] if len(known) else known
+    each = {n: (e.value, e.low, e.high) for n, e in estimates.items() if e.defined}
+    worst = max(each, key=lambda n: how.badness(name, each[n][0]), default=None)
+    values, low, high = np.array([*each.values()]).reshape(-1, 3).T
+    known = np.stack([values, (high - low) / (2 * z(level))], 1)
+    known = known[np.isfinite(known[:, 1]) & (known[:, 1] > 0)]
     why = "" if len(known) > 1 else "fewer than two groups have an interval"
     why = how.untested.get(name, why)
     if why:

@@ -12,20 +12,8 @@ from typing import Any
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
-from scorewise.show.page import (
-    Column,
-    Compared,
-    Heading,
-    Matrix,
-    Section,
-    Sentence,
-    Table,
-    count,
-    limits,
-    sentence,
-    value,
-    written,
-)
+from scorewise.show.page import Column, Heading, Matrix, Section, Table
+from scorewise.show.words import Compared, Sentence, count, limits, sentence, value, written
 
 WIDE = 36  # characters of a cell from which on the texts of its column are set in lines
 SPECIAL = {

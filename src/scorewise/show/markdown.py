@@ -8,19 +8,8 @@ from typing import Any
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
-from scorewise.show.page import (
-    Column,
-    Matrix,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    count,
-    limits,
-    sentence,
-    value,
-    written,
-)
+from scorewise.show.page import Column, Matrix, Page, Section, Table
+from scorewise.show.words import Compared, Sentence, count, limits, sentence, value, written
 
 
 def markdown(doc: Any) -> str:
@@ -90,7 +79,7 @@ def _cell(cell: Any, column: Column) -> str:
     """A cell; a winner is bold, and a reason in italics."""
     if column.format == "interval or reason":
         return _limits(cell)
-    if column.format == "compared" and cell:
+    if column.format == "compared" and isinstance(cell, Compared):
         shown = f"**{value(cell.estimate)}**" if cell.best else value(cell.estimate)
         return f"{shown} {_limits(cell.estimate)}".rstrip()
     return escape(written(cell, column.format))

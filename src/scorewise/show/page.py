@@ -1,55 +1,16 @@
 """The page of a command: sections of facts, tables and sentences, which each renderer sets its own way.
 
-Cells of a table are raw values; the format of their column says how they are written. Widths, cutting,
-escaping and alignment belong to the renderers (terminal, Markdown).
+Cells of a table are raw values; the format of their column says how they are written (`show/words.py`).
+Widths, cutting, escaping and alignment belong to the renderers (terminal, Markdown).
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from scorewise.errors import plain
-from scorewise.estimate import decimals, number
-
-DASH = "—"
-UNRELIABLE = "†"  # behind an interval that has a caution
-Format = Literal[
-    "text",
-    "name",  # a word of the user, which the terminal may cut in its middle
-    "title",  # of a measure
-    "number",
-    "count",
-    "percent",
-    "p",
-    "value",  # of an estimate
-    "interval",  # of an estimate
-    "interval or reason",  # and what coarsening has left; why there is no value
-    "baseline",  # of a measure: what chance, the best constant or calibrated scores would get
-    "skill",  # of a measure: in percent, with a bar where there is room; else the p-value
-    "compared",  # value and interval, marked where a paired comparison with every other is won
-]
-LEFT: frozenset[Format] = frozenset({"text", "name", "title", "interval or reason", "compared"})
-
-
-class Name(str):
-    """A word of the user, which each renderer marks off from ours: in quotes, or as code."""
-
-    __slots__ = ()
-
-
-Sentence: TypeAlias = str | Sequence[str]  # a text, or parts of which some are names
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A cell of format "compared": the estimate of one model, and whether it beats every other."""
-
-    estimate: Any
-    best: bool
+from scorewise.show.words import LEFT, Compared, Format, Sentence, Told, by_reason, written
 
 
 @dataclass(frozen=True)
@@ -88,12 +49,14 @@ class Heading:
 class Table:
     """Columns and rows; a row of one cell heads those below it, across all columns.
 
-    `notes` are sentences on what its cells hold.
+    `notes` are sentences on what its cells hold. `rates` names what each row has of every model, where that
+    follows the threshold in forms that can move.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any] | Heading]
     notes: Sequence[str] = ()
+    rates: Sequence[str] = ()
 
     def texts(self) -> list[list[str]]:
         """The rows as they are written."""
@@ -145,11 +108,27 @@ class Matrix:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A drawing: its kind and title, what it shows in a sentence or two, and its data as a table.
+
+    `svg` draws it when asked, as a whole `<svg>` element. Forms of text pass figures over.
+    """
+
+    kind: str
+    title: str
+    description: str
+    svg: Callable[[], str]
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
 class Section:
     """A title, and below it facts (key and sentence), a table and sentences; each may be absent.
 
     `verdict` are the sentences that open a page. A fact without a key continues the one before.
     `matrices` stand side by side. `narrow` is shown in place of a table that has no room.
+    `figures` are for forms that can draw; `anchor` is what a link calls the section. `folded` says that a
+    form which can open and close parts may begin with it closed.
     """
 
     title: str = ""
@@ -159,240 +138,48 @@ class Section:
     lines: Sequence[Sentence] = ()
     matrices: Sequence[Matrix] = ()
     narrow: Section | None = None
+    figures: Sequence[Figure] = ()
+    anchor: str = ""
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Page:
     """The sections of a page, under the name of its command.
 
-    `footnotes` are for a page that is kept: what its numbers depend on.
+    `footnotes` are for a page that is kept: what its numbers depend on. `document` is what it shows, for
+    forms that carry it too.
     """
 
     command: str
     sections: Sequence[Section]
     footnotes: Sequence[str] = ()
-
-
-def written(cell: Any, how: Format) -> str:
-    """A cell as text.
-
-    >>> written(0.25, "number"), written(None, "number"), written("as it is", "number")
-    ('0.250', '—', 'as it is')
-    >>> written(1234, "count"), written(0.95, "percent"), written(0.0004, "p")
-    ('1,234', '95%', '0.0004')
-    """
-    if isinstance(cell, str):
-        return cell
-    if cell is None:
-        return DASH
-    return _WRITTEN[how](cell)
-
-
-def sentence(text: Sentence, name: Callable[[str], str], plain: Callable[[str], str] = str) -> str:
-    """A sentence, its names written one way and the rest another.
-
-    >>> sentence(["rows of ", Name("risk")], name=repr)
-    "rows of 'risk'"
-    """
-    parts = (text,) if isinstance(text, str) else text
-    return "".join(name(part) if isinstance(part, Name) else plain(part) for part in parts)
-
-
-def value(e: Any) -> str:
-    """The value of an estimate, with as many decimals as its interval needs."""
-    return number(math.nan if e.value is None else e.value, _digits(e))
-
-
-def interval(e: Any) -> str:
-    """The interval in brackets, marked where it is unreliable; nothing where there is none."""
-    low, high = (math.nan if end is None else end for end in (e.low, e.high))
-    if math.isnan(low) and math.isnan(high):
-        return ""
-    mark = UNRELIABLE if getattr(e, "caution", "") else ""
-    digits = _digits(e)
-    return f"[{number(low, digits)}, {number(high, digits)}]{mark}"
-
-
-def bound(e: Any) -> str:
-    """The half-width that coarsening has left; nothing where the value is exact."""
-    return f"±{e.bound:.1g}" if e.bound and e.value is not None else ""
-
-
-def limits(e: Any) -> str:
-    """The interval and what coarsening has left, or why there is no value."""
-    return str(e.why) or " ".join(filter(None, (interval(e), bound(e))))
-
-
-def baseline(m: Any) -> str:
-    """What a value is to be compared with: its baseline, or what calibrated scores would get."""
-    if m.baseline is not None:
-        return number(m.baseline)
-    return "" if m.expected is None else number(m.expected, _digits(m))
-
-
-def skill(m: Any) -> str:
-    """The skill of a measure in whole percent; the p-value of one of calibration."""
-    if m.skill is not None and not math.isnan(m.skill):
-        return whole_percent(m.skill)
-    return "" if m.p is None else chance(m.p, least=at_floor(m))
-
-
-def compared(c: Compared) -> str:
-    """Value and interval of a model beside others; a star marks a winner."""
-    e = c.estimate
-    return f"{value(e)}{'*' if c.best else ''} {limits(e)}".rstrip()
-
-
-def _digits(e: Any) -> int:
-    return 3 if e.low is None or e.high is None else decimals(e.low, e.high)
-
-
-def percent(share: float) -> str:
-    """A share in percent, to three digits.
-
-    >>> percent(0.12), percent(0.95), percent(1 / 30000)
-    ('12%', '95%', '0.00333%')
-    """
-    return f"{100 * share:.3g}%"
-
-
-def whole_percent(share: float) -> str:
-    """A share in whole percent.
-
-    >>> whole_percent(0.124), whole_percent(-0.001)
-    ('12%', '0%')
-    """
-    return f"{round(100 * share)}%"
-
-
-def count(x: float) -> str:
-    """A count, or a sum of weights.
-
-    >>> count(1234567), count(118.25)
-    ('1,234,567', '118.250')
-    """
-    return f"{x:,.0f}" if float(x).is_integer() else number(x)
-
-
-def p_value(p: float | None, *, least: bool = False) -> str:
-    """A p-value, to three decimals where that says enough; `least` marks the floor of resampling.
-
-    >>> p_value(0.03), p_value(0.000999), p_value(0.0), p_value(1 / 1001, least=True)
-    ('0.030', '0.001', '<1e-300', '≤0.001')
-    """
-    if p is None or p <= 1e-300:
-        return DASH if p is None else "<1e-300"
-    p = rounded_up(p) if least else p
-    return ("≤" if least else "") + (f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}")
-
-
-def chance(p: float, *, least: bool = False) -> str:
-    """A p-value within a sentence; `least` marks the floor of resampling.
-
-    >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 301, least=True)
-    ('p = 0.030', 'p = 0.001', 'p < 1e-300', 'p ≤ 0.004')
-    """
-    if p <= 1e-300:
-        return "p < 1e-300"
-    p = rounded_up(p) if least else p
-    return f"p {'≤' if least else '='} {f'{p:.3f}' if p >= 0.00095 else number(p)}"
-
-
-def rounded_up(p: float) -> float:
-    """An upper limit of a p-value, with the decimals that are printed of it.
-
-    >>> rounded_up(1 / 301), rounded_up(1 / 1001), rounded_up(1 / 9001)
-    (0.004, 0.001, 0.0002)
-    """
-    scale = 10.0 ** (3 if p >= 0.00095 else math.ceil(-math.log10(p)))
-    return math.ceil(p * scale - 1e-9) / scale
-
-
-def is_least(p: float | None, replicates: int) -> bool:
-    """Whether a p-value is the least that so many replicates can show: none of them was beyond.
-
-    >>> is_least(1 / 1001, 1000), is_least(2 / 1001, 1000)
-    (True, False)
-    """
-    return p is not None and math.isclose(p * (1 + replicates), 1, rel_tol=1e-9)
-
-
-def at_floor(m: Any) -> bool:
-    """Whether the p-value of an estimate is the least that its replicates can show.
-
-    The method tells their number, or it is one of those that measures of calibration are drawn with.
-    """
-    from scorewise.inference.resampling import REPLICATES
-    from scorewise.measures import calibration_bins, calibration_parts
-
-    if told := re.search(r"([\d,]+) draws", m.method):
-        many = {int(told[1].replace(",", ""))}
-    else:
-        many = {REPLICATES, calibration_bins.FEWER, calibration_parts.REPLICATES}
-    return any(is_least(m.p, n) for n in many)
-
-
-_WRITTEN: dict[Format, Callable[[Any], str]] = {
-    "text": str,
-    "name": str,
-    "title": str,
-    "number": number,
-    "count": count,
-    "percent": percent,
-    "p": p_value,
-    "value": value,
-    "interval": interval,
-    "interval or reason": limits,
-    "baseline": baseline,
-    "skill": skill,
-    "compared": compared,
-}
-
-
-def counted(n: int, noun: str) -> str:
-    """A count with its noun.
-
-    >>> counted(1, "row"), counted(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
-
-
-def quoted(word: object) -> str:
-    """A user's word, marked off from ours."""
-    return f"'{plain(word)}'"
-
-
-def named(words: Sequence[str], most: int = 3) -> str:
-    """A list in words, cut short where it is long.
-
-    >>> named(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
-    """
-    rest = len(words) - most
-    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def names(words: Sequence[str], most: int = 3) -> list[str]:
-    """A list of names, cut short where it is long, as parts of a sentence."""
-    parts = [part for word in words[:most] for part in (", ", Name(word))][1:]
-    rest = len(words) - most
-    return [*parts, f" and {rest} more"] if rest > 0 else parts
+    document: Any = None
 
 
 def section(
     title: str,
-    columns: Mapping[str, Format] | Sequence[Column],
-    rows: Sequence[Sequence[Any]],
+    heads: Mapping[str, Format] | Sequence[Column | str | tuple[str, Format]],
+    rows: Sequence[Sequence[Any] | Heading],
     lines: Sequence[Sentence] = (),
+    notes: Sequence[str] = (),
 ) -> list[Section]:
-    """A section of a table, its columns by title and format; none where there are no rows.
+    """A section of a table, its columns by title and format (numbers, unless said); none without rows.
 
-    >>> section("Judges", {"Judge": "text", "Items": "count"}, [("gpt", 1200)])[0].table.texts()
-    [['gpt', '1,200']]
+    >>> section("Judges", [("Judge", "text"), "Kappa"], [("gpt", 0.25)])[0].table.texts()
+    [['gpt', '0.250']]
     """
-    made = [Column(*c) for c in columns.items()] if isinstance(columns, Mapping) else columns
-    return [Section(title, table=Table(made, rows), lines=lines)] if rows else []
+    pairs = heads.items() if isinstance(heads, Mapping) else heads
+    columns = [
+        c if isinstance(c, Column) else Column(*([c] if isinstance(c, str) else c)) for c in pairs
+    ]
+    return [Section(title, table=Table(columns, rows, notes), lines=lines)] if rows else []
+
+
+def verdict(claims: Sequence[Any]) -> list[Section]:
+    """The sentences as the first section of a page; none where there are none."""
+    said = [Told(c.sentence, c.about, c.finding) for c in claims]
+    return [Section(verdict=said, anchor="verdict")] if said else []
 
 
 def hints(lines: Sequence[str]) -> list[Section]:
@@ -404,17 +191,3 @@ def undefined(found: Iterable[tuple[str, str]], title: str = "Without a value") 
     """What has no value, by the reason, from pairs of a reason (empty: it has one) and a name."""
     lines = by_reason(found)
     return [Section(title, lines=lines)] if lines else []
-
-
-def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") -> list[str]:
-    """A line for each reason, which says it once for all names that share it; none for no reason.
-
-    >>> by_reason([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])
-    ['AUROC, AUPRC: no rows']
-    """
-    shared: dict[str, dict[str, None]] = {}
-    for why, name in found:
-        if why:
-            shared.setdefault(why, {})[name] = None
-    apart = {why: "; " if any("," in n for n in names) else ", " for why, names in shared.items()}
-    return [line.format(names=apart[w].join(names), why=w) for w, names in shared.items()]

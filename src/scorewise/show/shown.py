@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     from scorewise.show.frame import Backend
+    from scorewise.show.notebook import Frame
 
 # from a page to its text, by the name of the form, which is an option of the command line too;
 # imported when asked for
@@ -16,7 +18,9 @@ RENDERERS = {
     "text": "scorewise.show.terminal:text",
     "md": "scorewise.show.markdown:markdown",
     "latex": "scorewise.show.latex:latex",
+    "html": "scorewise.show.html:html",
 }
+WHOLE = {"html"}  # forms that show all there is, never only the first screen
 
 
 def render(doc: Any, form: str) -> str:
@@ -88,15 +92,55 @@ class Shown:
 
         return scorewise.displays.overview.draw(self.pictures(), kind, ax, options)
 
+    def figures(self) -> dict[str, Any]:
+        """Its figures by name, as SVG: notebooks show them, and `save` writes them (.svg, .png)."""
+        # by its name: no view depends on another
+        made: dict[str, Any] = import_module("scorewise.figures.files").saved_figures(
+            self.document()
+        )
+        if not made:
+            raise BadInput(f"there are no figures of this {type(self).__name__}")
+        return made
+
     def render(self, form: str) -> str:
-        """The page in one of its forms: "text", "md" or "latex"."""
-        return render(self.brief(), form)
+        """The page in one of its forms: "text", "md" or "latex"; "html" is the whole report."""
+        return render(self.document() if form in WHOLE else self.brief(), form)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write the report: one HTML file with sentences, figures and tables, which needs no network."""
+        from scorewise.writing import check, write
+
+        place = fspath(path)
+        if not place.lower().endswith((".html", ".htm")):
+            raise BadInput(f"cannot write {place}: a report ends in .html")
+        check(place)
+        write(place, self.render("html"))
 
     def __repr__(self) -> str:
         return self.render("text")
 
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+    def iframe(self, height: int = 600) -> Frame:
+        """The report within a notebook, as it is in its file; it stays when the notebook is saved."""
+        from scorewise.show.notebook import Frame
+
+        return Frame(self.render("html"), height)
+
+    def widget(self) -> Any:
+        """The report as a widget (`pip install 'scorewise[widget]'`), which shares its `threshold`."""
+        from scorewise.show.notebook import widget
+
+        return widget(self.document())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: plain tables, which also survive where styles and scripts are stripped."""
+        from scorewise.show.html import fragment
+
+        doc = self.brief()
+        return {
+            "text/plain": render(doc, "text"),
+            "text/markdown": render(doc, "md"),
+            "text/html": fragment(doc),
+        }
 
 
 class Everything(Shown):

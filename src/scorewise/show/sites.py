@@ -6,11 +6,9 @@ AUROC is pooled on the logit scale, O/E on the log scale, the calibration slope 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,9 +16,11 @@ from scorewise.estimate import Estimate, number
 from scorewise.inference.random_effects import pooled
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
-from scorewise.show.document import Count, Number, Share, Word, says
-from scorewise.show.page import Column, Section, Table, quoted
+from scorewise.show.estimates import MeasureName, MeasureTitle
+from scorewise.show.fields import Count, Number, Record, Share, Word, means
+from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim, figure, shown
+from scorewise.show.words import quoted
 from scorewise.tallies.losses import expit, logit
 
 LEAST = 3  # groups that are pooled
@@ -45,25 +45,22 @@ WAYS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class PooledRecord:
+class PooledRecord(Record):
     """A measure over groups that are a sample of more, by random effects."""
 
-    measure: Annotated[Word, says("Name of the measure.")]
-    title: Annotated[Word, says("Name of the measure, as shown.")]
-    groups: Annotated[Count, says("Groups that are judged and have an interval.")]
-    scale: Annotated[
-        Literal["logit", "log", "identity"], says("The scale on which estimates are pooled.")
-    ]
-    method: Annotated[Word, says("How variance between groups and interval are found.")] = METHOD
-    value: Annotated[Number, says("The mean over groups; null where there are too few.")]
-    low: Annotated[Number, says("Lower end of its interval.")]
-    high: Annotated[Number, says("Upper end of its interval.")]
-    prediction_low: Annotated[Number, says("Lower end of where the true value of a new group is.")]
-    prediction_high: Annotated[Number, says("Upper end of that.")]
-    tau2: Annotated[Number, says("Variance of true values between groups, on the scale.")]
-    i2: Annotated[Share | None, says("Share of that in the variance of a typical estimate.")]
-    why: Annotated[str, says("Why there is no mean; empty when there is one.")]
+    measure: MeasureName
+    title: MeasureTitle
+    groups: Count = means("Groups that are judged and have an interval.")
+    scale: Literal["logit", "log", "identity"] = means("The scale on which estimates are pooled.")
+    method: Word = means("How variance between groups and interval are found.", default=METHOD)
+    value: Number = means("The mean over groups; null where there are too few.")
+    low: Number = means("Lower end of its interval.")
+    high: Number = means("Upper end of its interval.")
+    prediction_low: Number = means("Lower end of where the true value of a new group is.")
+    prediction_high: Number = means("Upper end of that.")
+    tau2: Number = means("Variance of true values between groups, on the scale.")
+    i2: Share | None = means("Share of that in the variance of a typical estimate.")
+    why: str = means("Why there is no mean; empty when there is one.")
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """The mean over groups."""
@@ -87,20 +84,21 @@ def pooled_record(name: str, estimates: Sequence[Estimate], level: float) -> Poo
     >>> found.estimate(0.95), round(found.i2, 2)
     (0.813 [0.443, 0.960], 0.86)
     """
-    scale, points = SCALES[name], []
-    for e in estimates:
-        inside = e.defined and math.isfinite(e.low) and math.isfinite(e.high) and e.low < e.high
-        if inside and (scale == "identity" or e.low > 0) and (scale != "logit" or e.high < 1):
-            value, low, high = WAYS[scale][0](np.array([e.value, e.low, e.high])).tolist()
-            points.append((value, ((high - low) / (2 * z(level))) ** 2))
+    scale = SCALES[name]
+    each = np.array([(e.value, e.low, e.high) for e in estimates]).reshape(-1, 3)
+    inside = np.isfinite(each).all(1) & (each[:, 1] < each[:, 2])
+    if scale != "identity":
+        inside &= each[:, 1] > 0
+    if scale == "logit":
+        inside &= each[:, 2] < 1
+    points, low, high = WAYS[scale][0](each[inside].T)
     named: Any = {"measure": name, "title": MEASURES[name].title, "scale": scale}
     numbers = ("value", "low", "high", "prediction_low", "prediction_high", "tau2", "i2")
     if len(points) < LEAST:
         why = "fewer than three groups have an interval"
         none: Any = dict.fromkeys(numbers)
         return PooledRecord(**named, groups=len(points), why=why, **none)
-    values, variances = np.array(points).T
-    found = pooled(values, variances, level)
+    found = pooled(points, ((high - low) / (2 * z(level))) ** 2, level)
     ends = WAYS[scale][1](np.clip(found[:5], -700.0, 700.0)).tolist()
     made: Any = dict(zip(numbers, (*ends, found.tau2, found.i2), strict=True))
     return PooledRecord(**named, groups=len(points), why="", **made)
@@ -150,16 +148,8 @@ def pooled_section(
         for r in records
         if r.value is not None and is_sample(by)
     ]
-    if not rows:
-        return []
     means = "Random effects (REML, Hartung-Knapp); AUROC on the logit, O/E on the log scale."
     new = f"A new group: {100 * level:g}% prediction interval of its true value."
-    columns = [
-        Column("Over groups", "title"),
-        Column("Groups", "count"),
-        Column("Mean", meaning=means),
-        Column("A new group", meaning=new),
-        Column("tau²", "number"),
-        Column("I²", "percent"),
-    ]
-    return [Section(table=Table(columns, rows))]
+    columns = [Column("Over groups", "title"), Column("Groups", "count")]
+    columns += [Column("Mean", meaning=means), Column("A new group", meaning=new)]
+    return section("", [*columns, "tau²", ("I²", "percent")], rows)

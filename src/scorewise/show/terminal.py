@@ -15,15 +15,11 @@ from rich.text import Text
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
-from scorewise.show.page import (
-    Column,
-    Heading,
-    Matrix,
+from scorewise.show.page import Column, Heading, Matrix, Page, Section, Table
+from scorewise.show.words import (
+    Compared,
     Name,
-    Page,
-    Section,
     Sentence,
-    Table,
     bound,
     count,
     interval,
@@ -252,12 +248,15 @@ def _aligned(texts: Sequence[str]) -> list[str]:
 
 def _compared(cells: Sequence[Any]) -> list[Text]:
     """Values with their decimal points below each other, a star behind a winner, and intervals."""
-    values = _aligned([value(c.estimate) if c else "" for c in cells])
-    texts, blank = [], " " if any(cell and cell.best for cell in cells) else ""
-    for cell, shown in zip(cells, values, strict=True):
-        best = bool(cell) and cell.best
-        text = Text(shown, "bold" if best else "").append("*" if best else blank)
-        texts.append(text + Text(f" {interval(cell.estimate)}" if cell else "", "none"))
+    of = [cell for cell in cells if isinstance(cell, Compared)]
+    values = iter(_aligned([value(cell.estimate) for cell in of]))
+    texts, blank = [], " " if any(cell.best for cell in of) else ""
+    for cell in cells:
+        if not isinstance(cell, Compared):
+            texts.append(Text(cell))
+            continue
+        text = Text(next(values), "bold" if cell.best else "").append("*" if cell.best else blank)
+        texts.append(text + Text(f" {interval(cell.estimate)}", "none"))
     return texts
 
 
@@ -368,7 +367,7 @@ def _remarks(band: _Band, row: Sequence[Any], width: int) -> list[Text]:
     """Why models beside each other lack a value, and what coarsening has left; each told once."""
     remarks: dict[str, list[str]] = {}
     for c in band:
-        if c.of.format == "compared" and row[c.at]:
+        if c.of.format == "compared" and isinstance(row[c.at], Compared):
             e = row[c.at].estimate
             if remark := plain(e.why) or bound(e):
                 remarks.setdefault(remark, []).append(plain(c.of.title))

@@ -4,61 +4,58 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import BANDS
-from scorewise.show.document import Number, Word, finite, says
-from scorewise.show.page import Section, interval, value
+from scorewise.show.estimates import ItsHigh, ItsLow, MeasureName, finite
+from scorewise.show.fields import Number, Record, Word, means, says
+from scorewise.show.words import interval, value
 
 if TYPE_CHECKING:
     from scorewise.tallies.coarse import Origin
 
-VERDICT = "What the numbers mean, in sentences."
 
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
+class Figure(Record):
     """A number that a sentence rests on."""
 
-    name: Annotated[Word, says("Name of the measure.")]
-    of: Annotated[str, says("What it was measured of, such as a model or a pair; may be empty.")]
-    value: Annotated[Number, says("Its value; null when undefined or infinite.")]
-    low: Annotated[Number, says("Lower end of its interval; null when there is none.")]
-    high: Annotated[Number, says("Upper end of its interval; null when there is none.")]
+    name: MeasureName
+    of: str = means("What it was measured of, such as a model or a pair; may be empty.")
+    value: Number = means("Its value; null when undefined or infinite.")
+    low: ItsLow
+    high: ItsHigh
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(Record):
     """A sentence of the verdict, what it finds, and the numbers it rests on."""
 
-    about: Annotated[
-        Literal[
-            "data",
-            "ranking",
-            "decisions",
-            "probabilities",
-            "repair",
-            "models",
-            "agreement",
-            "coefficient",
-            "raters",
-            "trust",
-            "groups",
-            "change",
-            "labels",
-            "gate",
-            "plan",
-            "next",
-        ],
-        says("What the sentence is about."),
-    ]
-    finding: Annotated[Word, says("What was found, in a word or two that stay the same.")]
-    sentence: Annotated[Word, says("The sentence, as every view shows it.")]
-    figures: Annotated[list[Figure], says("The numbers that the sentence rests on.")]
+    about: Literal[
+        "data",
+        "ranking",
+        "decisions",
+        "probabilities",
+        "repair",
+        "models",
+        "agreement",
+        "coefficient",
+        "raters",
+        "trust",
+        "groups",
+        "change",
+        "labels",
+        "gate",
+        "plan",
+        "next",
+    ] = means("What the sentence is about.")
+    finding: Word = means("What was found, in a word or two that stay the same.")
+    sentence: Word = means("The sentence, as every view shows it.")
+    figures: list[Figure] = means("The numbers that the sentence rests on.")
+
+
+Claims: TypeAlias = Annotated[list[Claim], says("What the numbers mean, in sentences.")]
+Hints: TypeAlias = Annotated[list[Word], says("Remarks for the reader.")]
 
 
 def claim(about: Any, finding: str, sentence: str, figures: Sequence[Figure] = ()) -> Claim:
@@ -132,8 +129,3 @@ def _percent(x: float) -> str:
     while digits < 6 and 0 < x < 1 and round(100 * x, digits) in (0, 100):
         digits += 1
     return f"{100 * x + 0.0:.{digits}f}"
-
-
-def verdict(claims: Sequence[Claim]) -> list[Section]:
-    """The sentences as the first section of a page; none where there are none."""
-    return [Section(verdict=[c.sentence for c in claims])] if claims else []

@@ -21,8 +21,15 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charges, unit
-from scorewise.tallies.sorting import add_runs, on_threads, quantile_cells
+from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
+from scorewise.tallies.sorting import (
+    AnyFloats,
+    Numbers,
+    add_runs,
+    first_of_runs,
+    on_threads,
+    quantile_cells,
+)
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
@@ -155,9 +162,14 @@ class Coarse:
 def loss_moments(t: Tally, loss: Loss, **clip: float) -> tuple[Moments, Moments]:
     """Moments of a loss over the negatives and the positives of an exact tally."""
 
+    def of_class(s: AnyFloats, w: Numbers, w2: Numbers, positive: bool) -> Moments:
+        if t.distinct:
+            s = s[np.flatnonzero(w > 0)]
+            return Moments.of(charge(s, t.kind, loss, positive, **clip))
+        return Moments.of(charge(s, t.kind, loss, positive, **clip), w, w2)
+
     def of_block(b: Block) -> tuple[Moments, Moments]:
-        on_neg, on_pos = charges(b.score, t.kind, loss, **clip)
-        return Moments.of(on_neg, b.neg, b.neg2), Moments.of(on_pos, b.pos, b.pos2)
+        return of_class(b.score, b.neg, b.neg2, False), of_class(b.score, b.pos, b.pos2, True)
 
     both = on_threads(of_block, list(t.blocks()))
     return sum((neg for neg, _ in both), NOTHING), sum((pos for _, pos in both), NOTHING)
@@ -185,7 +197,11 @@ def pool(t: Tally, cells: int) -> Tally:
     """The same with neighbouring cells pooled to about so many of equal mass, as if tied."""
     if len(t.score) <= cells:
         return t
-    return pooled_at(t, quantile_cells(cells, t.neg, t.pos))
+    if not t.distinct:
+        return pooled_at(t, quantile_cells(cells, t.neg, t.pos))
+    # as `quantile_cells` would find them
+    start = np.maximum(np.ceil(len(t.score) * (np.arange(cells) / cells)).astype(np.int64) - 1, 0)
+    return pooled_at(t, start[first_of_runs(start)])
 
 
 def pooled_at(t: Tally, start: Ints) -> Tally:

@@ -31,13 +31,15 @@ class Moments(NamedTuple):
         return Moments(*(a + b for a, b in zip(self, other, strict=True)))
 
     @classmethod
-    def of(cls, loss: NDArray[np.float64], w: Numbers, w2: Numbers) -> Moments:
-        """Moments of the finite losses."""
+    def of(
+        cls, loss: NDArray[np.float64], w: Numbers | None = None, w2: Numbers | None = None
+    ) -> Moments:
+        """Moments of the finite losses of cells, or of rows that count once each."""
         charge = loss if np.isfinite(loss).all() else np.where(np.isfinite(loss), loss, 0.0)
         with np.errstate(over="ignore"):  # sums of huge losses are infinite, and said to be
-            weighted = w * charge
+            weighted = charge if w is None else w * charge
             first = float(weighted.sum())
-            if w2 is w:
+            if w2 is None or w2 is w:
                 return cls(first, first, inner(weighted, charge))
             squares = w2 * charge
             return cls(first, float(squares.sum()), inner(squares, charge))
@@ -87,27 +89,35 @@ def charges(
     >>> charges(np.array([0.0, 0.5]), "probability", "log")
     (array([0.        , 0.69314718]), array([       inf, 0.69314718]))
     """
-    s = score.astype(np.float64)
+    return charge(score, kind, loss, False, clip), charge(score, kind, loss, True, clip)
+
+
+def charge(
+    score: NDArray[np.floating], kind: Kind, loss: Loss, positive: bool, clip: float = CLIP
+) -> NDArray[np.float64]:
+    """The loss of each score on a row of one class."""
+    s = score.astype(np.float64, copy=False)
     if loss == "brier":
         p = expit(s) if kind == "logit" else s
-        return p * p, (1.0 - p) ** 2
+        miss = 1.0 - p if positive else p
+        return miss * miss
     if loss == "spherical":
         p, q = (expit(s), expit(-s)) if kind == "logit" else (s, 1.0 - s)
+        hit, miss = (p, q) if positive else (q, p)
         size = np.sqrt(p * p + q * q)
-        # 1 - p / size, without losing the digits of a small q
-        return p * (p / (size * (size + q))), q * (q / (size * (size + p)))
+        # 1 - hit / size, without losing the digits of a small miss
+        return miss * (miss / (size * (size + hit)))
     if kind == "logit":
-        neg, pos = np.logaddexp(0.0, s), np.logaddexp(0.0, -s)
+        found = np.logaddexp(0.0, -s if positive else s)
     else:
         # log is several times faster than log1p, and as exact where scores are not small
-        small = len(s) and s.min() < 1e-3
+        small = not positive and len(s) and s.min() < 1e-3
         with np.errstate(divide="ignore"):
-            neg = -(np.log1p(-s) if small else np.log(1.0 - s)) + 0.0
-            pos = -np.log(s) + 0.0
+            found = np.log1p(-s) if small else np.log(s if positive else 1.0 - s)
+        np.subtract(0.0, found, out=found)  # not -0.0
     if loss == "log clipped":
-        least, most = -np.log1p(-clip), -np.log(clip)
-        return np.clip(neg, least, most), np.clip(pos, least, most)
-    return neg, pos
+        found = np.clip(found, -np.log1p(-clip), -np.log(clip))
+    return found
 
 
 def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -56,17 +57,17 @@ class Chances:
     finer: Chances | None = None
     first: Ints | None = None
 
-    @property
+    @cached_property
     def p(self) -> Floats:
         """The mean probability of each cell."""
         return self.sum / self.weight
 
-    @property
+    @cached_property
     def gap(self) -> Floats:
         """How much weight of positives each cell has beyond what its probabilities say."""
         return self.pos - self.sum
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())

@@ -8,6 +8,7 @@ faster than an argsort. Only weights need an argsort.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Ints
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from scorewise.tallies.tally import Tally
 
 
@@ -27,11 +30,11 @@ Further = ParamSpec("Further")
 AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 _PART = 1 << 15  # rows that are folded into cells at a time
-_ROWS = 1 << 22  # keys whose halves are worth a thread each
-_BLOCKS = (
-    64  # blocks that are; with fewer, threads that wait for each other cost more than they save
-)
+_ROWS = 1 << 19  # keys whose halves are worth a thread each
+_BLOCKS = 8  # blocks that are
 _MOST_THREADS = 4
+_NAME = "scorewise"  # of the threads
+_TERMS = 1 << 18  # of a product of matrices, beyond which OpenBLAS divides it among threads
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -67,15 +70,25 @@ def on_threads(
     [1, 2, 3]
     """
     many = min(_threads(), len(parts) // (enough or _BLOCKS))
-    if many < 2:
+    # a task that waited for others of the same pool could wait for ever
+    if many < 2 or threading.current_thread().name.startswith(_NAME):
         return [function(part) for part in parts]
-    from concurrent.futures import ThreadPoolExecutor
-
     size = -(-len(parts) // (4 * many))  # a few tasks for each, because some run more slowly
     tasks = [parts[i : i + size] for i in range(0, len(parts), size)]
-    with ThreadPoolExecutor(many) as pool:
-        done = pool.map(lambda task: [function(part) for part in task], tasks)
-        return [made for task in done for made in task]
+    done = _pool().map(lambda task: [function(part) for part in task], tasks)
+    return [made for task in done for made in task]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that are started once, and wait for work."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(_threads(), _NAME)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
 @cache
@@ -118,9 +131,16 @@ def _count_one_sign(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
     """The same for the magnitudes of scores of one sign."""
     word = np.uint32 if s.dtype == np.float32 else np.uint64
     bits: Any = np.ascontiguousarray(s).view(word)
-    # the shift drops the sign bit, which also folds -0.0 into 0.0
-    key = bits << word(1)
-    key |= y.view(np.uint8)
+    key: Any = np.empty(len(s), word)
+    label_of = y.view(np.uint8)
+
+    def pack(first: int) -> None:
+        at = slice(first, first + _PART)
+        # the shift drops the sign bit, which also folds -0.0 into 0.0
+        np.left_shift(bits[at], word(1), out=key[at])
+        key[at] |= label_of[at]
+
+    on_threads(pack, range(0, len(s), _PART))
     _sort(key)
     # as many as there are rows, at most; what is not written to takes no memory
     neg, pos = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
@@ -205,6 +225,17 @@ def inner(a: Any, b: Any) -> float:
     """Sum of products, added pairwise in this thread: BLAS would wake threads for each small block."""
     total: float = (a * b).sum().item()
     return total
+
+
+def product(a: Any, b: Any) -> Any:
+    """Matrix product in this thread, in parts so small that BLAS wakes no threads for them.
+
+    >>> product(np.ones((2, 3)), np.ones((3, 1)))
+    array([[3.],
+           [3.]])
+    """
+    rows = max(1, _TERMS // max(b.size, 1))
+    return np.concatenate([a[i : i + rows] @ b for i in range(0, max(len(a), 1), rows)])
 
 
 def runs(mass: Any, most: int) -> NDArray[np.int64]:

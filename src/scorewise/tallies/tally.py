@@ -151,6 +151,11 @@ class Tally:
         return self.neg.dtype != np.int64
 
     @cached_property
+    def distinct(self) -> bool:
+        """Whether each row has a score of its own."""
+        return not self.weighted and self.negatives + self.positives == len(self.score)
+
+    @cached_property
     def negatives(self) -> float:
         """Weight of the negatives (their number, when unweighted)."""
         total: float = self.neg.sum().item()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scorewise.errors import BadInput
-from scorewise.thresholds.files import apply, rule_file
-from scorewise.thresholds.rule import ThresholdRule, threshold
+from scorewise.thresholds.rule import ThresholdRule, apply, rule_file, threshold
 
 if TYPE_CHECKING:
     from scorewise.thresholds.classifier import ThresholdClassifier

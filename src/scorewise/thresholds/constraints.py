@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.errors import BadInput, Option, short
+from scorewise.errors import BadInput, short
 from scorewise.grammar import NAMES, WORDS, comparison, conjuncts, spelled
 from scorewise.tallies.formulas import DECISIONS, f_beta
 
@@ -49,6 +49,11 @@ class Constraint(NamedTuple):
     def text(self) -> str:
         """As it was written, such as recall >= 0.9."""
         return f"{self.word} {self.sign} {self.value:g}"
+
+    @property
+    def turned(self) -> Constraint:
+        """What breaks it: the other side of its value."""
+        return self._replace(sign="<=" if self.sign == ">=" else ">=")
 
     @property
     def strict(self) -> bool:
@@ -174,11 +179,3 @@ def _parsed(part: str, whole: str) -> Constraint:
         asked = short(part.strip())
         raise BadInput(f"{word} lies between {least:g} and 1, but {asked} is given{percents}")
     return Constraint(name, found.sign, value, word)
-
-
-def cut_wanted() -> BadInput:
-    """The refusal of a call that does not say what the cut is for."""
-    return BadInput(
-        "what the cut is for is not said; pass ", Option("at", "recall >= 0.9"), " or ",
-        Option("best", "youden"), ", or ", Option("cost", 10), " (false alarms to a missed positive)",
-    )  # fmt: skip

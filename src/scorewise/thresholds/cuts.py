@@ -68,11 +68,6 @@ class Table:
     def __len__(self) -> int:
         return len(self.threshold)
 
-    def one(self, i: int) -> tuple[float, float, float, float]:
-        """tp, fp, fn, tn at one cut."""
-        tp, fp, fn, tn = (c[i].item() for c in self.cells)
-        return tp, fp, fn, tn
-
     def short(self, i: int) -> float:
         """One cut, or one with fewer digits that decides alike."""
         above = float(self.threshold[i + 1]) if i + 1 < len(self) else None
@@ -261,8 +256,7 @@ def guaranteed_cut(
     """The best cut among those that keep all constraints with this confidence."""
     if why := why_no_guarantee(t, table, wanted):
         return Guaranteed(None, why=why)
-    sides = [[c for c in wanted if c.strict is strict] for strict in (True, False)]
-    error = (1 - confidence) / sum(map(bool, sides))
+    both, error = sides(wanted, confidence)
     for c in wanted:
         if why := _too_few(c, t, 1 - error, confidence):
             return Guaranteed(None, why=why)
@@ -270,9 +264,7 @@ def guaranteed_cut(
     cuts = Table.at(t, grid(t)) if sequenced else table
     if clusters is not None and not sequenced:
         cuts = Table.at(t, table.threshold[table.thinned(CLUSTERED)])
-    shown = np.ones(len(cuts), bool)
-    for side, strict in zip(sides, (True, False), strict=True):
-        shown &= shown_cuts(side, cuts, error, strict, clusters)
+    shown = shown_by_both(both, cuts, error, clusters)
     if not shown.any():
         what = " and ".join(c.text for c in wanted)
         return Guaranteed(
@@ -285,8 +277,14 @@ def guaranteed_cut(
     method = "fixed sequence of exact tests" if sequenced else "exact order statistic"
     if clusters is not None:
         method = "sequence of tests with effective rows by cluster (Korn and Graubard), approximate"
-    method += ", half of the error for each side" if all(sides) else ""
+    method += ", half of the error for each side" if all(both) else ""
     return Guaranteed(float(cuts.threshold[at]), method, fixed=sequenced)
+
+
+def sides(wanted: Sequence[Constraint], confidence: float) -> tuple[list[list[Constraint]], float]:
+    """The constraints that the highest cuts keep, those that the lowest do, and the error of each side."""
+    both = [[c for c in wanted if c.strict is strict] for strict in (True, False)]
+    return both, (1 - confidence) / sum(map(bool, both))
 
 
 def why_no_guarantee(t: Tally, table: Table, wanted: Sequence[Constraint]) -> str:
@@ -354,16 +352,27 @@ def short_cut(above: float | None, upto: float) -> float:
     return upto
 
 
-def shown_cuts(
+def p_values(c: Constraint, cuts: Table, clusters: Clusters | None) -> Floats:
+    """The p-values of a constraint at cuts, by cluster where rows come in clusters."""
+    return c.p_value(cuts.cells) if clusters is None else clusters.p_value(c, cuts)
+
+
+def shown_by_both(
+    both: Sequence[Sequence[Constraint]], cuts: Table, error: float, clusters: Clusters | None
+) -> Bools:
+    """Which cuts are shown to keep the constraints of both sides."""
+    pairs = zip(both, (True, False), strict=True)
+    shown = [_shown(side, cuts, error, strict, clusters) for side, strict in pairs]
+    return np.asarray(shown[0] & shown[1])
+
+
+def _shown(
     side: Sequence[Constraint], cuts: Table, error: float, strict: bool, clusters: Clusters | None
 ) -> Bools:
     """Which cuts are shown to keep the constraints of one side."""
     if not side:
         return np.ones(len(cuts), bool)
-    p = np.max(
-        [c.p_value(cuts.cells) if clusters is None else clusters.p_value(c, cuts) for c in side],
-        axis=0,
-    )
+    p = np.max([p_values(c, cuts, clusters) for c in side], axis=0)
     passed: Bools = p <= error * (1 + _HAIR)
     sequenced = [c for c in side if not c.monotone]
     if not sequenced and clusters is None:
@@ -427,11 +436,10 @@ def alike(table: Table, at: int, aim: Objective, level: float) -> tuple[float, f
 def around(table: Table, c: Constraint, level: float) -> tuple[float, float] | None:
     """The lowest and highest cut between which the rate truly reaches its value, with this confidence."""
     tail = (1 - level) / 2
-    other = c._replace(sign="<=" if c.sign == ">=" else ">=")
-    open_ = (c.p_value(table.cells) > tail) & (other.p_value(table.cells) > tail)
-    if not open_.any():
+    open_ = [x.p_value(table.cells) > tail for x in (c, c.turned)]
+    places = np.flatnonzero(open_[0] & open_[1])
+    if not len(places):
         return None
-    places = np.flatnonzero(open_)
     return float(table.threshold[places[-1]]), float(table.threshold[places[0]])
 
 

@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.arrays import Floats
+from scorewise.columns.binary import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.inference.scales import z
-from scorewise.show.data import CutRecord, DataRecord
-from scorewise.show.document import (
-    COMMAND,
+from scorewise.show.data import CutRecord, DataRecord, ScoreName
+from scorewise.show.document import Document, from_dict
+from scorewise.show.estimates import ConfidenceLevel, EstimateField
+from scorewise.show.fields import (
     Count,
-    Document,
-    EstimateField,
-    Hints,
     Level,
     Number,
+    PValue,
+    Record,
     Share,
+    Weight,
     Word,
-    from_dict,
+    means,
     says,
-    to_dict,
 )
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
-    count,
-    hints,
-    percent,
-    undefined,
-    written,
-)
-from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.show.page import Column, Section, Table, section, undefined
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import count, percent, written
 from scorewise.thresholds.constraints import SHARES
 from scorewise.thresholds.cuts import Table as CutTable
-from scorewise.writing import seal
+from scorewise.writing import read_sealed, seal
 
 CELLS = ("tp", "fp", "fn", "tn")
 POINTS = 101  # of all cuts, at most
+LowerEnds: TypeAlias = Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
+UpperEnds: TypeAlias = Annotated[list[Number], says("Upper ends.")]
 Best: TypeAlias = Literal["youden", "f1", "f2", "kappa", "cost"]
 Promise: TypeAlias = Literal["kept", "broken", "open", "not asked"]
-Weight: TypeAlias = Annotated[float, Meta(ge=0)]
 TITLES = {
     "sensitivity": "Sensitivity (recall)",
     "specificity": "Specificity",
@@ -59,126 +50,114 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """What was asked for."""
 
-    at: Annotated[list[Word], says("The constraints, such as recall >= 0.9.")]
-    best: Annotated[Best | None, says("What was to be largest; null where constraints say enough.")]
-    cost: Annotated[Number, says("False alarms that a missed positive costs as much as.")]
-    review: Annotated[Number, says("What a review by hand costs, in false alarms.")]
-    prevalence: Annotated[Share | None, says("Prevalence to decide for; null: that of the rows.")]
-    guarantee: Annotated[Level | None, says("Confidence of the guarantee; null: none asked for.")]
-    cluster: Annotated[bool, says("Whether rows come in clusters.")]
-    level: Annotated[Level, says("Confidence level of the intervals.")]
+    at: list[Word] = means("The constraints, such as recall >= 0.9.")
+    best: Best | None = means("What was to be largest; null where constraints say enough.")
+    cost: Number = means("False alarms that a missed positive costs as much as.")
+    review: Number = means("What a review by hand costs, in false alarms.")
+    prevalence: PValue = means("Prevalence to decide for; null: that of the rows.")
+    guarantee: Level | None = means("Confidence of the guarantee; null: none asked for.")
+    cluster: bool = means("Whether rows come in clusters.")
+    level: ConfidenceLevel
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleRecord:
+class RuleRecord(Record):
     """The rule that is applied: a row is an alert when its score >= threshold."""
 
-    threshold: Annotated[float, says("The cut, on the scale of the scores.")]
-    kind: Annotated[Literal["probability", "logit", "score"], says("What the scores are.")]
-    score: Annotated[str, says("Name of the scores, usually their column.")]
-    guaranteed: Annotated[bool, says("Whether the promise holds beyond the rows, with confidence.")]
-    promise: Annotated[str, says("What the cut keeps; empty where it is the best of something.")]
-    why: Annotated[str, says("Why there is no guarantee; empty where there is one.")]
-    low: Annotated[float, says("Lowest score seen.")]
-    high: Annotated[float, says("Highest score seen.")]
+    threshold: float = means("The cut, on the scale of the scores.")
+    kind: Kind = means("What the scores are.")
+    score: ScoreName
+    guaranteed: bool = means("Whether the promise holds beyond the rows, with confidence.")
+    promise: str = means("What the cut keeps; empty where it is the best of something.")
+    why: str = means("Why there is no guarantee; empty where there is one.")
+    low: float = means("Lowest score seen.")
+    high: float = means("Highest score seen.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RangeRecord:
+class RangeRecord(Record):
     """Cuts from one to another."""
 
-    low: Annotated[float, says("The lowest.")]
-    high: Annotated[float, says("The highest.")]
-    meaning: Annotated[Word, says("What these cuts have in common.")]
+    low: float = means("The lowest.")
+    high: float = means("The highest.")
+    meaning: Word = means("What these cuts have in common.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CutPoint:
+class CutPoint(Record):
     """A cut and what it does on these rows."""
 
-    name: Annotated[Literal["guaranteed", "plain"], says("Which cut it is.")]
-    cut: Annotated[CutRecord, says("The cut, and all that decide alike on these rows.")]
-    method: Annotated[Word, says("How it was found.")]
-    near: Annotated[
-        RangeRecord | None, says("Cuts that the data do not tell from it; null where not known.")
-    ]
-    tp: Annotated[Weight, says("Positives with an alert.")]
-    fp: Annotated[Weight, says("Negatives with an alert.")]
-    fn: Annotated[Weight, says("Positives without an alert.")]
-    tn: Annotated[Weight, says("Negatives without an alert.")]
-    sensitivity: Annotated[EstimateField, says("Share of positives with an alert (recall).")]
-    specificity: Annotated[EstimateField, says("Share of negatives without an alert.")]
-    precision: Annotated[EstimateField, says("Share of alerts that are right (PPV).")]
-    npv: Annotated[EstimateField, says("Share of rows without an alert that are negative.")]
-    alert_rate: Annotated[EstimateField, says("Share of rows with an alert.")]
+    name: Literal["guaranteed", "plain"] = means("Which cut it is.")
+    cut: CutRecord = means("The cut, and all that decide alike on these rows.")
+    method: Word = means("How it was found.")
+    near: RangeRecord | None = means(
+        "Cuts that the data do not tell from it; null where not known."
+    )
+    tp: Weight = means("Positives with an alert.")
+    fp: Weight = means("Negatives with an alert.")
+    fn: Weight = means("Positives without an alert.")
+    tn: Weight = means("Negatives without an alert.")
+    sensitivity: EstimateField = means("Share of positives with an alert (recall).")
+    specificity: EstimateField = means("Share of negatives without an alert.")
+    precision: EstimateField = means("Share of alerts that are right (PPV).")
+    npv: EstimateField = means("Share of rows without an alert that are negative.")
+    alert_rate: EstimateField = means("Share of rows with an alert.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupCuts:
+class GroupCuts(Record):
     """The common cut in one group, and the cut that the group would have by itself."""
 
-    name: Annotated[str, says("The words of the group, with slashes between.")]
-    rows: Annotated[Count, says("Rows of the group.")]
-    positives: Annotated[Count, says("Positives among them.")]
-    common: Annotated[CutPoint | None, says("The common cut on these rows; null: one class only.")]
-    promise: Annotated[
-        Promise,
-        says("Whether the common cut keeps the constraints in the group, with confidence."),
-    ]
-    own: Annotated[CutPoint | None, says("The group's own cut, guaranteed where that is shown.")]
-    why: Annotated[str, says("Why the own cut has no guarantee; empty if it has.")]
+    name: str = means("The words of the group, with slashes between.")
+    rows: Count = means("Rows of the group.")
+    positives: Count = means("Positives among them.")
+    common: CutPoint | None = means("The common cut on these rows; null: one class only.")
+    promise: Promise = means(
+        "Whether the common cut keeps the constraints in the group, with confidence."
+    )
+    own: CutPoint | None = means("The group's own cut, guaranteed where that is shown.")
+    why: str = means("Why the own cut has no guarantee; empty if it has.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ElsewhereRecord:
+class ElsewhereRecord(Record):
     """What alerts are worth where positives are rarer or more frequent than in these rows."""
 
-    prevalence: Annotated[Share, says("The share of positives there.")]
-    ppv: Annotated[EstimateField, says("Share of alerts that are right there (PPV).")]
-    npv: Annotated[EstimateField, says("Share of rows without alert that are negative there.")]
-    alert_rate: Annotated[float, says("Share of rows with an alert there.")]
+    prevalence: Share = means("The share of positives there.")
+    ppv: EstimateField = means("Share of alerts that are right there (PPV).")
+    npv: EstimateField = means("Share of rows without alert that are negative there.")
+    alert_rate: float = means("Share of rows with an alert there.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RejectRecord:
+class RejectRecord(Record):
     """Two cuts: alert from the higher on, clear below the lower, review between them."""
 
-    low: Annotated[float, says("Below this, rows are cleared.")]
-    high: Annotated[float, says("From this on, rows are alerts.")]
-    reviewed: Annotated[Share, says("Share of rows that are reviewed.")]
-    cost: Annotated[float, says("Cost of a row, in false alarms.")]
-    alone: Annotated[float, says("The same with the best single cut and no review.")]
+    low: float = means("Below this, rows are cleared.")
+    high: float = means("From this on, rows are alerts.")
+    reviewed: Share = means("Share of rows that are reviewed.")
+    cost: float = means("Cost of a row, in false alarms.")
+    alone: float = means("The same with the best single cut and no review.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PointsRecord:
+class PointsRecord(Record):
     """Operating points of all cuts, from the highest down, thinned out where there are many."""
 
-    cuts: Annotated[int, Meta(ge=1), says("Distinct cuts in the data.")]
-    error: Annotated[
-        Share,
-        says(
-            "The most by which sensitivity or specificity of a cut left out differs from a kept one."
-        ),
-    ]
-    threshold: Annotated[list[float], says("The cuts.")]
-    alert_rate: Annotated[list[Number], says("Shares of rows with an alert.")]
-    sensitivity: Annotated[list[Number], says("Shares of positives with an alert.")]
-    sensitivity_low: Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
-    sensitivity_high: Annotated[list[Number], says("Upper ends.")]
-    specificity: Annotated[list[Number], says("Shares of negatives without an alert.")]
-    specificity_low: Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
-    specificity_high: Annotated[list[Number], says("Upper ends.")]
-    precision: Annotated[list[Number], says("Shares of alerts that are right.")]
-    precision_low: Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
-    precision_high: Annotated[list[Number], says("Upper ends.")]
-    npv: Annotated[list[Number], says("Shares of rows without alert that are negative.")]
-    npv_low: Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
-    npv_high: Annotated[list[Number], says("Upper ends.")]
+    cuts: int = means("Distinct cuts in the data.", ge=1)
+    error: Share = means(
+        "The most by which sensitivity or specificity of a cut left out differs from a kept one."
+    )
+    threshold: list[float] = means("The cuts.")
+    alert_rate: list[Number] = means("Shares of rows with an alert.")
+    sensitivity: list[Number] = means("Shares of positives with an alert.")
+    sensitivity_low: LowerEnds
+    sensitivity_high: UpperEnds
+    specificity: list[Number] = means("Shares of negatives without an alert.")
+    specificity_low: LowerEnds
+    specificity_high: UpperEnds
+    precision: list[Number] = means("Shares of alerts that are right.")
+    precision_low: LowerEnds
+    precision_high: UpperEnds
+    npv: list[Number] = means("Shares of rows without alert that are negative.")
+    npv_low: LowerEnds
+    npv_high: UpperEnds
 
     @classmethod
     def of(cls, table: CutTable, rows: Floats, level: float) -> PointsRecord:
@@ -218,38 +197,33 @@ def points(table: CutTable, rows: Floats, level: float) -> dict[str, Floats]:
     return made
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThresholdDocument(Document):
+class ThresholdDocument(Document, command="threshold"):
     """A rule that turns scores into alerts, and what it was chosen from."""
 
-    command: Annotated[Literal["threshold"], says(COMMAND)] = "threshold"
     settings: SettingsRecord
     data: DataRecord
-    verdict: Annotated[list[Claim], says(VERDICT)]
+    verdict: Claims
     rule: RuleRecord
-    cuts: Annotated[
-        list[CutPoint],
-        Meta(min_length=1),
-        says("The guaranteed cut, where there is one, and the plain."),
-    ]
-    elsewhere: Annotated[
-        ElsewhereRecord | None, says("The rule at another prevalence; null where none was given.")
-    ]
-    reject: Annotated[
-        RejectRecord | None,
-        says("Two cuts with reviews between; null where not asked or not paying."),
-    ]
-    by: Annotated[list[str], says("Columns of the groups; empty where none were named.")] = field(
-        default_factory=list
+    cuts: list[CutPoint] = means(
+        "The guaranteed cut, where there is one, and the plain.", min_length=1
     )
-    groups: Annotated[
-        list[GroupCuts], says("The common cut in each group, and the group's own.")
-    ] = field(default_factory=list)
-    points: Annotated[PointsRecord, says("What every cut would give.")]
+    elsewhere: ElsewhereRecord | None = means(
+        "The rule at another prevalence; null where none was given."
+    )
+    reject: RejectRecord | None = means(
+        "Two cuts with reviews between; null where not asked or not paying."
+    )
+    by: list[str] = means(
+        "Columns of the groups; empty where none were named.", default_factory=list
+    )
+    groups: list[GroupCuts] = means(
+        "The common cut in each group, and the group's own.", default_factory=list
+    )
+    points: PointsRecord = means("What every cut would give.")
     hints: Hints
-    sha256: Annotated[str, says("Fingerprint of all the above.")] = ""
+    sha256: str = means("Fingerprint of all the above.", default="")
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Verdict, data, the cuts side by side, another prevalence, reviews."""
         r = self.rule
         facts = [
@@ -258,41 +232,31 @@ class ThresholdDocument(Document):
         ]
         asked = [*self.settings.at, *([f"best {self.settings.best}"] if self.settings.best else [])]
         facts.append(("Asked", "; ".join(asked)))
-        sections = [*verdict(self.verdict), Section(facts=facts), self._table()]
+        sections = [Section(facts=facts), self._table()]
         if self.elsewhere is not None:
             e = self.elsewhere
             rows = [("Precision (PPV)", e.ppv, e.ppv), ("NPV", e.npv, e.npv)]
-            sections.append(self._measures(f"At a prevalence of {percent(e.prevalence)}", rows))
+            sections += self._measures(f"At a prevalence of {percent(e.prevalence)}", rows)
         if self.reject is not None:
             j = self.reject
-            sections.append(
-                Section(
-                    "With reviews",
-                    facts=[
-                        ("Clear", f"below {_n(j.low)}"),
-                        (
-                            "Review",
-                            f"from {_n(j.low)} to below {_n(j.high)}: {percent(j.reviewed)} of rows",
-                        ),
-                        ("Alert", f"from {_n(j.high)} on"),
-                        ("Cost", f"{_n(j.cost)} false alarms a row, {_n(j.alone)} without reviews"),
-                    ],
-                )
-            )
+            between = f"from {_n(j.low)} to below {_n(j.high)}: {percent(j.reviewed)} of rows"
+            cost = f"{_n(j.cost)} false alarms a row, {_n(j.alone)} without reviews"
+            cut = [
+                ("Clear", f"below {_n(j.low)}"),
+                ("Review", between),
+                ("Alert", f"from {_n(j.high)} on"),
+            ]
+            sections.append(Section("With reviews", facts=[*cut, ("Cost", cost)]))
         if self.groups:
             from scorewise.thresholds.groups import group_section
 
             sections.append(group_section(self.groups, self.by, self.settings.at))
         reasons = [(getattr(c, m).why, TITLES[m]) for c in self.cuts for m in TITLES]
-        return Page(self.command, [*sections, *undefined(reasons), *hints(self.hints)])
+        return [*sections, *undefined(reasons)]
 
-    def _measures(self, title: str, rows: list[Any]) -> Section:
-        columns = [
-            Column("", "text"),
-            Column("Value", "value"),
-            Column(percent(self.settings.level), "interval"),
-        ]
-        return Section(title, table=Table(columns, rows))
+    def _measures(self, title: str, rows: list[Any]) -> list[Section]:
+        level = Column(percent(self.settings.level), "interval")
+        return section(title, [("", "text"), ("Value", "value"), level], rows)
 
     def _table(self) -> Section:
         """The cuts side by side."""
@@ -303,12 +267,8 @@ class ThresholdDocument(Document):
         for name, title in TITLES.items():
             each = [getattr(c, name) for c in self.cuts]
             rows.append((title, *(x for e in each for x in (e, e))))
-        for name, title in (
-            ("tp", "True alerts"),
-            ("fp", "False alarms"),
-            ("fn", "Missed"),
-            ("tn", "Cleared"),
-        ):
+        titles = ("True alerts", "False alarms", "Missed", "Cleared")
+        for name, title in zip(CELLS, titles, strict=True):
             rows.append((title, *(x for c in self.cuts for x in (count(getattr(c, name)), ""))))
         return Section("Operating point", table=Table(columns, rows), lines=[*self._lines()])
 
@@ -325,27 +285,12 @@ def _n(x: float) -> str:
     return f"{x:.4g}" if abs(x) < 1000 else written(x, "number")
 
 
-def sealed(doc: ThresholdDocument) -> ThresholdDocument:
-    """The same document with its seal."""
-    return replace(doc, sha256=seal(to_dict(doc)))
-
-
 def read_rule(path: str | Path) -> ThresholdDocument:
     """The document in a file; a sentence says what is wrong with any other file."""
-    name = plain(Path(path).name)
-    try:
-        doc = json.loads(Path(path).read_text("utf-8"))
-    except OSError as e:
-        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{name} is not JSON; name a file that threshold wrote") from None
-    if not isinstance(doc, dict) or doc.get("command") != "threshold":
-        raise BadInput(f"{name} holds no rule; name a file that threshold wrote")
-    if doc.get("schema") != 1:
-        raise BadInput(f"{name} has format {doc.get('schema')!r}, but 1 is known here")
+    doc = read_sealed(path, ("threshold",), "rule", "threshold")
     try:
         if doc["sha256"] == seal(doc):
             return from_dict(ThresholdDocument, doc)
     except (KeyError, TypeError, ValueError):
         pass
-    raise BadInput(f"{name} is damaged or was edited; choose the threshold again")
+    raise BadInput(f"{plain(Path(path).name)} is damaged or was edited; choose the threshold again")

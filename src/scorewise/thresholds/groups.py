@@ -7,91 +7,75 @@ So the common cut, which was chosen on all rows, is judged in each group without
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from scorewise.columns import Rows
 from scorewise.columns.grouping import grouping
 from scorewise.errors import BadInput
-from scorewise.inference.effects import chosen
-from scorewise.show.page import Column, Section, Table, counted, named, percent, quoted
+from scorewise.show.page import Column, Section, Table
 from scorewise.show.verdict import Claim, claim, share
+from scorewise.show.words import counted, named, percent, quoted
 from scorewise.tallies import Tally
 from scorewise.thresholds import cuts
 from scorewise.thresholds.constraints import constraints
 from scorewise.thresholds.cuts import Clusters
 from scorewise.thresholds.document import TITLES, CutPoint, GroupCuts, Promise
+from scorewise.thresholds.operating_points import Asked, Choice
 
-if TYPE_CHECKING:
-    from scorewise.thresholds.rule import Asked
-
-Point = Callable[..., CutPoint]
 MEANING = "kept, broken: shown in the group by itself, with the confidence of the guarantee; open: neither."
 
 
-def group_cuts(
-    rows: Rows, name: str, threshold: float, asked: Asked, point: Point
-) -> list[GroupCuts]:
+def group_cuts(rows: Rows, name: str, threshold: float, asked: Asked) -> list[GroupCuts]:
     """Each group with the common cut and its own."""
     groups, found = grouping(rows.groups, 1, mass=rows.mass(), times=rows.count), []
     for k, group in enumerate(groups.names):
-        some = chosen(rows, groups.codes == k)
-        t = Tally.of_rows(some, name)
-        clusters = Clusters.of(some)
-        size: Any = {
-            "name": group,
-            "rows": t.origin.rows,
-            "positives": t.origin.positives,
-        }
-        if why := t.why_not_ranked:
+        some = rows.at(groups.codes == k)
+        c = Choice(Tally.of_rows(some, name), asked, Clusters.of(some))
+        o = c.t.origin
+        size: Any = {"name": group, "rows": o.rows, "positives": o.positives}
+        if why := c.t.why_not_ranked:
             found.append(GroupCuts(**size, common=None, promise="open", own=None, why=why))
             continue
-        common = point("plain", t, threshold, "the common cut", None, asked, clusters, True)
-        promise = kept_in(t, threshold, asked, clusters)
-        own, why = _own(t, asked, clusters, point)
+        common = c.point("plain", threshold, "the common cut", fixed=True)
+        own, why = _own(c)
+        promise = kept_in(c, threshold)
         found.append(GroupCuts(**size, common=common, promise=promise, own=own, why=why))
     return found
 
 
-def kept_in(t: Tally, cut: float, asked: Asked, clusters: Clusters | None) -> Promise:
+def kept_in(c: Choice, cut: float) -> Promise:
     """Whether a cut, however it was chosen, is shown to keep or to break the constraints on such rows."""
+    t, asked, clusters = c.t, c.asked, c.clusters
     if not asked.wanted or asked.guarantee is None:
         return "not asked"
-    at = cuts.Table.at(t, np.array([cut]))
-    if cuts.why_no_guarantee(t, cuts.Table.of(t, asked.prevalence), asked.wanted):
+    if cuts.why_no_guarantee(t, c.table, asked.wanted):
         return "open"
-    sides = [[c for c in asked.wanted if c.strict is strict] for strict in (True, False)]
-    error = (1 - asked.guarantee) / sum(map(bool, sides))
-    turned = [c._replace(sign="<=" if c.sign == ">=" else ">=") for c in asked.wanted]
-    for c in turned:
-        p = c.p_value(at.cells) if clusters is None else clusters.p_value(c, at)
-        if p[0] <= error / len(turned):
-            return "broken"
-    tried = at if all(c.monotone for c in asked.wanted) else cuts.Table.at(t, cuts.grid(t))
-    shown = np.ones(len(tried), bool)
-    for side, strict in zip(sides, (True, False), strict=True):
-        shown &= cuts.shown_cuts(side, tried, error, strict, clusters)
+    at, (sides, error) = (
+        cuts.Table.at(t, np.array([cut])),
+        cuts.sides(asked.wanted, asked.guarantee),
+    )
+    turned = [x.turned for x in asked.wanted]
+    if any(cuts.p_values(x, at, clusters)[0] <= error / len(turned) for x in turned):
+        return "broken"
+    tried = at if all(x.monotone for x in asked.wanted) else cuts.Table.at(t, cuts.grid(t))
+    shown = cuts.shown_by_both(sides, tried, error, clusters)
     return "kept" if shown[tried.threshold == cut].any() else "open"
 
 
-def _own(
-    t: Tally, asked: Asked, clusters: Clusters | None, point: Point
-) -> tuple[CutPoint | None, str]:
+def _own(c: Choice) -> tuple[CutPoint | None, str]:
     """The cut of the rows of a group, and why it has no guarantee."""
-    table = cuts.Table.of(t, asked.prevalence)
     try:
-        at = float(table.threshold[cuts.plain_cut(table, asked.wanted, asked.aim)])
+        at = c.plain_cut
     except BadInput as e:
         return None, str(e)
-    if asked.guarantee is not None:
-        made = cuts.guaranteed_cut(t, table, asked.wanted, asked.aim, asked.guarantee, clusters)
-        if made.threshold is not None:
-            method, fixed = made.method, made.fixed
-            return point("guaranteed", t, made.threshold, method, None, asked, clusters, fixed), ""
-        return point("plain", t, at, "keeps it on these rows", None, asked, clusters), made.why
-    return point("plain", t, at, asked.aim.words, None, asked, clusters), ""
+    if sure := c.guaranteed_point():
+        return sure, ""
+    wanted = c.asked.guarantee is not None
+    method = "keeps it on these rows" if wanted else c.asked.aim.words
+    return c.point("plain", at, method), c.guaranteed.why
 
 
 def group_verdict(groups: Sequence[GroupCuts], asked: Asked, by: Sequence[str]) -> Iterator[Claim]:

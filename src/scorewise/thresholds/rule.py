@@ -2,68 +2,39 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.checks import check
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
+from scorewise.columns import Columns, Kind, Missing, Rows, binary_rows, take
+from scorewise.columns.binary import scores_of
 from scorewise.columns.classes import is_source, only_column, positive_column
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.rows import group_columns, one_of, warn
-from scorewise.curves.thresholds import lowest
+from scorewise.columns.rewriting import Applied, Scanned, add_columns, score_column
+from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
-from scorewise.estimate import Estimate
-from scorewise.inference import shares
-from scorewise.measures import decisions
-from scorewise.show.data import CutRecord, DataRecord
-from scorewise.show.document import dumps, record_of
-from scorewise.show.page import named, quoted
+from scorewise.show.data import DataRecord
+from scorewise.show.document import dumps, sealed
+from scorewise.show.estimates import record_of
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion, Tally
+from scorewise.show.words import named, quoted
+from scorewise.tallies import Tally
 from scorewise.tallies.formulas import auroc
 from scorewise.thresholds import cuts, document
-from scorewise.thresholds.constraints import Constraint, constraints, cut_wanted
-from scorewise.thresholds.cuts import Clusters, Objective, Table
+from scorewise.thresholds.cuts import Clusters, Table
 from scorewise.thresholds.document import Best, CutPoint, GroupCuts, ThresholdDocument
 from scorewise.thresholds.groups import group_cuts, group_verdict
+from scorewise.thresholds.operating_points import Asked, Choice, asked_for, elsewhere
 from scorewise.thresholds.verdict import verdict_of
 from scorewise.writing import write
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
-
-CONFIDENCE = 0.95  # of a guarantee, unless asked for
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a cut is for.
-
-    `guarantee` is its confidence, None where none is wanted; `strictly` refuses rows that are too few for
-    it, rather than to say so.
-    """
-
-    wanted: list[Constraint]
-    aim: Objective
-    best: Best | None
-    cost: float | None
-    review: float | None
-    prevalence: float | None
-    guarantee: float | None
-    strictly: bool
-    level: float
-
-    def weighed(self, tp: float, fp: float, fn: float, tn: float) -> Sequence[Any]:
-        """One table as it would be at the other prevalence."""
-        a, b, c, d = (np.array([float(x)]) for x in (tp, fp, fn, tn))
-        return [float(x[0]) for x in Table(np.zeros(1), (a, b, c, d), self.prevalence).weighed]
 
 
 class ThresholdRule(Shown):
@@ -137,9 +108,7 @@ class ThresholdRule(Shown):
 
     def scores_of(self, scores: Any) -> Floats:
         """The scores in a column, checked, as 64-bit floats."""
-        column = scores if hasattr(scores, "__len__") else np.asarray(scores)
-        none = np.zeros(len(column), np.int64)
-        return take(none, {"score": column}, kind=self.kind).scores["score"].astype(np.float64)
+        return scores_of(scores, self.kind).astype(np.float64)
 
     @cached_property
     def points(self) -> Any:
@@ -173,27 +142,13 @@ class ThresholdRule(Shown):
 
 
 def threshold(
-    y: Any,
-    p: Any = None,
-    *,
-    at: str | Sequence[str] | None = None,
-    best: Best | None = None,
-    cost: float | None = None,
-    review: float | None = None,
-    prevalence: float | None = None,
-    guarantee: float | None = None,
-    label: str | None = None,
-    score: str | None = None,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    by: Any | Sequence[str] = None,
-    cluster: Any = None,
-    level: float = 0.95,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
+    y: Any, p: Any = None, *, at: str | Sequence[str] | None = None, best: Best | None = None,
+    cost: float | None = None, review: float | None = None, prevalence: float | None = None,
+    guarantee: float | None = None, label: str | None = None, score: str | None = None,
+    weight: Any = None, count: Any = None, positive: Any = None, by: Any | Sequence[str] = None,
+    cluster: Any = None, level: float = 0.95, kind: Kind | None = None, missing: Missing = "refuse",
     encoding: str | None = None,
-) -> ThresholdRule:
+) -> ThresholdRule:  # fmt: skip
     """The cut that keeps a constraint or is best at something, as a rule for new scores.
 
     `at` are constraints, such as "recall >= 0.9" or "precision >= 80% and alert_rate <= 0.02", of recall,
@@ -222,7 +177,7 @@ def threshold(
     >>> rule.predict([0.1, 0.3, 0.8])
     array([False,  True,  True])
     """
-    asked = _asked(at, best, cost, review, prevalence, guarantee, level)
+    asked = asked_for(at, best, cost, review, prevalence, guarantee, level)
     columns: dict[str, Any] = {"label": label, "score": score, "encoding": encoding}
     further: dict[str, Any] = {
         "weight": weight,
@@ -276,43 +231,6 @@ def threshold(
     return made
 
 
-def _asked(
-    at: Any, best: Any, cost: Any, review: Any, prevalence: Any, guarantee: Any, level: float
-) -> Asked:
-    """What is asked for, checked."""
-    check(level=level, cost=cost, review=review, prevalence=prevalence, guarantee=guarantee)
-    one_of("best", best, (None, *get_args(Best)))
-    wanted = constraints(at)
-    if best is None and cost is not None and not wanted:
-        best = "cost"
-    if not wanted and best is None:
-        raise cut_wanted()
-    if best == "cost" and cost is None:
-        raise BadInput(
-            "the cost of a missed positive is missing; pass ", Option("cost", 10),
-            " where it is worth 10 false alarms",
-        )  # fmt: skip
-    if cost is not None and best != "cost" and review is None:
-        raise BadInput(
-            Option("cost", cost), " has no effect here; pass ", Option("best", "cost"), " with it"
-        )
-    if review is not None and cost is None:
-        raise BadInput(
-            Option("review", review),
-            " needs the cost of a missed positive; pass ",
-            Option("cost", 10),
-        )
-    if guarantee and not wanted:
-        raise BadInput(
-            Option("guarantee", guarantee),
-            " needs a constraint; pass ",
-            Option("at", "recall >= 0.9"),
-        )
-    sure = None if guarantee == 0 or not wanted else CONFIDENCE if guarantee is None else guarantee
-    aim = cuts.objective(best, cost, wanted)
-    return Asked(wanted, aim, best, cost, review, prevalence, sure, bool(guarantee), level)
-
-
 def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
     """The rule of checked rows; `rows` where they come in clusters or in groups."""
     if why := t.why_not_ranked:
@@ -322,38 +240,24 @@ def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
         clusters = Clusters.of(rows)
         if rows.weight is not None:
             raise BadInput(
-                Option("cluster"),
-                " and ",
-                Option("weight"),
-                " do not go together here; leave out one",
-            )
-    table = Table.of(t, asked.prevalence)
-    at = cuts.plain_cut(table, asked.wanted, asked.aim)
-    plain_at = float(table.threshold[at])
-    found = cuts.Guaranteed(None)
-    if asked.guarantee is not None:
-        found = cuts.guaranteed_cut(t, table, asked.wanted, asked.aim, asked.guarantee, clusters)
-        if found.threshold is None and asked.strictly:
-            raise BadInput(
-                f"{found.why}; the cut that keeps it on these rows only is {plain_at:.4g}, which ",
-                Option("guarantee", 0), " takes",
+                Option("cluster"), " and ", Option("weight"), " do not go together here; leave out one",
             )  # fmt: skip
+    c = Choice(t, asked, clusters)
+    plain_at = c.plain_cut
+    if c.guaranteed.threshold is None and asked.guarantee is not None and asked.strictly:
+        raise BadInput(
+            f"{c.guaranteed.why}; the cut that keeps it on these rows only is {plain_at:.4g}, which ",
+            Option("guarantee", 0), " takes",
+        )  # fmt: skip
     kept = "keeps it on these rows" if asked.wanted else "best on these rows"
     method = kept + (f", {asked.aim.words}" if asked.wanted else "")
-    points = [
-        _point("plain", t, plain_at, method, _near(t, table, at, asked, clusters), asked, clusters)
-    ]
-    if found.threshold is not None:
-        sure = _point(
-            "guaranteed", t, found.threshold, found.method, None, asked, clusters, found.fixed
-        )
-        points.insert(0, sure)
+    sure, plain = c.guaranteed_point(), c.point("plain", plain_at, method, c.near())
+    points = [plain] if sure is None else [sure, plain]
     groups: list[GroupCuts] = []
     if rows is not None and rows.groups:
-        groups = group_cuts(rows, t.origin.score, points[0].cut.threshold, asked, _point)
+        groups = group_cuts(rows, t.origin.score, points[0].cut.threshold, asked)
     by = [] if rows is None else list(rows.groups)
-    doc = _document(t, table, asked, points, found.why, clusters, groups, by)
-    return ThresholdRule(doc, table, _worth(t))
+    return ThresholdRule(_document(c, points, groups, by), c.table, _worth(t))
 
 
 def _worth(t: Tally) -> Floats:
@@ -365,20 +269,11 @@ def _worth(t: Tally) -> Floats:
 
 
 def _document(
-    t: Tally,
-    table: Table,
-    asked: Asked,
-    points: list[CutPoint],
-    why: str,
-    clusters: Clusters | None,
-    groups: list[GroupCuts],
-    by: list[str],
+    c: Choice, points: list[CutPoint], groups: list[GroupCuts], by: list[str]
 ) -> ThresholdDocument:
-    low, high = t.ends
-    first = points[0]
-    elsewhere = (
-        None if asked.prevalence is None else _elsewhere(first, asked.prevalence, asked.level)
-    )
+    t, table, asked, why = c.t, c.table, c.asked, c.guaranteed.why
+    (low, high), first, other = t.ends, points[0], asked.prevalence
+    there = None if other is None else elsewhere(first, other, asked.level)
     region = None
     if asked.review is not None:
         region = cuts.reject_region(table, asked.cost or 1.0, asked.review)
@@ -388,7 +283,7 @@ def _document(
         kind=t.kind,
         score=t.origin.score,
         guaranteed=first.name == "guaranteed",
-        promise=" and ".join(c.text for c in asked.wanted),
+        promise=" and ".join(x.text for x in asked.wanted),
         why=why,
         low=low,
         high=high,
@@ -396,8 +291,8 @@ def _document(
     settings = record_of(
         document.SettingsRecord,
         asked,
-        at=[c.text for c in asked.wanted],
-        cluster=clusters is not None,
+        at=[x.text for x in asked.wanted],
+        cluster=c.clusters is not None,
     )
     hints = []
     if float(auroc(t.neg, t.pos)) < 0.5:
@@ -409,107 +304,60 @@ def _document(
     doc = ThresholdDocument(
         settings=settings,
         data=DataRecord.of(t),
-        verdict=verdict_of(
-            t, asked, points, why, elsewhere, reject, group_verdict(groups, asked, by)
-        ),
+        verdict=verdict_of(t, asked, points, why, there, reject, group_verdict(groups, asked, by)),
         rule=rule,
         cuts=points,
-        elsewhere=elsewhere,
+        elsewhere=there,
         reject=reject,
         by=by,
         groups=groups,
         points=document.PointsRecord.of(table, _worth(t), asked.level),
         hints=hints,
     )
-    return document.sealed(doc)
+    return sealed(doc)
 
 
-def _point(
-    name: Any,
-    t: Tally,
-    cut: float,
-    method: str,
-    near: document.RangeRecord | None,
-    asked: Asked,
-    clusters: Clusters | None,
-    fixed: bool = False,
-) -> CutPoint:
-    """A cut with its operating point; unless it is `fixed`, one with few digits that decides alike."""
-    scores = lowest(t).astype(np.float64)
-    ends = scores if t.coarse is None else t.coarse.high.max(0).astype(np.float64)
-    i = int(np.searchsorted(scores, cut))
-    sums = np.array([[w[:i].sum(), w[i:].sum()] for w in (t.neg, t.pos, t.neg2, t.pos2)])
-    c = Confusion(sums[:2], sums[2:], (t.origin.negative, t.origin.positive))
-    above = float(ends[i - 1]) if i else None
-    upto = float(scores[i]) if i < len(scores) else None
-    if not fixed and upto is not None:
-        cut = cuts.short_cut(above, upto)
-    record = CutRecord(threshold=cut, above=above, upto=upto)
-    names = ("sensitivity", "specificity", "precision", "npv")
-    measured = {n: getattr(decisions, n)(c, level=asked.level) for n in names}
-    called = decisions.share(c, (0, 1), (2, 3), asked.level)
-    measured["alert_rate"] = Estimate(*called, asked.level, "Wilson")
-    if clusters is not None:
-        for n, e in measured.items():
-            if e.defined:
-                hit, of = clusters.sums(n, cut)
-                one = np.ones(len(hit))
-                measured[n] = shares.share_over_items(hit, of, one, one, level=asked.level)
-    return record_of(CutPoint, c, name=name, cut=record, method=method, near=near, **measured)
+def apply(
+    rule_file: str | Path,
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    out: str | Path,
+    score: str | None = None,
+    name: str | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> Applied:
+    """Write the rows of files with the decisions of a saved rule: 1 for an alert, 0 for none.
 
-
-def _near(
-    t: Tally, table: Table, at: int, asked: Asked, clusters: Clusters | None
-) -> document.RangeRecord | None:
-    """The cuts that the data do not tell from the plain one."""
-    level = f"{100 * asked.level:g}%"
-    if t.weighted or clusters is not None:
-        return None
-    if not asked.wanted:
-        low, high = cuts.alike(table, at, asked.aim, asked.level)
-        name = {"youden": "Youden's J", "cost": "cost"}.get(asked.aim.name, asked.aim.name)
-        meaning = f"Cuts whose {name} is not told from the best one's ({level}, paired)"
-        return document.RangeRecord(low=low, high=high, meaning=meaning)
-    c = asked.wanted[0]
-    if (
-        len(asked.wanted) > 1
-        or not c.monotone
-        or asked.best is not None
-        or asked.prevalence is not None
-    ):
-        return None
-    found = cuts.around(table, c, asked.level)
-    if found is None:
-        return None
-    word = c.word.replace("_", " ")
-    meaning = f"The cut at which {word} is truly {100 * c.value:g}% ({level} interval)"
-    return document.RangeRecord(low=found[0], high=found[1], meaning=meaning)
-
-
-def _elsewhere(c: CutPoint, prevalence: float, level: float) -> document.ElsewhereRecord:
-    """PPV and NPV where another share of rows is positive, from sensitivity and specificity.
-
-    The odds are those of the prevalence times the likelihood ratio, whose interval is that of a ratio of
-    two independent shares (MOVER on the log scale).
+    With two cuts, a row that is to be reviewed has 0.5. All other columns and the order of the rows stay;
+    files may be larger than memory. The new column is `name`, else COLUMN_alert.
     """
-    odds = prevalence / (1 - prevalence) if prevalence < 1 else math.inf
-    sens, spec = (shares.Share(e.value, e.low, e.high) for e in (c.sensitivity, c.specificity))
-    miss, false = (shares.Share(1 - s.value, 1 - s.high, 1 - s.low) for s in (sens, spec))
+    rule = ThresholdRule.load(rule_file)
+    region = rule.document().reject
 
-    def value(good: shares.Share, bad: shares.Share, odds: float, why: str) -> Estimate:
-        if not good.value and not bad.value:
-            return Estimate.undefined(why, level)
-        low, high = shares.ratio(bad, good) if good.value else (math.inf, math.inf)
-        ends = [1 / (1 + x / odds) for x in (high, low)]
-        at = 1 / (1 + bad.value / good.value / odds) if good.value else 0.0
-        return Estimate(
-            at, min(ends[0], at), max(ends[1], at), level, "MOVER of the likelihood ratio"
-        )
+    def columns_of(file: Scanned) -> tuple[list[str], list[str], list[str]]:
+        column, notes = score_column(file, score)
+        return [column], [name or f"{column}_alert"], notes
 
-    return record_of(
-        document.ElsewhereRecord,
-        prevalence=prevalence,
-        ppv=value(sens, false, odds, "nothing is called positive"),
-        npv=value(spec, miss, 1 / odds, "nothing is called negative"),
-        alert_rate=prevalence * sens.value + (1 - prevalence) * false.value,
+    def decided(s: Floats) -> Any:
+        if region is None:
+            return (s >= rule.threshold).astype(np.float64)
+        return np.where(s >= region.high, 1.0, np.where(s < region.low, 0.0, 0.5))
+
+    def outside(found: Columns) -> int:
+        column, values = next(iter(found["score"].items()))
+        wrong = (values.values < 0) | (values.values > 1)
+        if rule.kind == "probability" and wrong.any():
+            rows = found.place.rows(wrong)
+            raise BadInput(f"{column} is outside [0, 1] {rows}; the rule is for probabilities")
+        return 0
+
+    how: dict[str, Any] = {"missing": missing, "encoding": encoding}
+    return add_columns(
+        files, out, columns_of, decided, outside, **how, whole_numbers=region is None
     )
+
+
+def rule_file(rule: ThresholdRule, ending: str) -> bytes:
+    """The rule as `ThresholdRule.save` writes it."""
+    return dumps(rule.document()).encode()

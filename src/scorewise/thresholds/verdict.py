@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate, number
-from scorewise.show.page import percent, quoted, whole_percent
 from scorewise.show.verdict import Claim, claim, figure, share
+from scorewise.show.words import percent, quoted, whole_percent
 from scorewise.thresholds.constraints import Constraint
 
 if TYPE_CHECKING:
     from scorewise.tallies import Tally
     from scorewise.thresholds.document import CutPoint, ElsewhereRecord, RejectRecord
-    from scorewise.thresholds.rule import Asked
+    from scorewise.thresholds.operating_points import Asked
 
 
 def verdict_of(

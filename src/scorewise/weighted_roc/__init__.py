@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scorewise.weighted_roc.curve import SmRoc, SmRocs, curves_of, smroc
-from scorewise.weighted_roc.files import segments_file
+from scorewise.weighted_roc.curve import SmRoc, SmRocs, segments_file, smroc
 
-__all__ = ["SmRoc", "SmRocs", "curves_of", "segments_file", "smroc"]
+__all__ = ["SmRoc", "SmRocs", "segments_file", "smroc"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -11,25 +12,25 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, Rows, take
+from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import is_source
+from scorewise.columns.rows import warn
 from scorewise.curves import roc
 from scorewise.curves.hull import pooled
 from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
 from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
-from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, number
+from scorewise.errors import BadInput, Option
+from scorewise.estimate import Estimate
 from scorewise.measures import smauc
 from scorewise.show.frame import Backend, framed
-from scorewise.show.page import written
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import Rule, appropriate, far, row_climbs, why_not_unit
+from scorewise.tallies.smroc import Rule, appropriate, row_climbs, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
 from scorewise.weighted_roc.document import SmRocDocument, smroc_document
-from scorewise.weighted_roc.files import read_source, segments_frame
+from scorewise.weighted_roc.verdict import cautions
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -50,57 +51,6 @@ def recalibrated(t: Tally) -> Tally:
     columns = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos", "neg2", "pos2")}
     up, along = columns["pos"] / t.positives, columns["neg"] / t.negatives
     return replace(t, score=up / (up + along), **columns, kind="probability", coarse=None)
-
-
-def cautions(curve: SmRoc) -> Iterator[str]:
-    """What makes a curve hard to read, each a sentence."""
-    yield from overlap(curve)
-    if not curve.area.defined:
-        yield f"there is no area: {curve.area.why}"
-    elif far(m := curve.midpoint):
-        # the objection of Schubert et al. (2012), where it applies
-        after, chance = curve.recalibrated().area, curve.area.baseline
-        side = "below" if m < 0.5 else "above"
-        yield (
-            f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
-            f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores "
-            f"dealt out at random would get {written(chance, 'number')}, and after recalibration the area "
-            f"is {after} ({written(after.baseline, 'number')} at random)"
-        )
-
-
-def overlap(curve: SmRoc) -> Iterator[str]:
-    """Whether a threshold tells the classes apart, or the midpoint lies where they do not overlap."""
-    m = curve.midpoint
-    (neg_low, neg_high), (pos_low, pos_high) = (class_ends(curve.tally, side) for side in (0, 1))
-    if neg_high < pos_low or pos_high < neg_low:
-        below, above, edge, start = (
-            ("negatives", "positives", neg_high, pos_low)
-            if neg_high < pos_low
-            else ("positives", "negatives", pos_high, neg_low)
-        )
-        where = "" if edge < m <= start else f", and the midpoint {number(m)} is not between them"
-        yield (
-            f"the classes are separable: all {below} score at most {number(edge)}, all {above} at "
-            f"least {number(start)}{where}"
-        )
-        return
-    low, high = max(neg_low, pos_low), min(neg_high, pos_high)
-    if not low <= m <= high:
-        yield (
-            f"the midpoint {number(m)} lies outside [{number(low)}, {number(high)}], where the scores of "
-            f"the classes overlap; see whether another rule, such as balanced, suits them better"
-        )
-
-
-def class_ends(t: Tally, side: int) -> tuple[float, float]:
-    """The lowest and the highest score, on [0, 1], of a class that has rows."""
-    used = (t.neg, t.pos)[side] > 0
-    if t.coarse is None:
-        ends: Floats = unit(t.score[used][[0, -1]], t.kind)
-        return float(ends[0]), float(ends[1])
-    low, high = (unit(x[side][used], t.kind) for x in (t.coarse.low, t.coarse.high))
-    return float(low[0]), float(high[-1])
 
 
 class SmRoc(Shown):
@@ -236,13 +186,10 @@ class SmRoc(Shown):
         """What was guessed and decided in reading the rows."""
         return () if self._rows is None else self._rows.notes
 
-    def by_name(self) -> SmRocs:
-        """The curve alone, as several are given."""
-        return SmRocs({self.tally.origin.score: self}, self.cut)
-
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
         """One line for each row: see `SmRocs.to_frame`."""
-        return self.by_name().to_frame(part, backend=backend)
+        own = SmRocs({self.tally.origin.score: self}, self.cut)
+        return own.to_frame(part, backend=backend)
 
     @property
     def known_rows(self) -> Rows:
@@ -257,23 +204,12 @@ class SmRoc(Shown):
 
 
 def smroc(
-    y: Any,
-    s: Any = None,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    positive: Any = None,
-    weight: Any = None,
-    count: Any = None,
-    midpoint: Rule | float | Tally = "mean",
-    learn: Any = None,
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
+    y: Any, s: Any = None, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    positive: Any = None, weight: Any = None, count: Any = None,
+    midpoint: Rule | float | Tally = "mean", learn: Any = None, threshold: float = 0.5,
+    level: float = 0.95, seed: int = 0, kind: Kind | None = None, missing: Missing = "refuse",
     encoding: str | None = None,
-) -> SmRoc | SmRocs:
+) -> SmRoc | SmRocs:  # fmt: skip
     """The score-weighted ROC curve of labels `y` and scores `s` in [0, 1], or of a `Tally`.
 
     `midpoint` is a rule ("mean", "balanced", "median", "crossing"), a number, or another tally whose mean
@@ -293,9 +229,13 @@ def smroc(
     if s is None and is_source(y):
         columns = {"label": label, "score": score, "weight": weight, "count": count}
         columns |= {"positive": positive, "kind": kind, "missing": missing, "encoding": encoding}
-        rows, rule = read_source(y, columns, midpoint, learn)
-        made = curves_of(rows, rows.sources, midpoint=rule, **options)
-        return made if len(made) > 1 else next(iter(made.values()))
+        rows, rule = _read_source(y, columns, midpoint, learn)
+        made = {}
+        for name in rows.scores:
+            own = rule[name] if isinstance(rule, Mapping) else rule
+            t = Tally.of_rows(rows, name, rows.sources)
+            made[name] = SmRoc(t, midpoint=own, rows=rows, **options)
+        return SmRocs(made, threshold) if len(made) > 1 else next(iter(made.values()))
     if any(name is not None for name in (label, score, learn, encoding)):
         raise BadInput(
             "label, score, learn and encoding belong to files and frames; leave them out"
@@ -321,6 +261,26 @@ def smroc(
     return SmRoc(tally, rows=rows, **options)
 
 
+def _read_source(
+    source: Any, columns: Mapping[str, Any], midpoint: Any, learn: Any
+) -> tuple[Rows, Any]:
+    """Rows of a file or frame, and the rule of the midpoint: that of other rows, if there are such."""
+    check(midpoint=midpoint)
+    if learn is None:
+        rows, rule = binary_rows(source, **columns), midpoint
+    else:
+        if midpoint != "mean":
+            raise BadInput(
+                Option("midpoint"), " and ", Option("learn"), " exclude each other; leave out one"
+            )
+        other = binary_rows(learn, **columns)
+        rule = {name: Tally.of_rows(other, name) for name in other.scores}
+        rows = binary_rows(source, **columns)
+        rows = replace(rows, notes=tuple(dict.fromkeys((*other.notes, *rows.notes))))
+    warn(rows.notes)
+    return rows, rule
+
+
 class SmRocs(Shown, dict[str, SmRoc]):
     """The curve of each model on the same rows, by its name; prints as a page of all of them."""
 
@@ -337,10 +297,6 @@ class SmRocs(Shown, dict[str, SmRoc]):
         """What was guessed and decided in reading the rows."""
         return next(iter(self.values())).notes
 
-    def by_name(self) -> SmRocs:
-        """The curves by name, as they are."""
-        return self
-
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
         """One line for each row.
 
@@ -350,7 +306,7 @@ class SmRocs(Shown, dict[str, SmRoc]):
         """
         if part is not None:
             return super().to_frame(part, backend=backend)
-        frame = segments_frame(self, next(iter(self.values())).known_rows)
+        frame = _segments_frame(self, next(iter(self.values())).known_rows)
         return frame if backend == "polars" else framed(frame.rows(named=True), backend)
 
     def pictures(self) -> Pictures:
@@ -368,19 +324,43 @@ class SmRocs(Shown, dict[str, SmRoc]):
         return Pictures({"smroc": curves}, ("smroc",))
 
 
-def curves_of(
-    rows: Rows,
-    sources: tuple[str, ...] = (),
-    *,
-    midpoint: Rule | float | Tally | Mapping[str, Tally] = "mean",
-    cut: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-) -> SmRocs:
-    """The curves of all scores among checked rows; a midpoint may be learned for each by its name."""
-    made = {}
-    for name in rows.scores:
-        rule = midpoint[name] if isinstance(midpoint, Mapping) else midpoint
-        tally = Tally.of_rows(rows, name, sources)
-        made[name] = SmRoc(tally, midpoint=rule, level=level, seed=seed, rows=rows, cut=cut)
-    return SmRocs(made, cut)
+def _segments_frame(curves: Mapping[str, SmRoc], rows: Rows) -> Any:
+    """Where each row is, its class, and of each score whether it is appropriate, its climb and its run."""
+    import polars as pl
+
+    columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
+    for name, curve in curves.items():
+        climb, run = curve.segments.T
+        made = {
+            name: rows.scores[name],
+            f"{name}_appropriate": curve.appropriate,
+            f"{name}_climb": climb,
+            f"{name}_run": run,
+        }
+        if twice := [column for column in made if column in columns]:
+            raise BadInput(
+                f"the table of rows would have two columns named '{twice[0]}'; rename the column '{name}'"
+            )
+        columns |= made
+    return pl.DataFrame(columns)
+
+
+def _places(rows: Rows) -> dict[str, Any]:
+    """The number of each row in its file, and the file where there are several."""
+    place = rows.place
+    at = np.arange(len(rows)) if place.kept is None else place.kept
+    ends = np.cumsum([count for _, count in place.files], dtype=np.int64)
+    file = np.searchsorted(ends, at, side="right")
+    number = at + 1 - np.concatenate(([0], ends))[file]
+    names = np.array([name for name, _ in place.files], object)
+    return {"file": names[file], "row": number} if len(names) > 1 else {"row": number}
+
+
+def segments_file(curves: Any, ending: str) -> bytes:
+    """The table of rows as a file of .csv or .parquet."""
+    frame, buffer = curves.to_frame(), io.BytesIO()
+    if ending == ".csv":
+        frame.write_csv(buffer)
+    else:
+        frame.write_parquet(buffer)
+    return buffer.getvalue()

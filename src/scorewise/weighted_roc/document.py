@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from msgspec import Meta
 
 from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
-from scorewise.show.data import DataRecord
-from scorewise.show.document import (
-    COMMAND,
-    Count,
-    Document,
-    Estimated,
-    Hints,
-    Level,
-    Number,
-    record_of,
-    says,
-    with_cautions,
-)
-from scorewise.show.page import (
-    Column,
-    Page,
-    Section,
-    Table,
-    by_reason,
-    count,
-    hints,
-    interval,
-    percent,
-    value,
-    written,
-)
-from scorewise.show.verdict import VERDICT, Claim, verdict
+from scorewise.show.data import Cells, DataRecord, ScoreKind, ScoreName
+from scorewise.show.document import Document, with_cautions
+from scorewise.show.estimates import ConfidenceLevel, Estimated, Seed, record_of
+from scorewise.show.fields import Number, OfTwo, Record, means
+from scorewise.show.page import Column, Section, Table, section
+from scorewise.show.verdict import Claims, Hints
+from scorewise.show.words import by_reason, count, interval, percent, value, written
 from scorewise.weighted_roc.verdict import verdict_of
 
 if TYPE_CHECKING:
@@ -47,77 +26,63 @@ if TYPE_CHECKING:
 POINTS = 256  # of a curve, at most
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingsRecord:
+class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
-    level: Annotated[Level, says("Confidence level of the intervals.")]
-    seed: Annotated[Count, says("Seed of the random draws.")]
-    threshold: Annotated[float, says("A score at or above this is a positive decision.")]
+    level: ConfidenceLevel
+    seed: Seed
+    threshold: float = means("A score at or above this is a positive decision.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class MidpointRecord:
+class MidpointRecord(Record):
     """Where a score turns from low to high."""
 
-    value: Annotated[float, says("The midpoint, on [0, 1].")]
-    rule: Annotated[
-        Literal["mean", "balanced", "median", "crossing", "fixed", "learned"],
-        says("How it was found."),
-    ]
+    value: float = means("The midpoint, on [0, 1].")
+    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] = means(
+        "How it was found."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AreasRecord:
+class AreasRecord(Record):
     """Between which values the area lies, over all midpoints."""
 
-    lowest: Annotated[float, says("The smallest area.")]
-    highest: Annotated[float, says("The largest area.")]
+    lowest: float = means("The smallest area.")
+    highest: float = means("The largest area.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartRecord:
+class PartRecord(Record):
     """Scores of one class on one side of the midpoint."""
 
-    weight: Annotated[float, Meta(ge=0), says("Their weight; a count when there are no weights.")]
-    mean: Annotated[Number, says("Mean of the scores; null when there are none.")]
+    weight: float = means("Their weight; a count when there are no weights.", ge=0)
+    mean: Number = means("Mean of the scores; null when there are none.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetsRecord:
+class SetsRecord(Record):
     """High and low scores on positives and negatives."""
 
-    high_positive: Annotated[PartRecord, says("High scores on positives: appropriate.")]
-    high_negative: Annotated[PartRecord, says("High scores on negatives: inappropriate.")]
-    low_positive: Annotated[PartRecord, says("Low scores on positives: inappropriate.")]
-    low_negative: Annotated[PartRecord, says("Low scores on negatives: appropriate.")]
+    high_positive: PartRecord = means("High scores on positives: appropriate.")
+    high_negative: PartRecord = means("High scores on negatives: inappropriate.")
+    low_positive: PartRecord = means("Low scores on positives: inappropriate.")
+    low_negative: PartRecord = means("Low scores on negatives: appropriate.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecisionsRecord:
+class DecisionsRecord(Cells):
     """Labels against decisions, by weight."""
 
-    tp: Annotated[float, Meta(ge=0), says("Positives predicted positive.")]
-    fp: Annotated[float, Meta(ge=0), says("Negatives predicted positive.")]
-    fn: Annotated[float, Meta(ge=0), says("Positives predicted negative.")]
-    tn: Annotated[float, Meta(ge=0), says("Negatives predicted negative.")]
 
-
-@dataclass(frozen=True, kw_only=True)
-class TablesRecord:
+class TablesRecord(Record):
     """Labels against decisions at the threshold."""
 
-    appropriate: Annotated[DecisionsRecord, says("Among rows with appropriate scores.")]
-    inappropriate: Annotated[DecisionsRecord, says("Among rows with inappropriate scores.")]
+    appropriate: DecisionsRecord = means("Among rows with appropriate scores.")
+    inappropriate: DecisionsRecord = means("Among rows with inappropriate scores.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PointsRecord:
+class PointsRecord(Record):
     """Points of the curve, thinned out where there are many."""
 
-    x: Annotated[list[Number], says("Shares of all runs.")]
-    y: Annotated[list[Number], says("Shares of all climbs.")]
-    threshold: Annotated[list[Number], says("The score down to which each point has come.")]
+    x: list[Number] = means("Shares of all runs.")
+    y: list[Number] = means("Shares of all climbs.")
+    threshold: list[Number] = means("The score down to which each point has come.")
 
     @classmethod
     def of(cls, curve: Curve) -> PointsRecord:
@@ -126,29 +91,22 @@ class PointsRecord:
         return cls(**{f.name: getattr(curve, f.name)[at].tolist() for f in fields(cls)})
 
 
-@dataclass(frozen=True, kw_only=True)
-class CurveRecord:
+class CurveRecord(Record):
     """One score-weighted ROC curve."""
 
-    name: Annotated[str, says("Name of the scores, usually their column.")]
-    kind: Annotated[
-        Literal["probability", "logit", "score"], says("What the scores are said to be.")
-    ]
-    area: Annotated[Estimated, says("Area under the curve (smAUC).")]
-    auroc: Annotated[float, says("Area under the ROC curve of the same rows.")]
+    name: ScoreName
+    kind: ScoreKind
+    area: Estimated = means("Area under the curve (smAUC).")
+    auroc: float = means("Area under the ROC curve of the same rows.")
     midpoint: MidpointRecord
     areas: AreasRecord
-    height: Annotated[
-        float, Meta(ge=0), says("All climbs together: height of the rectangle variant.")
-    ]
-    width: Annotated[float, Meta(ge=0), says("All runs together: width of the rectangle variant.")]
+    height: float = means("All climbs together: height of the rectangle variant.", ge=0)
+    width: float = means("All runs together: width of the rectangle variant.", ge=0)
     sets: SetsRecord
-    appropriate: Annotated[float, says("Share of the weight whose scores are appropriate.")]
-    rotation: Annotated[float, says("Degrees by which the balance of scores turns that of labels.")]
-    gap: Annotated[Number, says("Area between the curve and its convex hull.")]
-    recalibrated: Annotated[
-        Estimated, says("Area after recalibration by the hull of the ROC curve.")
-    ]
+    appropriate: float = means("Share of the weight whose scores are appropriate.")
+    rotation: float = means("Degrees by which the balance of scores turns that of labels.")
+    gap: Number = means("Area between the curve and its convex hull.")
+    recalibrated: Estimated = means("Area after recalibration by the hull of the ROC curve.")
     tables: TablesRecord
     curve: PointsRecord
 
@@ -177,34 +135,26 @@ class CurveRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistanceRecord:
+class DistanceRecord(OfTwo):
     """Two curves."""
 
-    first: Annotated[str, says("Name of the one.")]
-    second: Annotated[str, says("Name of the other.")]
-    distance: Annotated[float, Meta(ge=0), says("Area between them.")]
+    distance: float = means("Area between them.", ge=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmRocDocument(Document):
+class SmRocDocument(Document, command="smroc"):
     """Score-weighted ROC curves of the same rows."""
 
-    command: Annotated[Literal["smroc"], says(COMMAND)] = "smroc"
     settings: SettingsRecord
     data: DataRecord
-    verdict: Annotated[list[Claim], says(VERDICT)]
-    curves: Annotated[
-        list[CurveRecord], Meta(min_length=1), says("One curve for each column of scores.")
-    ]
-    distances: Annotated[list[DistanceRecord], says("How far the curves are apart, pair by pair.")]
+    verdict: Claims
+    curves: list[CurveRecord] = means("One curve for each column of scores.", min_length=1)
+    distances: list[DistanceRecord] = means("How far the curves are apart, pair by pair.")
     hints: Hints
 
-    def page(self) -> Page:
+    def sections(self) -> list[Section]:
         """Data, areas, the four sets, the tables and the remarks."""
         several = len(self.curves) > 1
-        facts = [*verdict(self.verdict), Section(facts=self.data.facts())]
-        sections = [*facts, *([_areas(self)] if several else [])]
+        sections = [Section(facts=self.data.facts()), *(_areas(self) if several else [])]
         for c in self.curves:
             name = f"'{c.name}': " if several else ""
             sections += [
@@ -212,12 +162,12 @@ class SmRocDocument(Document):
                 _sets(c.sets, f"{name}Scores against labels"),
                 _tables(c.tables, self.settings.threshold, f"{name}Scores against decisions"),
             ]
-        return Page(self.command, [*sections, *hints(self.hints)])
+        return sections
 
 
 def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRocDocument:
     """The document of curves on the same rows."""
-    from scorewise.weighted_roc.curve import overlap
+    from scorewise.weighted_roc.verdict import overlap
 
     first = next(iter(curves.values()))
     doc = SmRocDocument(
@@ -234,18 +184,15 @@ def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRoc
     return with_cautions(doc)
 
 
-def _areas(doc: SmRocDocument) -> Section:
+def _areas(doc: SmRocDocument) -> list[Section]:
     level = f"{percent(doc.settings.level)} interval"
-    columns = [
-        Column("model", "text"), Column("smAUC", "value"), Column(level, "text"),
-        Column("at random"), Column("AUROC"),
-    ]  # fmt: skip
+    columns = [Column("model", "text"), Column("smAUC", "value"), Column(level, "text")]
     rows = [(f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc) for c in doc.curves]
     lines = [
         f"'{d.first}' and '{d.second}' are {written(d.distance, 'number')} apart"
         for d in doc.distances
     ]
-    return Section("Areas", table=Table(columns, rows), lines=lines)
+    return section("Areas", [*columns, "at random", "AUROC"], rows, lines)
 
 
 def _facts(c: CurveRecord) -> list[tuple[str, str]]:
@@ -289,10 +236,8 @@ def _sets(sets: SetsRecord, title: str) -> Section:
         ("low on a positive", sets.low_positive, "inappropriate"),
     ]
     total = sum(part.weight for _, part, _ in parts)
-    columns = [
-        Column("score", "text"), Column("rows", "count"), Column("share", "percent"),
-        Column("mean score"), Column("which is", "text"),
-    ]  # fmt: skip
+    columns = [Column("score", "text"), Column("rows", "count"), Column("share", "percent")]
+    columns += [Column("mean score"), Column("which is", "text")]
     rows = [(name, p.weight, p.weight / total, p.mean, which) for name, p, which in parts]
     return Section(title, table=Table(columns, rows))
 

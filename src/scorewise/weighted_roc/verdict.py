@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from scorewise.arrays import Floats
 from scorewise.estimate import Estimate, number
 from scorewise.inference.ranking import area
-from scorewise.show.page import counted, quoted, written
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
+from scorewise.show.words import counted, quoted, written
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import far
 
 if TYPE_CHECKING:
@@ -68,3 +71,54 @@ def _next(c: SmRoc, misleads: bool) -> Claim:
     if misleads:
         return command("calibrate fit", o.sources, [*columns, ("out", "map.json")])
     return command("evaluate", o.sources, columns)
+
+
+def cautions(curve: SmRoc) -> Iterator[str]:
+    """What makes a curve hard to read, each a sentence."""
+    yield from overlap(curve)
+    if not curve.area.defined:
+        yield f"there is no area: {curve.area.why}"
+    elif far(m := curve.midpoint):
+        # the objection of Schubert et al. (2012), where it applies
+        after, chance = curve.recalibrated().area, curve.area.baseline
+        side = "below" if m < 0.5 else "above"
+        yield (
+            f"the midpoint {number(m)} is far from 0.5, and smROC misleads there (Schubert et al. 2012): "
+            f"with most scores {side} 0.5, wrong ones can climb more than right ones; the same scores "
+            f"dealt out at random would get {written(chance, 'number')}, and after recalibration the area "
+            f"is {after} ({written(after.baseline, 'number')} at random)"
+        )
+
+
+def overlap(curve: SmRoc) -> Iterator[str]:
+    """Whether a threshold tells the classes apart, or the midpoint lies where they do not overlap."""
+    m = curve.midpoint
+    (neg_low, neg_high), (pos_low, pos_high) = (class_ends(curve.tally, side) for side in (0, 1))
+    if neg_high < pos_low or pos_high < neg_low:
+        below, above, edge, start = (
+            ("negatives", "positives", neg_high, pos_low)
+            if neg_high < pos_low
+            else ("positives", "negatives", pos_high, neg_low)
+        )
+        where = "" if edge < m <= start else f", and the midpoint {number(m)} is not between them"
+        yield (
+            f"the classes are separable: all {below} score at most {number(edge)}, all {above} at "
+            f"least {number(start)}{where}"
+        )
+        return
+    low, high = max(neg_low, pos_low), min(neg_high, pos_high)
+    if not low <= m <= high:
+        yield (
+            f"the midpoint {number(m)} lies outside [{number(low)}, {number(high)}], where the scores of "
+            f"the classes overlap; see whether another rule, such as balanced, suits them better"
+        )
+
+
+def class_ends(t: Tally, side: int) -> tuple[float, float]:
+    """The lowest and the highest score, on [0, 1], of a class that has rows."""
+    used = (t.neg, t.pos)[side] > 0
+    if t.coarse is None:
+        ends: Floats = unit(t.score[used][[0, -1]], t.kind)
+        return float(ends[0]), float(ends[1])
+    low, high = (unit(x[side][used], t.kind) for x in (t.coarse.low, t.coarse.high))
+    return float(low[0]), float(high[-1])

@@ -1,0 +1,160 @@
+"""A few hundred operating points of a tally, with exact counts, and what leaving out the others costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+import numpy as np
+
+from scorewise.arrays import Floats, Ints
+from scorewise.curves.thinning import EXACT, Line, deviations, off_segments, spread, thinned
+from scorewise.curves.thresholds import lowest, sums
+from scorewise.tallies import Tally
+from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.losses import unit
+from scorewise.tallies.sorting import Numbers
+
+MOST = 400
+DIGITS = 6
+_CANDIDATES, _FIRST, _STEPS, _RATIO = 1 << 13, 1000, 2000, 1.001
+_EVEN = 48  # points at equal steps of sensitivity, of false positive rate and of score
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoints:
+    """Weights of positives and negatives called positive, from nobody to everybody.
+
+    `cells` is how many cells of the tally, from the highest score down, are called positive at each
+    point. The thresholds, from the first cell on, decide as the lowest score of the last cell called would,
+    and have no more digits than that takes. `error` is a limit to how far the whole ROC or precision-recall
+    curve, on axes from 0 to 1, is from straight lines between the points.
+    """
+
+    cells: Ints
+    threshold: list[float | None]
+    tp: Numbers
+    fp: Numbers
+    error: float
+
+
+def operating_points(
+    t: Tally, threshold: float | None = None, *, most: int = MOST
+) -> OperatingPoints:
+    """The points to keep of all cuts of a tally: those at which its curves bend, and some evenly spread.
+
+    The cut at `threshold` is among them.
+
+    >>> points = operating_points(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5)
+    >>> points.threshold, points.tp.tolist(), points.fp.tolist(), points.error
+    ([None, 0.5, 0.3, 0.1], [0, 1, 2, 2], [0, 0, 1, 2], 0.0)
+    """
+    tp, fp = sums(t.pos[::-1]), sums(t.neg[::-1])
+    low = lowest(t)
+    cut = None if threshold is None else len(low) - _reached(t, low, threshold)
+    near = _candidates(tp, fp, cut)
+    lines = _lines(tp[near], fp[near], tp[-1], fp[-1])
+    kept = np.arange(len(near))
+    if len(near) > most:
+        falling = -unit(low[len(low) - near[1:]], t.kind)
+        steps = min(_EVEN, most // 8)
+        even = spread(tp[near], steps), spread(fp[near], steps), spread(falling, steps) + 1
+        asked = np.searchsorted(near, [] if cut is None else [cut])
+        kept = thinned(lines, most, np.concatenate((*even, asked)))
+        # where fewer are enough to draw with, others make the steps between thresholds small
+        others = np.setdiff1d(np.arange(len(near)), kept)
+        kept = np.union1d(kept, others[spread(np.arange(len(others)), most - len(kept))])
+    cells = near[kept]
+    error = _error(lines, kept, near, (tp, fp))
+    return OperatingPoints(
+        cells, _thresholds(t, low, cells, cut, threshold), tp[cells], fp[cells], error
+    )
+
+
+def _reached(t: Tally, low: Any, threshold: float) -> int:
+    """The first cell that is at or above the threshold."""
+    return int(np.searchsorted(low, on_their_scale(t, threshold)))
+
+
+def _candidates(tp: Numbers, fp: Numbers, cut: int | None) -> Ints:
+    """Cuts so close that what lies between them hardly shows; all where they are not very many.
+
+    Among the highest scores each cut counts, because precision changes with every row there.
+    """
+    last = len(tp) - 1
+    if last < _CANDIDATES:
+        return np.arange(last + 1)
+    called = tp + fp
+    steps = np.exp(np.arange(np.log(called[-1] / called[_FIRST]) / np.log(_RATIO)) * np.log(_RATIO))
+    found = (
+        np.arange(_FIRST),
+        np.searchsorted(called, called[_FIRST] * steps),
+        spread(tp, _STEPS), spread(fp, _STEPS), [last], [] if cut is None else [cut],
+    )  # fmt: skip
+    return np.unique(np.concatenate(found).astype(np.int64))
+
+
+def _lines(tp: Numbers, fp: Numbers, positives: Any, negatives: Any) -> list[Line]:
+    """ROC and precision-recall curve at some points; a class without rows has rates of 0."""
+    rates = [x / (float(total) or 1.0) for x, total in ((tp, positives), (fp, negatives))]
+    return [(rates[1], rates[0]), (rates[0], _precision(tp, fp))]
+
+
+def _precision(tp: Any, fp: Any) -> Floats:
+    called = (tp + fp).astype(np.float64)
+    return np.asarray(np.divide(tp, called, out=np.ones(len(called)), where=called > 0))
+
+
+def _error(lines: list[Line], kept: Ints, near: Ints, counts: tuple[Numbers, Numbers]) -> float:
+    """The largest deviation at candidates, and at the corners of boxes that hold all between them."""
+    error = float(deviations(lines, kept).max())
+    error = error if error > EXACT else 0.0
+    open_ = np.flatnonzero(np.diff(near) > 1)
+    if not len(open_):
+        return error
+    (tp, fp), scale = counts, [float(x[-1]) or 1.0 for x in counts]
+    first, last = near[open_], near[open_ + 1]
+    for a, b in ((tp[last], fp[first]), (tp[first], fp[last])):
+        for recall in (tp[first], tp[last]):
+            points = [(b / scale[1], a / scale[0]), (recall / scale[0], _precision(a, b))]
+            error = max(error, float(off_segments(lines, kept, open_, points).max()))
+    return error
+
+
+def _thresholds(
+    t: Tally, low: Any, cells: Ints, cut: int | None, threshold: float | None
+) -> list[float | None]:
+    """A short number above the next lower score and not above that of the last cell called."""
+    made: list[float | None] = []
+    for k in cells.tolist():
+        if not k:
+            made.append(None)
+        elif k == cut:
+            made.append(threshold)
+        else:
+            upto, above = (
+                _as_said(t, low[-k]),
+                _as_said(t, low[-k - 1]) if k < len(low) else -np.inf,
+            )
+            made.append(_short(above, upto))
+    return made
+
+
+def _as_said(t: Tally, score: Any) -> float:
+    """A score as users see it: of logits the probability, of 32 bits no more digits than it has."""
+    return float(unit(np.array([score]), t.kind)[0]) if t.kind == "logit" else float(str(score))
+
+
+def _short(above: float, upto: float) -> float:
+    """The number in (above, upto] that few digits are enough for.
+
+    >>> _short(0.1, 0.123456789), _short(0.12345678, 0.123456789)
+    (0.123456, 0.123456789)
+    """
+    exact = Decimal(repr(upto))
+    for digits in range(DIGITS, 17):
+        found = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
+        if above < found <= upto:
+            return found
+    return upto

@@ -1,0 +1,262 @@
+"""Forest plots: values with their intervals below each other, of groups, classes, differences, raters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scorewise.colours import GREY
+from scorewise.figures.parts import WIDE, figure, table
+from scorewise.figures.scale import Scale, step, tick_texts
+from scorewise.figures.svg import (
+    DASHES,
+    FAINT,
+    INK,
+    QUIET,
+    Drawing,
+    Key,
+    element,
+    legend,
+    line,
+    look,
+    said,
+    width,
+)
+from scorewise.show.page import Figure, Table
+from scorewise.show.words import interval, value
+
+ROW, DODGE = 28.0, 16.0
+MOST = 30  # rows; more are a table
+
+
+@dataclass
+class Mark:
+    """A value with its interval, in colour or grey; filled where something is shown."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    colour: str = INK
+    filled: bool = True
+    model: int | None = None
+    why: str = ""
+    caution: str = ""
+    label: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value and its interval in words."""
+        if self.label:
+            return self.label
+        if self.value is None:
+            return self.why or "—"
+        return f"{value(self)} {interval(self)}".rstrip()
+
+
+@dataclass
+class Row:
+    """A name, a few words on it, and one mark or several below each other."""
+
+    name: str
+    marks: Sequence[Mark]
+    words: str = ""
+    group: str | None = None
+    quiet: bool = False
+
+
+@dataclass
+class Upright:
+    """A value to compare with: a dashed line, with what it is."""
+
+    value: float
+    word: str = ""
+    colour: str = QUIET
+    model: int | None = None
+
+
+@dataclass
+class Forest:
+    """What a forest plot shows: rows, an axis, lines to compare with, and words below."""
+
+    rows: Sequence[Row]
+    x_title: str
+    lines: Sequence[Upright] = ()
+    bounds: tuple[float | None, float | None] = (None, None)
+    bands: Sequence[tuple[float, float, str]] = ()  # shaded parts of the axis, with their words
+    keys: Sequence[Key] = ()
+    note: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def draw(self, kind: str, title: str, description: str) -> Drawing:
+        """The drawing."""
+        names = min(max((width(r.name) for r in self.rows), default=0) + 20, 200.0)
+        words = max((width(r.words, 12) for r in self.rows), default=0.0)
+        left = 14 + names + (words + 14 if words else 0)
+        values = max((width(m.text) for r in self.rows for m in r.marks), default=0.0)
+        right = max(WIDE - 28 - values, left + (280 if self.bands else 160))
+        wide = right + 28 + values
+        keyed, top = legend(self.keys, 16, 0, wide - 16) if self.keys else ("", 0.0)
+        top += 10 + (20 if self.bands or any(up.word for up in self.lines) else 0)
+        highs = [ROW + DODGE * (max(len(r.marks), 1) - 1) for r in self.rows]
+        foot = top + sum(highs)
+        x = Scale("linear", self._ends(), (left, right))
+        drawing = Drawing(
+            kind,
+            title,
+            description,
+            wide,
+            foot + 50 + (20 if self.note else 0),
+            dict(self.attributes),
+        )
+        drawing.add(keyed)
+        self._behind(drawing, x, top, foot)
+        at = top
+        for row, high in zip(self.rows, highs, strict=True):
+            self._row(drawing, x, row, at, high, names, left)
+            at += high
+        drawing.add(said((left + right) / 2, foot + 40, self.x_title, anchor="middle", size=14))
+        if self.note:
+            drawing.add(said(14, foot + 62, self.note, room=wide - 20, size=12, ink=QUIET))
+        drawing.attributes = {**self.attributes, "data_x": str(x)}
+        return drawing
+
+    def _ends(self) -> tuple[float, float]:
+        """An axis that holds all values, and intervals as far as they do not dwarf the rest."""
+        marks = [m for r in self.rows for m in r.marks if m.value is not None]
+        values = [m.value for m in marks if m.value is not None] + [up.value for up in self.lines]
+        if not values:
+            return (0.0, 1.0)
+        spread = [
+            abs(e - m.value)
+            for m in marks
+            for e in (m.low, m.high)
+            if e is not None and m.value is not None
+        ]
+        reach = max(
+            max(values) - min(values),
+            2.5 * sorted(spread)[len(spread) // 2] if spread else 0.0,
+            1e-9,
+        )
+        lows = [max(m.low, min(values) - reach) for m in marks if m.low is not None] + values
+        highs = [min(m.high, max(values) + reach) for m in marks if m.high is not None] + values
+        low, high = min(lows), max(highs)
+        for start, end, _ in self.bands:
+            low, high = (
+                min(low, start) if start > -math.inf else low,
+                max(high, end) if end < math.inf else high,
+            )
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        by = step((high - low) / 5)
+        low, high = math.floor(low / by + 1e-9) * by, math.ceil(high / by - 1e-9) * by
+        least, most = self.bounds
+        return (
+            low if least is None else max(low, least),
+            high if most is None else min(high, most),
+        )
+
+    def _behind(self, drawing: Drawing, x: Scale, top: float, foot: float) -> None:
+        for k, (start, end, word) in enumerate(self.bands):
+            a, b = x.inside(start), x.inside(end)
+            if b - a < 1:
+                continue
+            shade = {"fill": GREY, "fill_opacity": "0.14" if k % 2 else "0.05"}
+            drawing.add(element("rect", x=a, y=top, width=b - a, height=foot - top, **shade))
+            if width(word, 10) < b - a + 6:
+                drawing.add(said((a + b) / 2, top - 6, word, anchor="middle", size=10, ink=QUIET))
+        ticks = _roomy(x)
+        ups = "".join(f"M{x.place(t):.1f} {top:.1f}V{foot:.1f}" for t in ticks)
+        drawing.add(element("path", d=ups, stroke=FAINT, class_="sw-faint"))
+        for t, text in zip(ticks, tick_texts(ticks), strict=True):
+            drawing.add(said(x.place(t), foot + 18, text, anchor="middle"))
+        for up in self.lines:
+            if not x.holds(up.value):
+                continue
+            at = x.place(up.value)
+            look_ = {"class_": "sw-axis"} if up.colour == QUIET else {"opacity": "0.75"}
+            with drawing.group(data_model=up.model):
+                drawing.add(
+                    line([(at, top), (at, foot)], up.colour, dash=DASHES[1], width=1.2, **look_)
+                )
+            if up.word and not self.bands:
+                drawing.add(said(at, top - 6, up.word, anchor="middle", size=12, ink=QUIET))
+
+    def _row(
+        self,
+        drawing: Drawing,
+        x: Scale,
+        row: Row,
+        top: float,
+        high: float,
+        names: float,
+        left: float,
+    ) -> None:
+        middle = top + high / 2
+        ink = QUIET if row.quiet else INK
+        with drawing.group(data_group=row.group):
+            drawing.add(said(14, middle + 4.5, row.name, room=names - 16, ink=ink))
+            if row.words:
+                drawing.add(
+                    said(left - 14, middle + 4, row.words, anchor="end", size=12, ink=QUIET)
+                )
+            for k, mark in enumerate(row.marks):
+                y = middle + (k - (len(row.marks) - 1) / 2) * DODGE
+                colour = GREY if row.quiet else mark.colour
+                with drawing.group(data_model=mark.model):
+                    drawing.add(self._mark(x, mark, y, colour))
+                    drawing.add(said(drawing.wide - 14, y + 4.5, mark.text, anchor="end", ink=ink))
+
+    def _mark(self, x: Scale, mark: Mark, y: float, colour: str) -> str:
+        if mark.value is None:
+            return ""
+        low = mark.value if mark.low is None else mark.low
+        high = mark.value if mark.high is None else mark.high
+        whiskers = line([(x.inside(low), y), (x.inside(high), y)], colour, width=2)
+        for end, way in ((low, -1), (high, 1)):  # an arrow where the interval goes on
+            if not x.holds(end):
+                at = x.inside(end)
+                whiskers += line(
+                    [(at - 5 * way, y - 4), (at, y), (at - 5 * way, y + 4)], colour, width=2
+                )
+        fill = colour if mark.filled else "#FFFFFF"
+        paper = None if mark.filled else "sw-paper"
+        if not x.holds(mark.value):
+            return whiskers
+        point = {"cx": x.place(mark.value), "cy": y, "r": 5.0, "fill": fill, "class_": paper}
+        return whiskers + element("circle", **point, stroke=colour, stroke_width=2)
+
+
+def _roomy(x: Scale) -> list[float]:
+    """Ticks whose words stand apart."""
+    return next(
+        (
+            ticks
+            for ticks in map(x.ticks, range(6, 1, -1))
+            if len(ticks) < 2
+            or max(map(width, tick_texts(ticks))) + 8 <= x.place(ticks[1]) - x.place(ticks[0])
+        ),
+        [*x.domain],
+    )
+
+
+def forest_figure(
+    kind: str, title: str, description: str, forest: Forest, data: Table | None = None
+) -> Figure:
+    """The figure of a forest plot; its table has the rows as they are."""
+    columns: Any = {"": "name", "Value": "text"}
+    several = any(len(r.marks) > 1 for r in forest.rows)
+    rows = [
+        (f"{r.name}, {k + 1}" if several and len(r.marks) > 1 else r.name, m.text)
+        for r in forest.rows
+        for k, m in enumerate(r.marks)
+    ]
+    made = data or table(columns, [("", rows)])
+    return figure(kind, title, description, lambda: forest.draw(kind, title, description), made)
+
+
+def model_legend(names: Sequence[str]) -> list[Key]:
+    """Marks of models, where there are several."""
+    marks = [Key(name, **look(i), shape="mark", model=i) for i, name in enumerate(names)]
+    return marks if len(names) > 1 else []
