@@ -234,7 +234,8 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
 
     Beyond 65,536 distinct scores, neighbours are joined on the fixed grid at their mean probability.
     """
-    if not why_open(t) and len(t.score) <= MOST:
+    # a cell of logits keeps its log-odds, where a probability would round to 0 or 1
+    if (t.kind == "logit" or not why_open(t)) and len(t.score) <= MOST:
         neg, pos = neg2, pos2 = [c.astype(np.float64) for c in (t.neg, t.pos)]
         if t.neg2 is not t.neg:
             neg2, pos2 = (c.astype(np.float64) for c in (t.neg2, t.pos2))

@@ -31,7 +31,7 @@ function Panel({ figure, title, about, x, y, titles, axisKind, children }: Frame
   const grid = xs.map((t) => `M${position(x, t).toFixed(1)} ${TOP}V${FOOT}`).join("") + ys.map((t) => `M${LEFT} ${position(y, t).toFixed(1)}H${RIGHT}`).join("");
   const more = axisKind ? { "data-axis": axisKind, ...(axisKind === "logit" ? { display: "none" } : {}) } : {};
   return (
-    <svg data-figure={figure} viewBox={`0 0 ${WIDE} ${HIGH}`} role="img" aria-label={`${title}. ${about}`} data-x={text(x)} data-y={text(y)} {...more}>
+    <svg data-figure={figure} width={WIDE} height={HIGH} viewBox={`0 0 ${WIDE} ${HIGH}`} role="img" aria-label={`${title}. ${about}`} data-x={text(x)} data-y={text(y)} {...more}>
       <g class="sw-ink" fill="#222222" font-size="13" font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif">
         <path class="sw-faint" d={grid} stroke="#E4E4E4" />
         {xs.map((t, i) => (
