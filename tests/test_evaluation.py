@@ -506,3 +506,25 @@ def test_an_evaluation_can_be_copied_and_stored():
     for again in (copy.deepcopy(e), pickle.loads(pickle.dumps(e))):
         assert again.auroc == value
         assert again.brier == e.brier
+
+
+def test_measures_on_threads_are_those_made_one_by_one(monkeypatch, computed):
+    rng = np.random.default_rng(3)
+    y, p = rng.random(3000) < 0.3, rng.random(3000).round(3)
+    alone = sw.evaluate(y, p)
+    one_by_one = {name: alone[name] for name in alone}
+    computed.clear()
+    monkeypatch.setattr("scorewise.evaluation.models._MANY", 0)
+    monkeypatch.setattr("scorewise.tallies.sorting._threads", lambda: 2)
+    assert str(dict(sw.evaluate(y, p).items())) == str(one_by_one)
+    assert sorted(computed) == sorted(MEASURES)  # each once
+
+
+def test_intercept_of_coarse_logits_far_out():
+    """Scores whose probabilities round to 1 keep their log-odds when cells are joined."""
+    y, s = [*[1] * 9, *[0] * 8, 1, 0], [800.0] * 17 + [1.0, 1.0000001]
+    t = sw.Tally.of(y, s, kind="logit")
+    exact = sw.measures.calibration_intercept(t)
+    joined = sw.measures.calibration_intercept(t.coarsen("relative"))
+    assert exact.defined
+    assert joined.value == pytest.approx(exact.value, abs=joined.bound + 1e-9)

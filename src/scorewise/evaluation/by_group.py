@@ -8,9 +8,9 @@ apart, the measure is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,18 @@ BINS = 15
 STEPS = 30  # of Newton's method, which takes five or six
 Settings = Mapping[str, Any]
 Estimates = dict[str, list[Estimate]]
+Made = Callable[
+    [int], Estimate | None
+]  # of one group; None where the measure itself has to be asked
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Weights of both classes on each distinct score of each group; `first` is where groups begin."""
+    """Weights of both classes on each distinct score of each group; `first` is where groups begin.
+
+    Of all groups, `ordered` are the scores of the rows from the lowest up, and `rank` is the place there of
+    the first row of each cell.
+    """
 
     score: Any
     neg: Any
@@ -55,6 +62,8 @@ class Cells:
     pos2: Any
     first: Ints
     kind: Kind
+    ordered: Any = None
+    rank: Any = None
 
     @property
     def counts(self) -> bool:
@@ -109,35 +118,56 @@ def cells_of(rows: Rows, name: str, codes: Ints, many: int) -> Cells:
         order = np.argsort(s)
     # of small integers a stable sort is by radix
     narrow = codes.astype(np.uint16 if many < 1 << 16 else np.int64)
-    order = order[np.argsort(narrow[order], kind="stable")]
-    score, group, up = s[order] + s.dtype.type(0.0), narrow[order], y[order]
+    narrow, ordered = narrow[order], s[order] + s.dtype.type(0.0)
+    rank = np.argsort(narrow, kind="stable")
+    group, score, up = narrow[rank], ordered[rank], y[order][rank]
     start = first_of_runs(group, score)
     if w is None:
-        pos, size = add_runs(up.astype(np.int64), start), np.diff(start, append=len(up))
-        columns = [size - pos, pos, size - pos, pos]
-        columns[2:] = columns[:2]
+        pos = up.astype(np.int64)
+        if len(start) == len(up):  # a row in each cell
+            neg = 1 - pos
+        else:
+            pos = add_runs(pos, start)
+            neg = np.diff(start, append=len(up)) - pos
+        columns = [neg, pos]
     else:
         both = (w,) if w2 is w else (w, w2)
         columns = [
-            add_runs(np.where(up == side, c[order], 0), start) for c in both for side in (0, 1)
+            add_runs(np.where(up == side, c[order][rank], 0), start)
+            for c in both
+            for side in (0, 1)
         ]
-    first = first_of_runs(group[start])
+    first = np.searchsorted(group[start], np.arange(many, dtype=group.dtype))
     neg, pos, neg2, pos2 = *columns[:2], *columns[-2:]
-    return Cells(score[start], neg, pos, neg2, pos2, first, rows.kinds[name])
+    kind = rows.kinds[name]
+    return Cells(score[start], neg, pos, neg2, pos2, first, kind, ordered, rank[start])
 
 
-def by_group(cells: Cells, settings: Settings, names: tuple[str, ...]) -> Estimates:
-    """Each of the measures for each group."""
+def by_group(
+    rows: Rows, whole: Mapping[str, Estimate], t: Tally, codes: Ints, cells: Cells,
+    settings: Settings, names: tuple[str, ...],
+) -> tuple[Estimates, dict[str, Floats]]:  # fmt: skip
+    """Each of the measures for each group, and on all rows but its own: value, low and high."""
     found: Estimates = {name: [] for name in names}
-    parts = list(cells.batches())
-    each = on_threads(
-        lambda part: _measured(part, settings, len(cells.first), names), parts, enough=4
-    )
+    parts, many = list(cells.batches()), len(cells.first)
+    small = (_part(cells, t) < LARGE).any()
+    tasks: list[Callable[[], Any]] = [
+        (lambda: _moved(rows, whole, t, cells, settings, names)) if small else dict,
+        *(partial(_measured, part, settings, many, names) for part in parts),
+    ]
+    # sums beside each other; what is made of them is Python, which would only wait for itself
+    moved, *each = on_threads(lambda task: task(), tasks, enough=4)
     for part, made in zip(parts, each, strict=True):
         for name in names:
-            for k, e in enumerate(made[name]):
-                found[name].append(e if e is not None else asked(name, part.tally(k), settings))
-    return found
+            for k in range(len(part.first)):
+                e = made[name](k)
+                found[name].append(asked(name, part.tally(k), settings) if e is None else e)
+    return found, _rest(rows, whole, t, codes, cells, settings, names, moved)
+
+
+def _part(cells: Cells, t: Tally) -> Floats:
+    """The share of the rows that belongs to each group."""
+    return cells.add(cells.neg + cells.pos) / (t.negatives + t.positives)
 
 
 def asked(name: str, t: Tally, settings: Settings) -> Estimate:
@@ -147,14 +177,11 @@ def asked(name: str, t: Tally, settings: Settings) -> Estimate:
     return m.under(settings, of)
 
 
-def _measured(
-    c: Cells, settings: Settings, many: int, names: tuple[str, ...]
-) -> dict[str, list[Estimate | None]]:
-    """The measures of each group; None where the measure itself has to be asked."""
+def _measured(c: Cells, settings: Settings, many: int, names: tuple[str, ...]) -> dict[str, Made]:
+    """The sums of each group, as a function that makes a measure of them."""
     level, clip = settings["level"], settings["clip"]
     sizes = Sizes(c)
-    none: list[Estimate | None] = [None] * len(c.first)
-    found = dict.fromkeys(MEASURES, none)
+    found: dict[str, Made] = dict.fromkeys(MEASURES, lambda _: None)
     with np.errstate(all="ignore"):  # groups of one class, which are left out
         found["auroc"] = _auroc(c, sizes, level)
         alone = not sizes.pooled.all()  # of pooled cells the measures below are asked
@@ -196,7 +223,7 @@ def _heavy(c: Cells, w: Any, w2: Any) -> Any:
     return 1.0 if c.counts else np.where(w > 0, w2 / w, 0.0)
 
 
-def _auroc(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+def _auroc(c: Cells, n: Sizes, level: float) -> Made:
     below = (c.upto(c.neg) - c.neg / 2) / c.of(n.neg)
     area = np.minimum(c.add(c.pos * below) / n.pos, 1.0)
     auc = c.of(area)
@@ -220,10 +247,10 @@ def _auroc(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
         ends = limits(value, known, level, "logit")
         return Estimate.within(UNIT, value, *ends, level, "DeLong, logit", baseline=0.5)
 
-    return [made(k) for k in range(len(c.first))]
+    return made
 
 
-def _average_precision(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+def _average_precision(c: Cells, n: Sizes, level: float) -> Made:
     tp = c.of(n.pos) - c.upto(c.pos) + c.pos
     rows = tp + c.of(n.neg) - c.upto(c.neg) + c.neg
     precision = tp / rows
@@ -256,7 +283,7 @@ def _average_precision(c: Cells, n: Sizes, level: float) -> list[Estimate | None
         method = "linearised, logit"
         return Estimate.within(UNIT, value, *ends, level, method, baseline=prevalence)
 
-    return [made(k) for k in range(len(c.first))]
+    return made
 
 
 def _freedom(c: Cells, sides: list[tuple[Any, Any, Any]]) -> Floats:
@@ -269,7 +296,7 @@ def _freedom(c: Cells, sides: list[tuple[Any, Any, Any]]) -> Floats:
     return np.where(uneven > 0, np.maximum(2 / uneven, 5.0), np.inf)
 
 
-def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> list[Estimate | None]:
+def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> Made:
     how = {} if clip is None else {"clip": clip}
     charged = charges(c.score, c.kind, "log clipped" if clip is not None else loss, **how)
     certain, sums = np.zeros(len(c.first)), []
@@ -282,29 +309,29 @@ def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> li
         sums.append((first, first if c.counts else c.add(w2 * charge), second))
     most = 1.0 if loss == "brier" else math.inf if clip is None else -math.log(clip)
 
-    columns = (
-        certain.tolist(),
-        zip(*([*map(Moments, *(x.tolist() for x in side))] for side in sums), strict=True),
-        zip(n.neg.tolist(), n.pos.tolist(), strict=True),
-        zip(n.neg2.tolist(), n.pos2.tolist(), strict=True),
-        _constant(n, loss),
+    table = np.array(
+        [certain, _constant(n, loss), n.neg, n.pos, n.neg2, n.pos2, *sums[0], *sums[1]]
     )
-    return [
-        None if wrong else mean_loss(moments, weights, squares, level, constant, most)
-        for wrong, moments, weights, squares, constant in zip(*columns, strict=True)
-    ]
+    columns = table.T.tolist()
+
+    def made(k: int) -> Estimate | None:
+        wrong, constant, *each = columns[k]
+        moments = Moments(*each[4:7]), Moments(*each[7:])
+        return None if wrong else mean_loss(moments, each[:2], each[2:4], level, constant, most)
+
+    return made
 
 
-def _constant(n: Sizes, loss: Any) -> list[float]:
+def _constant(n: Sizes, loss: Any) -> Floats:
     """The loss of the share of positives of each group, said of all its rows."""
     shares = [w / (n.neg + n.pos) for w in (n.neg, n.pos)]
     brier = loss == "brier"
     each = [f * (1 - f) / 2 if brier else -np.where(f > 0, f * np.log(f), 0.0) for f in shares]
-    found: list[float] = (each[0] + each[1]).tolist()
-    return found
+    total: Floats = each[0] + each[1]
+    return total
 
 
-def _ratio(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+def _ratio(c: Cells, n: Sizes, level: float) -> Made:
     """Observed over expected positives of each group."""
     p = unit(c.score, c.kind)
     expected = c.add((c.neg + c.pos) * p)
@@ -323,10 +350,10 @@ def _ratio(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
         known = Spread(float(variance[k]), float(df[k]))
         return ratio_estimate(float(expected[k]), known, table, level)
 
-    return [made(k) for k in range(len(c.first))]
+    return made
 
 
-def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Estimate | None]:
+def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> Made:
     """Cox's line of each group by Newton's method: an intercept beside slope 1, or a slope."""
     known = np.isfinite(x) & (np.abs(x) <= LARGEST)
     regular = n.both & ~n.pooled & np.logical_and.reduceat(known, c.first)
@@ -345,8 +372,9 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         start = np.log(n.pos / n.neg)
     a, b = np.where(regular, start, 0.0), np.ones(len(c.first))
     done = ~regular
+    against = _against(x) if f is None else x
     for _ in range(STEPS):
-        p = _chances(c, a, b, x, f)
+        p = _chances(c, a, b, against, f)
         v = mass * p
         residual = v - c.pos
         v *= 1 - p
@@ -366,7 +394,7 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         if done.all():
             break
     regular &= done
-    p = _chances(c, a, b, x, f)
+    p = _chances(c, a, b, against, f)
     square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
     # the last row of the inverse of the second derivatives
     r0, r1 = (1 / h00, np.zeros(len(a))) if f is None else (-h01 / det, h00 / det)
@@ -384,29 +412,39 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> list[Est
         found = Coefficient(value, math.sqrt(variance[k]), float(df[k]))
         return line_estimate(rows, found, level, float(sloped))
 
-    return [made(k) for k in range(len(c.first))]
+    return made
 
 
-def _chances(c: Cells, a: Floats, b: Floats, x: Floats, f: Floats | None) -> Floats:
-    """The probability of each cell on the line of its group."""
-    odds: Floats = c.of(a)
-    odds += x if f is None else c.of(b) * f
-    # beyond these it is 0 or 1 to all digits
-    np.clip(odds, -700.0, 700.0, out=odds)
-    np.negative(odds, out=odds)
-    np.exp(odds, out=odds)
+def _chances(c: Cells, a: Floats, b: Floats, against: Floats, f: Floats | None) -> Floats:
+    """The probability of each cell on the line of its group; of slope 1, given the odds `against`."""
+    odds: Floats
+    if f is None:
+        odds = c.of(_against(a))
+        odds *= against
+    else:
+        odds = c.of(b) * f
+        odds += c.of(a)
+        odds = _against(odds)
     odds += 1.0
     np.reciprocal(odds, out=odds)
     return odds
 
 
-def _ece(c: Cells, n: Sizes, level: float) -> list[Estimate | None]:
+def _against(x: Floats) -> Floats:
+    """The odds against, given log-odds; beyond these the probability is 0 or 1 to all digits."""
+    odds = np.clip(x, -350.0, 350.0)
+    np.negative(odds, out=odds)
+    np.exp(odds, out=odds)
+    return odds
+
+
+def _ece(c: Cells, n: Sizes, level: float) -> Made:
     p = unit(c.score, c.kind)
     at = c.of(np.arange(len(c.first)) * BINS) + bin_index(BINS, None, p.dtype)(p)
     gap = np.bincount(at, c.pos - (c.neg + c.pos) * p, BINS * len(c.first))
     values = np.abs(gap).reshape(-1, BINS).sum(1) / (n.neg + n.pos)
     method = f"none: more than {MANY} groups"
-    return [Estimate(float(x), level=level, method=method) for x in values]
+    return lambda k: Estimate(float(values[k]), level=level, method=method)
 
 
 def decided(c: Cells, threshold: float) -> list[Floats]:
@@ -430,21 +468,24 @@ def shares(name: str, table: Floats, level: float) -> Floats:
     return np.stack([p, low, high])
 
 
-def _shares(name: str, table: Floats, level: float) -> list[Estimate | None]:
+def _shares(name: str, table: Floats, level: float) -> Made:
     total = table.sum(1)
     called, positive = ((table[:, TP] + table[:, i]) / total for i in (FP, FN))
     chance = called if name == "sensitivity" else 1 - called if name == "specificity" else positive
-    return [
-        Estimate(e[0], e[1], e[2], level, "Wilson", baseline=c)
-        if e[0] == e[0]
-        else Estimate.undefined(SHARES[name][2], level)
-        for e, c in zip(shares(name, table, level).T.tolist(), chance.tolist(), strict=True)
-    ]
+    columns = np.vstack([shares(name, table, level), chance]).T.tolist()
+
+    def made(k: int) -> Estimate:
+        value, low, high, baseline = columns[k]
+        if value != value:
+            return Estimate.undefined(SHARES[name][2], level)
+        return Estimate(value, low, high, level, "Wilson", baseline=baseline)
+
+    return made
 
 
-def rest_of(
+def _rest(
     rows: Rows, whole: Mapping[str, Estimate], t: Tally, codes: Ints, cells: Cells,
-    settings: Settings, names: tuple[str, ...],
+    settings: Settings, names: tuple[str, ...], moved: Mapping[str, Floats],
 ) -> dict[str, Floats]:  # fmt: skip
     """Each of the measures on all rows but those of each group: value, low and high.
 
@@ -452,16 +493,12 @@ def rest_of(
     the value of all is taken off (their influence), and the interval is that of all, as much wider as rows
     are fewer: it is narrow beside that of the group.
     """
-    mass, total = cells.add(cells.neg + cells.pos), t.negatives + t.positives
-    part, level = mass / total, settings["level"]
+    part, level = _part(cells, t), settings["level"]
     large = np.flatnonzero(part >= LARGE).tolist()
     tables = np.stack(decided(cells, settings["threshold"]), 1)
-    removed = {}
-    if len(large) < len(part):
-        moved = _moved(rows, whole, t, cells, settings, names)
-        removed = {name: x / (1 - part) for name, x in moved.items()}
+    removed = {name: x / (1 - part) for name, x in moved.items()}
     left = tables.sum(0) - tables
-    heavy, wider = sum(t.squares) / total, 1 / np.sqrt(1 - part)
+    heavy, wider = sum(t.squares) / (t.negatives + t.positives), 1 / np.sqrt(1 - part)
     found: dict[str, Floats] = {}
     for name in names:
         e, decides = whole[name], MEASURES[name].group == "decisions"
@@ -499,7 +536,7 @@ def _moved(
     there = pair > 0
     scores = {t.origin.score: np.tile(few.score, 2)[there]}
     each = replace(rows, y=up[there], scores=scores, weight=pair[there], count=None)
-    at = np.maximum(np.searchsorted(few.score, cells.score, side="right") - 1, 0)
+    at = _pooled_at(few.score, cells)
     alone = cells.counts and int((cells.neg + cells.pos).sum()) == len(cells.score)
     if alone:  # a row in each cell
         at = at + cells.pos * len(few.score)
@@ -512,6 +549,15 @@ def _moved(
                 continue
             neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]
             found[name] = cells.add(cells.neg * neg + cells.pos * pos)
+    return found
+
+
+def _pooled_at(few: Any, cells: Cells) -> Ints:
+    """The last of few sorted scores that is not above the score of each cell, or else the first."""
+    # few are looked up among the sorted rows, not each row among them
+    last = np.searchsorted(cells.ordered, few[1:])
+    many = np.diff(last, prepend=0, append=len(cells.ordered))
+    found: Ints = np.repeat(np.arange(len(few)), many)[cells.rank]
     return found
 
 

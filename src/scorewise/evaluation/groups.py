@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.columns import Rows
 from scorewise.columns.grouping import Grouping, grouping
-from scorewise.evaluation.by_group import asked, by_group, cells_of, rest_of
+from scorewise.evaluation.by_group import asked, by_group, cells_of
 from scorewise.evaluation.group_clusters import Side, clustered_groups, together
 from scorewise.inference.effects import chosen, difference
 from scorewise.registry import CLASS_MEASURES, MEASURES
@@ -112,14 +112,13 @@ class Groups(shared.Groups["Evaluation"]):
         e, rows, codes = self._of, self._rows, self.grouping.codes
         settings, names = vars(e.settings), (*FIRST, "oe_ratio")
         cells = cells_of(rows, e.tally.origin.score, codes, len(self))
-        mine = by_group(cells, settings, names)
-        rest = rest_of(rows, e, e.tally, codes, cells, settings, names)
+        mine, rest = by_group(rows, e, e.tally, codes, cells, settings, names)
         joint: dict[str, Any] | None = None
         if rows.cluster is not None:
             mine, rest, joint = clustered_groups(rows, e, e.tally, codes, mine, rest, settings)
-        times = np.ones(len(rows)) if rows.count is None else rows.count
-        there = codes >= 0
-        positives = np.bincount(codes[there], (times * rows.y)[there], len(self)).astype(int)
+        there = (codes >= 0) & rows.y
+        times = None if rows.count is None else rows.count[there]
+        positives = np.bincount(codes[there], times, len(self)).astype(int)
         return groups_record(
             self.grouping, mine, rest, e.settings.level, TWO_CLASSES, joint=joint,
             positives=positives.tolist(), model=e.tally.origin.score,

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterable,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -35,10 +43,13 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
+from scorewise.tallies.sorting import each_on_threads
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
     from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
+
+_MANY = 1 << 18  # cells whose measures are worth a thread each
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,20 @@ class Evaluation(Shown, Measured):
             e, MEASURES[name], self.tally, self.confusion, s.interval,
             replicates=s.replicates, seed=s.seed, clip=s.clip,
         )  # fmt: skip
+
+    def items(self) -> ItemsView[str, Estimate]:
+        """Each measure and its name; those of many rows are computed on several threads."""
+        self._ask_all()
+        return super().items()
+
+    def values(self) -> ValuesView[Estimate]:
+        """Each measure; those of many rows are computed on several threads."""
+        self._ask_all()
+        return super().values()
+
+    def _ask_all(self) -> None:
+        if len(self.tally.score) >= _MANY:
+            each_on_threads(self.__getitem__, [*self])
 
     @property
     def clustered_rows(self) -> Rows | None:

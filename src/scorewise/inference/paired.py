@@ -103,16 +103,23 @@ def _spread(sums: Sequence[Moments], weights: Sequence[float], squares: Sequence
         return pooled_spread(*parts)  # means are equal but for rounding
     between = sum(w2 * (mean - overall) * (mean - overall) for _, _, w2, mean in used) / total**2
 
-    def variance(shares: list[float]) -> float:
-        centre = sum(p * u[3] for p, u in zip(shares, used, strict=True))
-        return sum(p * (u[3] - centre) * (u[3] - centre) for p, u in zip(shares, used, strict=True))
-
     # raised by Laplace's rule: two more rows, dealt out evenly to the classes
-    shares = [w / total for _, w, _, _ in used]
-    plain, raised = variance(shares), variance([(rows * p + 2 / many) / (rows + 2) for p in shares])
+    shares, means = [w / total for _, w, _, _ in used], [mean for *_, mean in used]
+    plain = _variance(shares, means)
+    raised = _variance([(rows * p + 2 / many) / (rows + 2) for p in shares], means)
     # with a class beyond floating point, or without a difference, there is nothing to raise
     times = raised / plain if 0 < plain < math.inf and raised < math.inf else 1.0
     return pooled_spread(*parts, (between * times, rows))
+
+
+def _variance(shares: list[float], means: list[float]) -> float:
+    """The variance of classes of such shares and means about the mean of all."""
+    centre = total = 0.0
+    for p, mean in zip(shares, means, strict=True):
+        centre += p * mean
+    for p, mean in zip(shares, means, strict=True):
+        total += p * (mean - centre) * (mean - centre)
+    return total
 
 
 class Difference(NamedTuple):

@@ -9,6 +9,7 @@ distribution (Nagashima, Noma and Furukawa 2019), which that of Q under normal e
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -84,25 +85,32 @@ def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
 
 def _drawn(values: Floats, variances: Floats) -> Floats:
     """True values of a new place, drawn with fixed seed: the mean, Student's error of it, and tau."""
-    from scipy.special import chdtri
-
-    free = len(values) - 1
-    rng = np.random.default_rng(0)
-    # the chance of a larger Q, in even steps; Q falls as tau^2 rises
-    wanted = chdtri(free, (rng.permutation(DRAWS) + 0.5) / DRAWS)
+    wanted, t, normal = _chances(len(values) - 1)  # Q falls as tau^2 rises
     most = float(((values - values.mean()) ** 2).sum()) / float(wanted.min())
     tau2 = np.append(0.0, np.geomspace(1e-6 * (variances.min() + 1e-9 * most), most, GRID))
-    q, mean, error = np.array([_at(values, variances, x) for x in tau2]).T
+    few = max(1, (1 << 20) // len(values))  # of many places not all at once
+    parts = [_at(values, variances, tau2[i : i + few]) for i in range(0, len(tau2), few)]
+    q, mean, error = np.concatenate(parts, axis=1)
     at = np.interp(-wanted, -q, np.arange(len(q)))
     means, errors, spread = (np.interp(at, np.arange(len(q)), x) for x in (mean, error, tau2**0.5))
-    t = rng.standard_t(free, DRAWS)
-    found: Floats = means + errors * t + spread * rng.standard_normal(DRAWS)
+    found: Floats = means + errors * t + spread * normal
     return found
 
 
-def _at(values: Floats, variances: Floats, tau2: float) -> tuple[float, float, float]:
+@lru_cache(8)
+def _chances(free: int) -> tuple[Floats, Floats, Floats]:
+    """Draws with fixed seed of chi-square, in even steps of its chance, of Student's t and the normal."""
+    from scipy.special import chdtri
+
+    rng = np.random.default_rng(0)
+    steps = (rng.permutation(DRAWS) + 0.5) / DRAWS
+    return chdtri(free, steps), rng.standard_t(free, DRAWS), rng.standard_normal(DRAWS)
+
+
+def _at(values: Floats, variances: Floats, tau2: Floats) -> Floats:
     """Q, the mean and its standard error (Hartung and Knapp) if tau^2 is so large."""
-    w = 1 / (variances + tau2)
-    mean = float((w * values).sum() / w.sum())
-    q = float((w * (values - mean) ** 2).sum())
-    return q, mean, math.sqrt(q / (len(values) - 1) / float(w.sum()))
+    w = 1 / (variances + tau2[:, None])
+    whole = w.sum(1)
+    mean = (w * values).sum(1) / whole
+    q = (w * (values - mean[:, None]) ** 2).sum(1)
+    return np.stack([q, mean, np.sqrt(q / (len(values) - 1) / whole)])

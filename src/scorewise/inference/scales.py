@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scorewise.checks import check
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import expit, unit
+from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import class_sums
 from scorewise.tallies.sorting import Numbers
 
@@ -185,17 +185,21 @@ def pooled_spread(*parts: tuple[float, float] | Part) -> Spread:
     return Spread(most * whole, whole * whole / unsure)
 
 
+@cache
+def _special() -> Any:
+    """Scipy's special functions, imported where they are first used."""
+    from scipy import special
+
+    return special
+
+
 def student(level: float, df: float) -> float:
     """The quantile of a two-sided interval when the variance is itself an estimate.
 
     >>> round(student(0.95, 4), 3), round(student(0.95, 1e9), 3)
     (2.776, 1.96)
     """
-    if df > 1e6:
-        return z(level)
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, 0.5 + level / 2))
+    return z(level) if df > 1e6 else float(_special().stdtrit(df, 0.5 + level / 2))
 
 
 def student_chance(statistic: float, df: float) -> float:
@@ -206,9 +210,7 @@ def student_chance(statistic: float, df: float) -> float:
     """
     if df > 1e6:
         return math.erfc(abs(statistic) / math.sqrt(2))
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(df, -abs(statistic)))
+    return float(2 * _special().stdtr(df, -abs(statistic)))
 
 
 def bootstrap_tail(level: float, n: float) -> float:
@@ -230,10 +232,8 @@ def bootstrap_chance(tail: float, n: float) -> float:
     """
     if tail >= 0.5:
         return 1.0
-    from scipy.special import stdtr
-
     size = NormalDist().inv_cdf(tail) / math.sqrt(n / (n - 1))
-    return float(min(1.0, 2 * stdtr(n - 1, size)))
+    return float(min(1.0, 2 * _special().stdtr(n - 1, size)))
 
 
 def limits(value: float, spread: Spread, level: float, scale: Scale) -> tuple[float, float]:
@@ -261,8 +261,13 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))
-    low, high = expit(np.array([centre - reach, centre + reach])).tolist()
-    return low, high
+    return _chance(centre - reach), _chance(centre + reach)
+
+
+def _chance(x: float) -> float:
+    """`tallies.losses.expit` of one number, ten times as fast."""
+    e = math.exp(-abs(x))
+    return (1.0 if x >= 0 else e) / (1.0 + e)
 
 
 def mean_score(t: Tally, *, level: float = 0.95) -> Estimate:

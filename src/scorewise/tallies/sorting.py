@@ -35,14 +35,26 @@ _BLOCKS = 8  # blocks that are
 _MOST_THREADS = 4
 _NAME = "scorewise"  # of the threads
 _TERMS = 1 << 18  # of a product of matrices, beyond which OpenBLAS divides it among threads
+_making: dict[tuple[int, Hashable], threading.RLock] = {}
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
     """What was made before under that name of an immutable value, or is made now."""
     store: dict[Hashable, Made] = owner.__dict__.setdefault("_kept", {})
-    if name not in store:
+    if name in store:
+        return store[name]
+    if not _in_pool():
         store[name] = make()
+        return store[name]
+    # of our threads one makes it and the others wait: none of them ever waits for a thread outside
+    key = id(owner), name
+    try:
+        with _making.setdefault(key, threading.RLock()):
+            if name not in store:
+                store[name] = make()
+    finally:
+        _making.pop(key, None)
     return store[name]
 
 
@@ -71,12 +83,25 @@ def on_threads(
     """
     many = min(_threads(), len(parts) // (enough or _BLOCKS))
     # a task that waited for others of the same pool could wait for ever
-    if many < 2 or threading.current_thread().name.startswith(_NAME):
+    if many < 2 or _in_pool():
         return [function(part) for part in parts]
     size = -(-len(parts) // (4 * many))  # a few tasks for each, because some run more slowly
     tasks = [parts[i : i + size] for i in range(0, len(parts), size)]
     done = _pool().map(lambda task: [function(part) for part in task], tasks)
     return [made for task in done for made in task]
+
+
+def each_on_threads(function: Callable[[Given], object], parts: Sequence[Given]) -> None:
+    """Call the function on each part, one by one on whichever thread is free."""
+    if _threads() < 2 or _in_pool():
+        return
+    for _ in _pool().map(function, parts):
+        pass
+
+
+def _in_pool() -> bool:
+    """Whether this is one of our threads."""
+    return threading.current_thread().name.startswith(_NAME)
 
 
 @cache
