@@ -24,6 +24,7 @@ from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.joint import MOST as JOINT
 from scorewise.tallies.losses import softmax
 from scorewise.tallies.probabilities import Chances
+from scorewise.tallies.sorting import on_threads
 
 Labels = NDArray[np.int64]
 _DRAWS = 1 << 19  # of labels
@@ -336,10 +337,11 @@ class KernelGaps:
         chance = np.random.default_rng(seed).random((replicates(max(n * n, 8 * n * k)), n))
         # in single precision: this is noise
         light = np.ascontiguousarray(shares.T, np.float32)
-        self.null = _noise(s.p, shares, light, chance)
         q = np.maximum(s.p + np.einsum("ij,jk->ik", kernels.shares(_WIDER * h), s.gap), 0.0)
         q /= q.sum(1, keepdims=True)
-        self._noise = _noise(q, shares, light, chance)
+        self.null, self._noise = on_threads(
+            lambda of: _noise(of, shares, light, chance), [s.p, q], enough=1
+        )
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance: so many times those seen, within the probabilities there are."""
