@@ -33,26 +33,28 @@ class Setting(NamedTuple):
     scores: str = "calibrated"
 
 
+PROMISES = [
+    (500, 0.3, "recall >= 0.9"),
+    (2000, 0.1, "recall >= 0.95"),
+    (2000, 0.02, "recall >= 0.9"),
+    (20_000, 0.005, "recall >= 0.9"),
+    (500, 0.3, "fpr <= 0.1"),
+    (2000, 0.1, "fpr <= 0.05"),
+    (5000, 0.02, "fpr <= 0.05"),
+    (20_000, 0.005, "fpr <= 0.01"),
+    (1000, 0.3, "precision >= 0.85"),
+    (2000, 0.1, "precision >= 0.7"),
+    (5000, 0.02, "precision >= 0.5"),
+    (20_000, 0.005, "precision >= 0.3"),
+    (2000, 0.3, "recall >= 0.75 and precision >= 0.6"),
+    (5000, 0.1, "recall >= 0.7 and precision >= 0.3"),
+    (10_000, 0.02, "recall >= 0.6 and precision >= 0.1"),
+    (20_000, 0.005, "recall >= 0.6 and precision >= 0.03"),
+]
+SCORES = ("calibrated", "overconfident", "tied")
 SETTINGS = [
-    Setting(500, 0.3, "recall >= 0.9"),
-    Setting(2000, 0.1, "recall >= 0.95"),
-    Setting(2000, 0.1, "recall >= 0.95", "overconfident"),
-    Setting(2000, 0.1, "recall >= 0.95", "tied"),
-    Setting(2000, 0.02, "recall >= 0.9"),
-    Setting(20_000, 0.005, "recall >= 0.9"),
-    Setting(500, 0.3, "fpr <= 0.1"),
-    Setting(2000, 0.1, "fpr <= 0.05"),
-    Setting(2000, 0.1, "fpr <= 0.05", "tied"),
-    Setting(20_000, 0.005, "fpr <= 0.01"),
-    Setting(1000, 0.3, "precision >= 0.85"),
-    Setting(2000, 0.1, "precision >= 0.7"),
-    Setting(2000, 0.1, "precision >= 0.7", "overconfident"),
-    Setting(2000, 0.1, "precision >= 0.7", "tied"),
-    Setting(5000, 0.02, "precision >= 0.5"),
-    Setting(20_000, 0.005, "precision >= 0.3"),
+    *(Setting(*promise, scores) for promise in PROMISES for scores in SCORES),
     Setting(2000, 0.1, "precision >= 0.6 and alert_rate <= 0.1"),
-    Setting(2000, 0.3, "recall >= 0.75 and precision >= 0.6"),
-    Setting(5000, 0.1, "recall >= 0.7 and precision >= 0.3"),
 ]
 
 

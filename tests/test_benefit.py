@@ -24,10 +24,21 @@ Q = np.clip(P + RNG.normal(0, 0.15, 400), 0.01, 0.99)
 T = sw.Tally.of(Y, P)
 
 
-def test_alerting_on_all_is_as_dcurves_publishes():
-    """105 of 750 patients have cancer: at 5 %, the net benefit of treating all is 0.094737."""
+def test_net_benefits_are_those_that_dcurves_publishes():
+    """Its example: 105 of 750 patients have cancer; 24 of them and 91 others have a family history."""
+    y = np.repeat([1, 0], [105, 645])
+    history = np.concatenate([np.repeat([1.0, 0.0], [24, 81]), np.repeat([1.0, 0.0], [91, 554])])
+    curve = decision_curve(
+        sw.Tally.of(y, history, kind="probability"), [0.05, 0.1, 0.15, 0.2, 0.25]
+    )
+    all_ = [0.09473684, 0.04444444, -0.01176471, -0.075, -0.14666667]
+    model = [0.02561404, 0.01851852, 0.01058824, 0.00166667, -0.00844444]
+    np.testing.assert_allclose(curve.treat_all, all_, atol=5e-9)
+    np.testing.assert_allclose(curve.net_benefit, model, atol=5e-9)
+
+
+def test_below_every_score_all_are_alerts():
     t = sw.Tally.of([1] * 105 + [0] * 645, np.linspace(0.01, 0.99, 750))
-    assert decision_curve(t, [0.05]).treat_all[0] == pytest.approx(0.094737, abs=5e-7)
     assert decision_curve(t, [0.001]).net_benefit == decision_curve(t, [0.001]).treat_all
 
 

@@ -2,13 +2,15 @@
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 import pytest
-from statsmodels.genmod.families import Poisson
+from statsmodels.genmod.families import Binomial, Poisson
 from statsmodels.genmod.generalized_linear_model import GLM
 
 import scorewise as sw
+from beside import beside
 from scorewise import Tally
-from scorewise.curves import decision_curve, smooth_reliability
+from scorewise.curves import smooth_reliability
 from scorewise.displays import ReliabilityDisplay
 from scorewise.measures import e50, e90, ici, oe_ratio
 from scorewise.registry import near
@@ -103,12 +105,62 @@ def test_scores_that_are_no_probabilities():
         smooth_reliability(t)
 
 
-def test_published_net_benefit_of_treating_all():
-    """dcurves' example: 105 cancers of 750; treating all at 5 % has 0.094737."""
-    y = np.repeat([1, 0], [105, 645])
-    curve = decision_curve(Tally.of(y, np.full(750, 0.14), kind="probability"), [0.05])
-    assert curve.treat_all[0] == pytest.approx(0.094737, abs=5e-7)
-    assert curve.net_benefit[0] == pytest.approx(0.094737, abs=5e-7)
+class Twister:
+    """R's generator: `set.seed`, and `sample` without replacement (by rejection, as from R 3.6 on)."""
+
+    def __init__(self, seed):
+        words = []
+        for _ in range(675):
+            seed = (69069 * seed + 1) % 2**32
+            words.append(seed)
+        self.words = np.random.RandomState()
+        self.words.set_state(("MT19937", np.array(words[51:], np.uint32), 624))
+
+    def below(self, n):
+        while True:  # up to 2^16, of which there are 16 bits at once
+            word = int(self.words.randint(0, 2**32, dtype=np.uint64)) >> 16
+            if (found := word & ((1 << (n - 1).bit_length()) - 1)) < n:
+                return found
+
+    def sample(self, n, size):
+        left, found = list(range(n)), []
+        for end in range(n - 1, n - 1 - size, -1):
+            j = self.below(end + 1)
+            found.append(left[j])
+            left[j] = left[end]
+        return found
+
+
+def test_r_s_generator():
+    """set.seed(1); sample(10, 5) prints 9 4 7 1 2."""
+    assert [i + 1 for i in Twister(1).sample(10, 5)] == [9, 4, 7, 1, 2]
+
+
+def test_published_figures_of_val_prob():
+    """What rms' val.prob prints for a split of the Pima data (rsample, set.seed(1353); n = 192).
+
+    The published model fills in missing values in a way that is not told, here by the mean. That moves the
+    third digit; other splits differ in the second. val.prob smooths by lowess, the ICI by loess.
+    """
+    d = pl.read_parquet(beside("data/uci/diabetes.parquet"))
+    y, r, train = d["y"].to_numpy(), Twister(1353), np.zeros(768, bool)
+    for k in (0, 1):
+        rows = np.flatnonzero(y == k)
+        train[rows[r.sample(len(rows), len(rows) * 3 // 4)]] = True
+    x = d.select("age", "pedi", "preg", "mass", "plas", "pres").to_numpy().astype(float)
+    for j in (3, 4, 5):
+        x[x[:, j] == 0, j] = x[x[:, j] > 0, j].mean()
+    x = np.column_stack([np.ones(768), x])
+    p = GLM(y[train], x[train], family=Binomial()).fit().predict(x[~train])
+    e = sw.evaluate(y[~train], p)
+    assert len(p) == 192
+    assert e.auroc.value == pytest.approx(0.857433, abs=1e-3)  # C
+    assert e.brier.value == pytest.approx(0.145035, abs=5e-4)
+    assert e.calibration_slope.value == pytest.approx(1.006771, abs=1e-3)
+    assert e.spiegelhalter.value == pytest.approx(-0.163093, abs=5e-3)  # S:z
+    assert e.spiegelhalter.p == pytest.approx(0.870445, abs=5e-3)  # S:p
+    assert e.ici.value == pytest.approx(0.024518, abs=1.5e-3)  # Eavg
+    assert e.e90.value == pytest.approx(0.043821, abs=1.5e-3)
 
 
 def test_scores_of_exactly_0_and_1_are_told_once_with_a_way_out():
