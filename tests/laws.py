@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scorewise import Estimate
 
-tries = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tries = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MOST = 7  # measures that are held against the same draws
 
 
