@@ -29,6 +29,8 @@ FENCE = re.compile(
 SETUP = re.compile(r"^<!-- setup: (.*?) -->$", re.M)
 FAILED = "Traceback (most recent call last):"
 QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
+GOES_ON = re.compile(r"[;&]")
+_PART = re.compile(r"((?:'[^']*'|\"[^\"]*\"|[^|>])*)([|>]?)(.*)", re.S)  # up to a pipe or a file
 SHELL = re.compile(r"[|&;<>()$`*?\[\]#~=\n]")  # what the shell would do something with
 
 
@@ -136,12 +138,29 @@ class Shell:
 
     def run(self, command: str) -> str:
         """What the command prints, on standard output and standard error."""
-        bare = QUOTED.sub("", command := command.replace("\\\n", " "))
-        if bare.startswith("scorewise ") and not SHELL.search(bare):
-            return self._called(shlex.split(command)[1:])
+        first, then, rest = _PART.fullmatch(command.replace("\\\n", " ")).groups()
+        more = GOES_ON.search(QUOTED.sub("", rest))
+        if not first.startswith("scorewise ") or SHELL.search(QUOTED.sub("", first)) or more:
+            return self._started(command)
+        out = io.BytesIO()
+        err = io.BytesIO() if then else out
+        code = self._called(shlex.split(first)[1:], out, err)
+        if not then:
+            self.code = code
+            return out.getvalue().decode()
+        said = err.getvalue().decode() + self._started(
+            f"cat {then} {rest}", out.getvalue().decode()
+        )
+        if then == ">":
+            self.code = self.code or code
+        return said
+
+    def _started(self, command: str, given: str = "") -> str:
+        """The same of any command, in a process of its own, which is given a text to read."""
         done = subprocess.run(
             ["sh", "-c", f"(exit {self.code})\n{command}"],
             env=self._environment,
+            input=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
@@ -150,15 +169,16 @@ class Shell:
         self.code = done.returncode
         return done.stdout
 
-    def _called(self, words: list[str]) -> str:
-        """The same of scorewise alone, without the second that a new process takes."""
-        said, known = io.BytesIO(), dict(os.environ)
-        out = io.TextIOWrapper(said, "utf-8", write_through=True)
+    def _called(self, words: list[str], out: io.BytesIO, err: io.BytesIO) -> int:
+        """The code of scorewise alone, without the second that a new process takes."""
+        known = dict(os.environ)
+        texts = [io.TextIOWrapper(x, "utf-8", write_through=True) for x in (out, err)]
         os.environ.update({name: self._environment[name] for name in ("COLUMNS", "NO_COLOR")})
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-                self.code = run(words)
+            with contextlib.redirect_stdout(texts[0]), contextlib.redirect_stderr(texts[1]):
+                return run(words)
         finally:
+            for text in texts:
+                text.detach()
             os.environ.clear()
             os.environ.update(known)
-        return said.getvalue().decode()

@@ -1,6 +1,7 @@
 """Random rows of several classes: ties, absent classes, no rows, certain rows, weights."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class Case:
         given = {"y": self.y, "p": self.p, "weight": self.weight, "count": self.count}
         return {name: column for name, column in given.items() if column is not None}
 
-    @property
+    @cached_property  # so that measures share their passes, as they do in a result
     def tally(self) -> ClassTally:
         further = {name: c for name, c in self.columns.items() if name not in ("y", "p")}
         return ClassTally.of(self.y, self.p, classes=range(self.p.shape[1]), **further)

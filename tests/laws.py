@@ -1,14 +1,59 @@
 """What holds of every measure, be it of rows, of classes or of raters."""
 
 import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scorewise import Estimate
 
-tries = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tries = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MOST = 7  # measures that are held against the same draws
+
+
+class Drawn:
+    """What Hypothesis draws, the same for one measure after the other: drawing takes most of the time."""
+
+    def __init__(self, data: Any) -> None:
+        self._data, self._values, self._at = data, [], 0
+
+    def again(self) -> "Drawn":
+        """The same from the beginning."""
+        self._at = 0
+        return self
+
+    def draw(self, strategy: Any) -> Any:
+        if self._at == len(self._values):
+            self._values.append(self._data.draw(strategy))
+        self._at += 1
+        return self._values[self._at - 1]
+
+
+def law_of(measures: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """A test `law(m, data)` of each measure, a few of them on the same draws; a failure names which."""
+    names = list(measures)
+    parts = [names[at : at + MOST] for at in range(0, len(names), MOST)]
+
+    def made(law: Any) -> Any:
+        def test(names: Iterable[str], data: Any) -> None:
+            drawn = Drawn(data)
+            for name in names:
+                try:
+                    law(measures[name], drawn.again())
+                except AssertionError as e:
+                    e.add_note(f"of {name}")
+                    raise
+
+        test.__module__, test.__doc__ = law.__module__, law.__doc__
+        test.__name__ = test.__qualname__ = law.__name__
+        each = pytest.mark.parametrize("names", parts, ids=[f"{x[0]}-{x[-1]}" for x in parts])
+        return each(tries(given(data=st.data())(test)))
+
+    return made
 
 
 def orders(n: int):

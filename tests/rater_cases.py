@@ -1,6 +1,7 @@
 """Random ratings: raters who miss items, constant raters, no items, counts and weights."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class RaterCase:
     weight: Any = None
     count: Any = None
 
-    @property
+    @cached_property  # so that measures share their passes, as they do in a result
     def ratings(self) -> Ratings:
         columns = {f"rater{k}": self.x[:, k] for k in range(self.x.shape[1])}
         return Ratings.of(

@@ -1,6 +1,7 @@
 """Random rows for property tests: ties, single classes, no rows, extreme scores, weights, counts."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class Case:
         given = {"y": self.y, "s": self.s, "weight": self.weight, "count": self.count}
         return {name: column for name, column in given.items() if column is not None}
 
-    @property
+    @cached_property  # so that measures share their passes, as they do in a result
     def tally(self) -> Tally:
         return Tally.of(**self.columns, kind=self.kind)
 

@@ -507,3 +507,17 @@ def test_many_categories_need_no_table_of_pairs():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert m.krippendorff_alpha(r, metric="ordinal").value == pytest.approx(0.483, abs=0.02)
+
+
+def test_rounding_of_weights_is_no_agreement():
+    ratings = {
+        "a": [1, 1, None, 1, 1, 1],
+        "b": [2, None, None, None, 2, None],
+    }  # they always differ
+    weight = np.array([1, 1, 1, 2, 1, 0.1])
+    first, *others = (
+        sw.agree(ratings, scale="nominal", weight=weight * unit).gwet_ac
+        for unit in (1.0, 0.1, 3.0, 10.0)
+    )
+    for e in others:
+        assert (e.value, e.low, e.high) == pytest.approx((first.value, first.low, first.high))

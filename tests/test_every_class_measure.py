@@ -6,13 +6,12 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import scorewise.measures
 from class_cases import Case, cases, drawn, shards
 from class_oracles import CLASS_ORACLES, OPTIONS, WITHIN
-from laws import check_defined_or_explained, check_nested, counts, orders, tries
+from laws import check_defined_or_explained, check_nested, counts, law_of, orders
 from scorewise import ClassTally, Estimate
 from scorewise.registry import CLASS_MEASURES, Measure
 
@@ -20,6 +19,7 @@ assert scorewise.measures
 pytestmark = pytest.mark.usefixtures("few_draws_throughout")
 NEAR = 1e-8
 every_measure = pytest.mark.parametrize("m", CLASS_MEASURES.values(), ids=CLASS_MEASURES)
+every_law = law_of(CLASS_MEASURES)
 
 
 def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
@@ -69,10 +69,9 @@ def test_measure_agrees_with_its_oracle(name):
 # defined or explained
 
 
-@every_measure
-@tries
-@given(case=cases())
-def test_defined_or_explained_and_within_bounds(m, case):
+@every_law
+def test_defined_or_explained_and_within_bounds(m, data):
+    case = data.draw(cases())
     check_defined_or_explained(m, m(case.tally))
 
 
@@ -83,10 +82,9 @@ def test_no_rows_is_the_reason(m):
     assert e.why == "no rows"
 
 
-@every_measure
-@tries
-@given(case=cases(least=1))
-def test_wider_level_contains_the_narrower(m, case):
+@every_law
+def test_wider_level_contains_the_narrower(m, data):
+    case = data.draw(cases(least=1))
     narrow, usual, wide = (m(case.tally, level=level) for level in (0.8, 0.95, 0.99))
     check_nested(narrow, usual, wide)
     # an error of calibration may be known to be anything that its probabilities allow
@@ -98,27 +96,21 @@ def test_wider_level_contains_the_narrower(m, case):
 # what must not matter
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_merged_parts_equal_the_whole(m, data):
     case = data.draw(cases())
     merged = reduce(operator.add, [part.tally for part in data.draw(shards(case))])
     assert_same(m(merged), m(case.tally))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_row_order_does_not_matter(m, data):
     case = data.draw(cases())
     order = data.draw(orders(len(case)))
     assert_same(m(case.tally), m(case.rows(order).tally))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_count_equals_repetition(m, data):
     case = data.draw(cases())
     n = len(case)
@@ -129,18 +121,17 @@ def test_count_equals_repetition(m, data):
     assert_same(m(Case(case.y, case.p, case.weight, count).tally), m(again.tally))
 
 
-@every_measure
-@tries
-@given(case=cases(least=1, weighted=True), factor=st.sampled_from((10.0, 0.1)))
-def test_unit_of_weight_does_not_matter(m, case, factor):
+@every_law
+def test_unit_of_weight_does_not_matter(m, data):
+    case = data.draw(cases(least=1, weighted=True))
+    factor = data.draw(st.sampled_from((10.0, 0.1)))
     scaled = Case(case.y, case.p, case.weight * factor)
     assert_same(m(case.tally), m(scaled.tally))
 
 
-@every_measure
-@tries
-@given(case=cases(least=1, weighted=False))
-def test_equal_weights_equal_no_weights(m, case):
+@every_law
+def test_equal_weights_equal_no_weights(m, data):
+    case = data.draw(cases(least=1, weighted=False))
     weighted = Case(case.y, case.p, np.full(len(case), 3.0))
     a, b = m(case.tally), m(weighted.tally)
     if m.group == "calibration":  # weights are drawn otherwise than counts

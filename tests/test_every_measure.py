@@ -3,6 +3,7 @@
 import inspect
 import math
 import operator
+from dataclasses import replace
 from functools import reduce
 from unittest.mock import patch
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import scorewise.measures
 import scorewise.tallies.tally
-from laws import check_defined_or_explained, check_nested, counts, orders, tries
+from laws import check_defined_or_explained, check_nested, counts, law_of, orders
 from scorewise import Confusion, Tally
 from scorewise.estimate import Estimate
 from scorewise.registry import MEASURES, Measure
@@ -26,6 +27,7 @@ NEAR = 1e-8
 THRESHOLDS = st.sampled_from((0.5, 0.3, 0.1, 1.0, 0.0))
 
 every_measure = pytest.mark.parametrize("m", MEASURES.values(), ids=MEASURES)
+every_law = law_of(MEASURES)
 
 
 def judge(m: Measure, t: Tally, threshold: float = 0.5, **options) -> Estimate:
@@ -47,9 +49,7 @@ def assert_same(a: Estimate, b: Estimate, rel: float = 0.0) -> None:
 # defined or explained
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_defined_or_explained_and_within_bounds(m, data):
     t, threshold = data.draw(cases()).tally, data.draw(THRESHOLDS)
     if data.draw(st.booleans()):
@@ -65,9 +65,7 @@ def test_no_rows_is_the_reason(m):
         assert e.why == "no rows"
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_wider_level_contains_the_narrower(m, data):
     t, threshold = data.draw(cases(least=1)).tally, data.draw(THRESHOLDS)
     narrow, usual, wide = (judge(m, t, threshold, level=level) for level in (0.8, 0.95, 0.99))
@@ -81,9 +79,7 @@ def test_wider_level_contains_the_narrower(m, data):
 # what must not matter
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_merged_parts_equal_the_whole(m, data):
     case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
     parts = [p.tally for p in data.draw(shards(case))]
@@ -92,9 +88,7 @@ def test_merged_parts_equal_the_whole(m, data):
     assert_same(judge(m, merged, threshold), judge(m, case.tally, threshold), rel)
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_row_order_does_not_matter(m, data):
     case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
     order = data.draw(orders(len(case)))
@@ -103,9 +97,7 @@ def test_row_order_does_not_matter(m, data):
     assert_same(judge(m, a, threshold), judge(m, b, threshold), rel)
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_count_equals_repetition(m, data):
     case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
     n = len(case)
@@ -118,10 +110,9 @@ def test_count_equals_repetition(m, data):
     assert_same(judge(m, counted, threshold), judge(m, again.tally, threshold), rel)
 
 
-@every_measure
-@tries
-@given(data=st.data(), factor=st.sampled_from((10.0, 0.1)))
-def test_unit_of_weight_does_not_matter(m, data, factor):
+@every_law
+def test_unit_of_weight_does_not_matter(m, data):
+    factor = data.draw(st.sampled_from((10.0, 0.1)))
     case, threshold = data.draw(cases(weighted=True)), data.draw(THRESHOLDS)
     if case.weight is None:  # no rows
         return
@@ -130,9 +121,7 @@ def test_unit_of_weight_does_not_matter(m, data, factor):
     assert_same(judge(m, case.tally, threshold), judge(m, scaled, threshold), 10 * NEAR)
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_equal_weights_equal_no_weights(m, data):
     case, threshold = data.draw(cases(weighted=False)), data.draw(THRESHOLDS)
     if not len(case):
@@ -145,9 +134,7 @@ def test_equal_weights_equal_no_weights(m, data):
     assert_same(judge(m, case.tally, threshold), judge(m, weighted, threshold), NEAR)
 
 
-@pytest.mark.parametrize("m", ORDER.values(), ids=ORDER)
-@tries
-@given(data=st.data())
+@law_of(ORDER)
 def test_order_survives_increasing_rescaling(m, data):
     case = data.draw(cases())
     _, rank = np.unique(case.s, return_inverse=True)
@@ -155,15 +142,14 @@ def test_order_survives_increasing_rescaling(m, data):
     assert_same(m(case.tally), m(ranked.tally))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_length_of_blocks_does_not_matter(m, data):
     case, threshold = data.draw(cases(most=40)), data.draw(THRESHOLDS)
     whole = judge(m, case.tally, threshold)
     for cells in (1, 3):
         with patch.object(scorewise.tallies.tally, "_BLOCK", cells):
-            assert_same(judge(m, case.tally, threshold), whole, NEAR)
+            anew = replace(case).tally  # which has kept nothing
+            assert_same(judge(m, anew, threshold), whole, NEAR)
 
 
 # what the ends and the baseline mean
@@ -227,9 +213,7 @@ def _grids(case: Case) -> tuple[str, ...]:
     return ("probability", "relative") if case.kind == "probability" else ("relative",)
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_coarse_is_as_near_as_it_certifies(m, data):
     case = data.draw(crowded() | cases(most=40))
     threshold = data.draw(THRESHOLDS | st.sampled_from((0.5000002, 0.3000001)))
@@ -246,9 +230,7 @@ def test_coarse_is_as_near_as_it_certifies(m, data):
         assert m.group != "probability" or e.bound == 0
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_coarse_is_exact_where_no_cell_holds_two_scores(m, data):
     case = data.draw(cases(kind="probability"))
     apart = Case(case.y, case.s.astype(np.float64).round(1), case.kind, case.weight)
@@ -257,16 +239,16 @@ def test_coarse_is_exact_where_no_cell_holds_two_scores(m, data):
     assert_same(near, exact, NEAR)
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_coarse_shards_equal_the_coarse_whole(m, data):
     case, threshold = data.draw(cases()), data.draw(THRESHOLDS)
     parts = [p.tally for p in data.draw(shards(case))]
     grid = _grids(case)[-1]
     merged = sum((p.coarsen(grid) for p in parts), Tally.empty().coarsen(grid))
     whole = case.tally.coarsen(grid)
-    assert_same(judge(m, merged, threshold), judge(m, whole, threshold), NEAR)
+    # a percentile of distances is that of a cell: rounding may decide between two that are as near as this
+    rel = 1e-5 if m.name in ("e50", "e90") else NEAR
+    assert_same(judge(m, merged, threshold), judge(m, whole, threshold), rel)
 
 
 # stored tallies

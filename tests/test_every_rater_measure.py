@@ -7,11 +7,10 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import scorewise.measures
-from laws import check_defined_or_explained, check_nested, counts, orders, tries
+from laws import check_defined_or_explained, check_nested, counts, law_of, orders
 from rater_cases import RaterCase, rater_case, rater_cases, rater_shards
 from rater_oracles import RATER_ORACLES
 from rater_part_oracles import OF_NUMBERS
@@ -21,6 +20,7 @@ from scorewise.registry import RATER_MEASURES
 assert scorewise.measures
 NEAR = 1e-7
 every_measure = pytest.mark.parametrize("m", RATER_MEASURES.values(), ids=RATER_MEASURES)
+every_law = law_of(RATER_MEASURES)
 
 
 def assert_same(a: Estimate, b: Estimate, rel: float = NEAR) -> None:
@@ -55,10 +55,9 @@ def test_measure_agrees_with_its_oracle(name):
 # defined or explained
 
 
-@every_measure
-@tries
-@given(case=rater_cases())
-def test_defined_or_explained_and_within_bounds(m, case):
+@every_law
+def test_defined_or_explained_and_within_bounds(m, data):
+    case = data.draw(rater_cases())
     check_defined_or_explained(m, m(case.ratings))
 
 
@@ -69,37 +68,30 @@ def test_no_items_is_the_reason(m):
     assert e.why == "no items"
 
 
-@every_measure
-@tries
-@given(case=rater_cases(least=2))
-def test_wider_level_contains_the_narrower(m, case):
+@every_law
+def test_wider_level_contains_the_narrower(m, data):
+    case = data.draw(rater_cases(least=2))
     check_nested(*(m(case.ratings, level=level) for level in (0.8, 0.95, 0.99)))
 
 
 # what must not matter
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_merged_parts_equal_the_whole(m, data):
     case = data.draw(rater_cases())
     merged = reduce(operator.add, [part.ratings for part in data.draw(rater_shards(case))])
     assert_same(m(merged), m(case.ratings))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_order_of_items_does_not_matter(m, data):
     case = data.draw(rater_cases())
     order = data.draw(orders(len(case)))
     assert_same(m(case.ratings), m(case.rows(order).ratings))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_count_equals_repetition(m, data):
     case = data.draw(rater_cases())
     n = len(case)
@@ -108,23 +100,20 @@ def test_count_equals_repetition(m, data):
     assert_same(m(replace(case, count=count).ratings), m(again.ratings))
 
 
-@every_measure
-@tries
-@given(case=rater_cases(least=1, weighted=True), factor=st.sampled_from((10.0, 0.1, 1e110, 1e-110)))
-def test_unit_of_weight_does_not_matter(m, case, factor):
+@every_law
+def test_unit_of_weight_does_not_matter(m, data):
+    case = data.draw(rater_cases(least=1, weighted=True))
+    factor = data.draw(st.sampled_from((10.0, 0.1, 1e110, 1e-110)))
     assert_same(m(case.ratings), m(replace(case, weight=case.weight * factor).ratings))
 
 
-@every_measure
-@tries
-@given(case=rater_cases(least=1, weighted=False))
-def test_equal_weights_equal_no_weights(m, case):
+@every_law
+def test_equal_weights_equal_no_weights(m, data):
+    case = data.draw(rater_cases(least=1, weighted=False))
     assert_same(m(case.ratings), m(replace(case, weight=np.full(len(case), 3.0)).ratings))
 
 
-@every_measure
-@tries
-@given(data=st.data())
+@every_law
 def test_order_of_raters_does_not_matter(m, data):
     case = data.draw(rater_cases())
     order = data.draw(st.permutations(range(case.x.shape[1])))

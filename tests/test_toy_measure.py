@@ -66,12 +66,19 @@ def test_it_is_in_the_library(home):
     assert python(home, "-c", program).split() == ["0.75"] * 3
 
 
+CALLS = """
+from scorewise.cli import run
+for form in (["--all"], ["--json", "-"], ["--all", "--md", "-"]):
+    assert run(["evaluate", "rows.csv", *form]) == 0
+    print("=====")
+"""
+
+
 def test_it_is_on_the_command_line(home):
-    assert "Toy order" in python(home, "-m", "scorewise", "evaluate", "rows.csv", "--all")
-    assert '"toy"' in python(home, "-m", "scorewise", "evaluate", "rows.csv", "--json", "-")
-    assert "Toy order" in python(
-        home, "-m", "scorewise", "evaluate", "rows.csv", "--all", "--md", "-"
-    )
+    page, document, markdown, _ = python(home, "-c", CALLS).split("=====\n")
+    assert "Toy order" in page
+    assert '"toy"' in document
+    assert "Toy order" in markdown
 
 
 def test_it_is_tested(home):

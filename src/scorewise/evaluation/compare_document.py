@@ -22,10 +22,10 @@ from scorewise.evaluation.groups import TITLES
 from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line, gap_cell
 from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
-from scorewise.show.data import ClusterRecord, Clusters, DataRecord
+from scorewise.show.data import ClusterRecord, Clusters, DataRecord, GroupOfRows
 from scorewise.show.document import Document, cautions
 from scorewise.show.estimates import Estimated, MeasureName, MeasureTitle, WhyNoTest, record_of
-from scorewise.show.fields import Count, Number, PValue, Record, Share, Word, means
+from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means
 from scorewise.show.page import (
     Column,
     Heading,
@@ -63,11 +63,9 @@ class JoinedRecord(Record):
     joined: Count = means("Rows whose key every model has.")
 
 
-class PairRecord(Record):
+class PairRecord(OfTwo):
     """Two models by the measure of the comparison, the one with the better value first."""
 
-    first: str = means("Name of the model with the better value.")
-    second: str = means("Name of the other model.")
     finding: Literal["better", "not told apart", "alike"] = means(
         "Better only where the interval excludes 0 and the adjusted p-value says so."
     )
@@ -90,11 +88,9 @@ class JointRecord(Record):
     why: WhyNoTest
 
 
-class McNemarRecord(Record):
+class McNemarRecord(OfTwo):
     """McNemar's test of the decisions of two models."""
 
-    first: str = means("Name of the first model.")
-    second: str = means("Name of the second model.")
     only_first: Count = means("Rows that only the first decides rightly.")
     only_second: Count = means("Rows that only the second decides rightly.")
     kind: McNemarKind = means("Mid-p, exact, or chi-square with continuity correction.")
@@ -117,12 +113,9 @@ class NonInferiorityRecord(Estimated):
     superior: bool = means("Whether the interval lies above 0.")
 
 
-class CompareGroup(Record):
+class CompareGroup(GroupOfRows):
     """The models compared on the rows of one group."""
 
-    name: str = means("Name of the group.")
-    rows: Count = means("Rows of the group.")
-    positives: Count = means("Rows of the positive class in it.")
     differences: list[DifferenceRecord] = means(
         "As for all rows; p-values are adjusted for groups and pairs of a measure (Holm)."
     )

@@ -46,7 +46,8 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     variance = (ratio * ratio * m.lean2 - 2 * ratio * m.both + m.own2) * chance**2
     # what rounding leaves of terms that cancel is no variance
     least = 1e-24 + 1e-14 * (ratio * ratio * m.lean2 + m.own2) * chance**2
-    trials = apart * (1 - apart) / variance if variance > least else 0.0
+    spread = apart * (1 - apart)
+    trials = spread / variance if variance > least and spread > 1e-14 else 0.0
     if m.whole:  # with weights, items that differ may be light by chance
         trials = min(trials, c.items)
     else:

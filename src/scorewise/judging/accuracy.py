@@ -189,11 +189,9 @@ def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
 # Two judges on the same items.
 
 
-class Difference(Record):
+class Difference(OfTwo):
     """The first judge minus the second."""
 
-    first: str = means("Name of the first.")
-    second: str = means("Name of the second.")
     items: Count = means("Items that both answered, with a truth.")
     only_first: ShareOrNaN = means("Share on which only the first is right.")
     only_second: ShareOrNaN = means("Share on which only the second is right.")

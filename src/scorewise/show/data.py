@@ -152,6 +152,14 @@ class Cells(Record):
     tn: Weight = means("Negatives predicted negative.")
 
 
+class GroupOfRows(Record):
+    """A group of rows."""
+
+    name: str = means("The words of the group, with slashes between.")
+    rows: Count = means("Rows of the group.")
+    positives: Count = means("Positives among them.")
+
+
 class CutRecord(Record):
     """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
 

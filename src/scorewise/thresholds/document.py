@@ -13,11 +13,10 @@ from scorewise.arrays import Floats
 from scorewise.columns.binary import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.inference.scales import z
-from scorewise.show.data import CutRecord, DataRecord, ScoreName
+from scorewise.show.data import CutRecord, DataRecord, GroupOfRows, ScoreName
 from scorewise.show.document import Document, from_dict
 from scorewise.show.estimates import ConfidenceLevel, EstimateField
 from scorewise.show.fields import (
-    Count,
     Level,
     Number,
     PValue,
@@ -104,12 +103,9 @@ class CutPoint(Record):
     alert_rate: EstimateField = means("Share of rows with an alert.")
 
 
-class GroupCuts(Record):
+class GroupCuts(GroupOfRows):
     """The common cut in one group, and the cut that the group would have by itself."""
 
-    name: str = means("The words of the group, with slashes between.")
-    rows: Count = means("Rows of the group.")
-    positives: Count = means("Positives among them.")
     common: CutPoint | None = means("The common cut on these rows; null: one class only.")
     promise: Promise = means(
         "Whether the common cut keeps the constraints in the group, with confidence."
