@@ -35,6 +35,7 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
+from scorewise.tallies.sorting import on_threads
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -292,6 +293,8 @@ class Comparison(Shown, Lazy[Evaluation]):
         """What is written and shown; `scorewise schema` prints its schema."""
         from scorewise.evaluation.document import evaluation_document
 
+        # each model on a thread of its own, before what they share is found of them
+        on_threads(lambda e: (dict(e), e.repair_gains), [*self.values()], enough=1)
         return evaluation_document(self, self.settings, self.compared())
 
     def brief(self) -> EvaluationDocument:

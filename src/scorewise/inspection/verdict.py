@@ -41,15 +41,18 @@ def contradicted(t: Tally) -> tuple[int, float] | None:
     """
     if t.why_not_ranked or t.weighted:
         return None
+    if t.kind != "score":  # they rise from cell to cell: the ends tell
+        p = unit(np.asarray(t.score, np.float64), t.kind)
+        low, high = p.searchsorted(ODDS, "right"), p.searchsorted(1 - ODDS)
+        ends = ((t.neg[:low], t.pos[:low], p[:low]), (t.pos[high:], t.neg[high:], 1 - p[high:]))
+        expected = sum(float(((a + b) * q).sum()) for a, b, q in ends)
+        return int(sum(b.sum() for _, b, _ in ends)), expected
     neg, pos, p = t.neg.astype(float), t.pos.astype(float), t.score.astype(float)
-    if t.kind == "score":
-        x = (p - p.mean()) / (float(p.std()) or 1.0)
-        fit = logistic([np.ones(len(x)), x], neg, pos)
-        if not fit.converged:
-            return None
-        p = expit(fit.coef[0] + fit.coef[1] * x)
-    else:
-        p = unit(p, t.kind)
+    x = (p - p.mean()) / (float(p.std()) or 1.0)
+    fit = logistic([np.ones(len(x)), x], neg, pos)
+    if not fit.converged:
+        return None
+    p = expit(fit.coef[0] + fit.coef[1] * x)
     low, high = p <= ODDS, p >= 1 - ODDS
     seen = pos[low].sum() + neg[high].sum()
     expected = ((neg + pos) * p)[low].sum() + ((neg + pos) * (1 - p))[high].sum()
