@@ -35,11 +35,13 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
-from scorewise.tallies.sorting import on_threads
+from scorewise.tallies.sorting import kept, on_threads
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
     from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
+
+MANY = 1 << 18  # rows of which the differences of models are worth threads
 
 
 @dataclass(frozen=True)
@@ -122,12 +124,12 @@ class Evaluation(Shown, Measured):
         """The mean confidence in the likelier class less how often it is right; by cluster as above."""
         return self._mean(lambda y, p: np.maximum(p, 1 - p) - ((p >= 0.5) == y))
 
-    @cached_property
+    @property
     def repair_gains(self) -> list[Estimate]:
         """What recalibration would save of log loss, cross-validated, by each way that is defined."""
         from scorewise.evaluation.repair import gains
 
-        return gains(self)
+        return kept(self, "repair gains", lambda: gains(self))
 
     def _mean(self, gap: Callable[[Any, Floats], Floats]) -> Estimate:
         """The mean of a number of each row, given its label and probability."""
@@ -274,13 +276,20 @@ class Comparison(Shown, Lazy[Evaluation]):
         """
         from scorewise.evaluation.document import DifferenceRecord
 
+        smooth = not any(why_not_unit(e.tally) for e in self.values())
+        asked = [
+            m
+            for m in map(self._register.__getitem__, next(iter(self.values())))
+            if m.better != "neither"
+            and (only is None or m.name in only)
+            and (m.name != "smauc" or smooth)
+        ]
+        if len(self._rows) >= MANY:
+            on_threads(
+                lambda of: self._paired(*of), [(m, *p) for m in asked for p in self.pairs], enough=1
+            )
         lines: list[DifferenceRecord] = []
-        for name in next(iter(self.values())):
-            m = self._register[name]
-            if m.better == "neither" or (only is not None and name not in only):
-                continue
-            if name == "smauc" and any(why_not_unit(e.tally) for e in self.values()):
-                continue
+        for m in asked:
             found = [self._paired(m, *pair) for pair in self.pairs]
             adjusted = holm([d.p for d in found])
             lines += [

@@ -43,10 +43,10 @@ def contradicted(t: Tally) -> tuple[int, float] | None:
         return None
     if t.kind != "score":  # they rise from cell to cell: the ends tell
         p = unit(np.asarray(t.score, np.float64), t.kind)
-        low, high = p.searchsorted(ODDS, "right"), p.searchsorted(1 - ODDS)
-        ends = ((t.neg[:low], t.pos[:low], p[:low]), (t.pos[high:], t.neg[high:], 1 - p[high:]))
-        expected = sum(float(((a + b) * q).sum()) for a, b, q in ends)
-        return int(sum(b.sum() for _, b, _ in ends)), expected
+        a, b = p.searchsorted(ODDS, "right"), p.searchsorted(1 - ODDS)
+        ends = ((t.neg[:a], t.pos[:a], p[:a]), (t.pos[b:], t.neg[b:], 1 - p[b:]))
+        due = sum(float(((right + wrong) * q).sum()) for right, wrong, q in ends)
+        return int(sum(wrong.sum() for _, wrong, _ in ends)), due
     neg, pos, p = t.neg.astype(float), t.pos.astype(float), t.score.astype(float)
     x = (p - p.mean()) / (float(p.std()) or 1.0)
     fit = logistic([np.ones(len(x)), x], neg, pos)
