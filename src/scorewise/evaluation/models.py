@@ -276,13 +276,12 @@ class Comparison(Shown, Lazy[Evaluation]):
         """
         from scorewise.evaluation.document import DifferenceRecord
 
-        smooth = not any(why_not_unit(e.tally) for e in self.values())
         asked = [
             m
             for m in map(self._register.__getitem__, next(iter(self.values())))
             if m.better != "neither"
             and (only is None or m.name in only)
-            and (m.name != "smauc" or smooth)
+            and not (m.name == "smauc" and any(why_not_unit(e.tally) for e in self.values()))
         ]
         if len(self._rows) >= MANY:
             on_threads(
@@ -301,9 +300,12 @@ class Comparison(Shown, Lazy[Evaluation]):
     def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""
         from scorewise.evaluation.document import evaluation_document
+        from scorewise.evaluation.verdict import repairable
 
         # each model on a thread of its own, before what they share is found of them
-        on_threads(lambda e: (dict(e), e.repair_gains), [*self.values()], enough=1)
+        on_threads(
+            lambda e: (dict(e), repairable(e) and e.repair_gains), [*self.values()], enough=1
+        )
         return evaluation_document(self, self.settings, self.compared())
 
     def brief(self) -> EvaluationDocument:

@@ -8,7 +8,7 @@ from typing import Any
 
 LONG = 400  # characters, which no sentence has that names nothing long
 FIRST, LAST = 32, 8  # characters of a long name that are left
-WHOLE = 20_000  # characters of all long names together, as far as they are told whole
+WHOLE = 12_000  # characters of all long names together, as far as they are told whole
 AROUND = 20  # characters beside a long name that make a sentence of it
 
 
