@@ -307,6 +307,21 @@ def command_line() -> tuple[float, float]:
         return fresh(TIMED.format(code))
 
 
+def report_file() -> tuple[float, float]:
+    """Seconds of a whole run of `scorewise report`, two models and eight groups, and KB of the page."""
+    import polars as pl
+
+    with tempfile.TemporaryDirectory() as folder:
+        y, s = data(1_000_000)
+        site = [f"site {k}" for k in np.arange(len(y)) % 8]
+        scores, page = Path(folder) / "scores.parquet", Path(folder) / "report.html"
+        pl.DataFrame({"y": y, "p": s, "q": s**1.5, "site": site}).write_parquet(scores)
+        words = ["report", str(scores), "--label", "y", "--score", "p", "--score", "q"]
+        words += ["--by", "site", "-o", str(page)]
+        seconds, _ = fresh(TIMED.format(f"from scorewise.cli import run\nassert run({words}) == 0"))
+        return seconds, page.stat().st_size / 1000
+
+
 LLM = Path(__file__).parents[2] / "shared" / "data" / "predictions" / "llm_confidence.parquet"
 
 
@@ -350,6 +365,13 @@ ROWS = [
         "command line, 1 million x 2 models", "the clock", 5, lambda _: (command_line()[0], None)
     ),
     Budget("command line, its peak", "memory", 600, lambda _: (command_line()[1], None), "MB"),
+    Budget(
+        "report: 1 million rows x 2 models x 8 groups",
+        "the clock",
+        5,
+        lambda _: (report_file()[0], None),
+    ),
+    Budget("report: its size", "the file", 250, lambda _: (report_file()[1], None), "KB"),
 ]
 if LLM.exists():  # beside the checkout, and not everywhere
     ROWS.append(Budget("answers, 72,185 rows in 55 groups", "the clock", 5, answers_by_group))

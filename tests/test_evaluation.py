@@ -514,7 +514,7 @@ def test_measures_on_threads_are_those_made_one_by_one(monkeypatch, computed):
     alone = sw.evaluate(y, p)
     one_by_one = {name: alone[name] for name in alone}
     computed.clear()
-    monkeypatch.setattr("scorewise.evaluation.models._MANY", 0)
+    monkeypatch.setattr("scorewise.evaluation.models.MANY", 0)
     monkeypatch.setattr("scorewise.tallies.sorting._threads", lambda: 2)
     assert str(dict(sw.evaluate(y, p).items())) == str(one_by_one)
     assert sorted(computed) == sorted(MEASURES)  # each once

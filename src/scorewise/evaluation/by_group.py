@@ -8,7 +8,7 @@ apart, the measure is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -30,9 +30,9 @@ from scorewise.registry import MEASURES
 from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import Moments, charges, logit, unit
-from scorewise.tallies.probabilities import MOST, bin_index
-from scorewise.tallies.sorting import add_runs, first_of_runs, on_threads
+from scorewise.tallies.losses import NOTHING, Moments, charges, logit, unit
+from scorewise.tallies.probabilities import MOST, bin_index, moments
+from scorewise.tallies.sorting import add_runs, first_of_runs, know, on_threads
 from scorewise.tallies.tally import masses
 
 UNIT = (0.0, 1.0)
@@ -514,15 +514,32 @@ def _rest(
             exact = MEASURES[name].under(settings, Confusion(table, table * heavy))
             found[name][:, k] = exact.value, exact.low, exact.high
     asked_of = [n for n in names if not (MEASURES[n].group == "decisions" and cells.counts)]
+    losses = _losses(cells, codes, settings["clip"]) if large else {}
 
     def measured(k: int) -> list[Estimate]:
         others = _others(rows, t, codes, cells, k)
+        for of, each in losses.items():
+            rest = [each[i] for i in range(len(each)) if i != k]
+            know(others, moments, *of, made=(_added(rest, 0), _added(rest, 1)))
         return [asked(name, others, settings) for name in asked_of]
 
     for k, exactly in zip(large, on_threads(measured, large, enough=1), strict=True):
         for name, one in zip(asked_of, exactly, strict=True):
             found[name][:, k] = one.value, one.low, one.high
     return found
+
+
+def _losses(cells: Cells, codes: Ints, clip: float | None) -> dict[Any, list[Any]]:
+    """The moments of the losses of each group; none where rows are in no group."""
+    if cells.kind == "score" or len(cells.first) > MANY or (codes < 0).any():
+        return {}
+    asked_for = [("brier", None), ("log", None) if clip is None else ("log clipped", clip)]
+    groups = [cells.tally(k) for k in range(len(cells.first))]
+    return {(loss, c): [moments(g, loss, c) for g in groups] for loss, c in asked_for}
+
+
+def _added(each: Sequence[tuple[Moments, Moments]], side: int) -> Moments:
+    return sum((both[side] for both in each), NOTHING)
 
 
 def _moved(
@@ -568,10 +585,15 @@ def _others(rows: Rows, t: Tally, codes: Ints, cells: Cells, k: int) -> Tally:
     end = cells.first[k + 1] if k + 1 < len(cells.first) else len(cells.score)
     its = slice(cells.first[k], end)
     at = np.searchsorted(t.score, cells.score[its])
-    neg, pos = t.neg.copy(), t.pos.copy()
-    neg[at] -= cells.neg[its]
-    pos[at] -= cells.pos[its]
-    there = neg + pos > 0
-    neg, pos = neg[there], pos[there]
+    if t.distinct:
+        there = np.ones(len(t.score), np.bool_)
+        there[at] = False
+        neg, pos = t.neg[there], t.pos[there]
+    else:
+        neg, pos = t.neg.copy(), t.pos.copy()
+        neg[at] -= cells.neg[its]
+        pos[at] -= cells.pos[its]
+        there = neg + pos > 0
+        neg, pos = neg[there], pos[there]
     origin = replace(t.origin, negatives=int(neg.sum()), positives=int(pos.sum()))
     return replace(t, score=t.score[there], neg=neg, pos=pos, neg2=neg, pos2=pos, origin=origin)

@@ -244,7 +244,9 @@ def evaluation_document(
         classes=[],
         differences=list(differences),
         groups=groups,
-        curves=[CurvesRecord.of(name, e) for name, e in evaluations.items()] if every else [],
+        curves=on_threads(
+            lambda of: CurvesRecord.of(*of), [*evaluations.items()] * every, enough=1
+        ),
         hints=[
             *remarks,
             *next(iter(evaluations.values())).hints,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from scorewise.show.page import Section
 from scorewise.show.verdict import Claim
 from scorewise.show.words import quoted
 from scorewise.tallies import Tally
+from scorewise.tallies.sorting import kept
 
 if TYPE_CHECKING:
     from scorewise.evaluation.models import Evaluation
@@ -104,9 +104,13 @@ class Groups(shared.Groups["Evaluation"]):
             gap = difference(first, second, level, lambda: together(group, rest, measure, settings))
         return gap.low > 0 or gap.high < 0
 
-    @cached_property
+    @property
     def record(self) -> GroupsRecord:
         """Each measure in each group and in the rest, with tests."""
+        # a cached property would let other models wait: its lock is that of the class
+        return kept(self, "record", self._recorded)
+
+    def _recorded(self) -> GroupsRecord:
         from scorewise.evaluation.document import FIRST
 
         e, rows, codes = self._of, self._rows, self.grouping.codes

@@ -43,13 +43,13 @@ from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
-from scorewise.tallies.sorting import each_on_threads
+from scorewise.tallies.sorting import each_on_threads, kept, on_threads
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
     from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
 
-_MANY = 1 << 18  # cells whose measures are worth a thread each
+MANY = 1 << 18  # rows whose measures, or differences of models, are worth threads
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Evaluation(Shown, Measured):
         return super().values()
 
     def _ask_all(self) -> None:
-        if len(self.tally.score) >= _MANY:
+        if len(self.tally.score) >= MANY:
             each_on_threads(self.__getitem__, [*self])
 
     @property
@@ -146,12 +146,12 @@ class Evaluation(Shown, Measured):
         """The mean confidence in the likelier class less how often it is right; by cluster as above."""
         return self._mean(lambda y, p: np.maximum(p, 1 - p) - ((p >= 0.5) == y))
 
-    @cached_property
+    @property
     def repair_gains(self) -> list[Estimate]:
         """What recalibration would save of log loss, cross-validated, by each way that is defined."""
         from scorewise.evaluation.repair import gains
 
-        return gains(self)
+        return kept(self, "repair gains", lambda: gains(self))
 
     def _mean(self, gap: Callable[[Any, Floats], Floats]) -> Estimate:
         """The mean of a number of each row, given its label and probability."""
@@ -298,13 +298,19 @@ class Comparison(Shown, Lazy[Evaluation]):
         """
         from scorewise.evaluation.document import DifferenceRecord
 
+        asked = [
+            m
+            for m in map(self._register.__getitem__, next(iter(self.values())))
+            if m.better != "neither"
+            and (only is None or m.name in only)
+            and not (m.name == "smauc" and any(why_not_unit(e.tally) for e in self.values()))
+        ]
+        if len(self._rows) >= MANY:
+            on_threads(
+                lambda of: self._paired(*of), [(m, *p) for m in asked for p in self.pairs], enough=1
+            )
         lines: list[DifferenceRecord] = []
-        for name in next(iter(self.values())):
-            m = self._register[name]
-            if m.better == "neither" or (only is not None and name not in only):
-                continue
-            if name == "smauc" and any(why_not_unit(e.tally) for e in self.values()):
-                continue
+        for m in asked:
             found = [self._paired(m, *pair) for pair in self.pairs]
             adjusted = holm([d.p for d in found])
             lines += [
@@ -316,7 +322,12 @@ class Comparison(Shown, Lazy[Evaluation]):
     def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""
         from scorewise.evaluation.document import evaluation_document
+        from scorewise.evaluation.verdict import repairable
 
+        # each model on a thread of its own, before what they share is found of them
+        on_threads(
+            lambda e: (dict(e), repairable(e) and e.repair_gains), [*self.values()], enough=1
+        )
         return evaluation_document(self, self.settings, self.compared())
 
     def brief(self) -> EvaluationDocument:

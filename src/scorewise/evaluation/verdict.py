@@ -242,10 +242,15 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
         yield claim("probabilities", "unknown", text, figures)
 
 
+def repairable(e: Evaluation) -> bool:
+    """Whether probabilities are seen to be wrong, so that what recalibration saves is worth knowing."""
+    t = e.tally
+    return t.kind != "score" and not t.why_not_ranked and e.ece.defined and bool(flaws(e))
+
+
 def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
     """Whether recalibration is shown to lower the loss of rows not seen, where probabilities are wrong."""
-    t = e.tally
-    if t.kind == "score" or t.why_not_ranked or not e.ece.defined or not flaws(e):
+    if not repairable(e):
         return
     loss = f"{whose} {'log loss' if e.repair_gains else 'Brier score'}"
     tried = e.repair_gains or [e.mcb_crossfit]

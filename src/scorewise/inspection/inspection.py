@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from scorewise.arrays import Bools, Floats
+from scorewise.arrays import Floats
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import is_source
@@ -17,7 +18,16 @@ from scorewise.errors import BadInput
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import InspectDocument, inspect_document
 from scorewise.inspection.gaps import Gap, gaps
-from scorewise.inspection.suspects import EVEN, Set, Suspect, most, named_rows, suspects, suspicion
+from scorewise.inspection.suspects import (
+    EVEN,
+    Set,
+    Suspect,
+    most_of_cells,
+    named_rows,
+    suspects,
+    suspicion,
+    suspicion_of_cells,
+)
 from scorewise.show.frame import Backend, framed
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
@@ -57,11 +67,21 @@ class Inspected:
     why: str
     midpoint: Midpoint | None
     why_no_midpoint: str
-    suspicion: Floats
     suspicious: list[Suspect]
     successes: list[Suspect]
     sets: dict[Set, int]
     gaps: list[Gap]
+    rows: Rows = field(repr=False)
+
+    @cached_property
+    def suspicion(self) -> Floats:
+        """The suspicion of each row of the input, NaN where it was left out."""
+        rows = self.rows
+        found = np.full(len(rows) + rows.dropped, np.nan)
+        if not self.why:
+            kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
+            found[kept] = np.where(rows.mass() > 0, suspicion(rows, self.tally).value, np.nan)
+        return found
 
 
 class Inspection(Shown):
@@ -223,38 +243,43 @@ def inspect(
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
-    suspicions = np.full(len(rows) + rows.dropped, np.nan)
     cuts = gaps(rows, t, seed=s.seed)
     if why := t.why_not_ranked:
-        return Inspected(t, why, None, why, suspicions, [], [], {}, cuts)
+        return Inspected(t, why, None, why, [], [], {}, cuts, rows)
     why = why_not_unit(t)
     middle = None if why else midpoint(t, s.midpoint)
     at = None if middle is None else middle.value
-    found, judged = suspicion(rows, t), rows.mass() > 0
-    kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
-    suspicions[kept] = np.where(judged, found.value, np.nan)
-    high = None if at is None else unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
-    doubtful = judged & (found.value > 0)
-    right = doubtful & (found.value < EVEN) & (True if high is None else high == rows.y)
-    worst, hardest = most(found, doubtful, s.top), most(found, right, s.top)
+    found = suspicion_of_cells(t)
+    high = None if at is None else unit(t.score, t.kind) >= at - HAIR
+    doubtful = (np.stack((t.neg, t.pos)) > 0) & (found.value > 0)
+    right = doubtful & (found.value < EVEN)
+    if high is not None:
+        right &= np.stack((~high, high))
+    worst, hardest = (most_of_cells(rows, t, found, among, s.top) for among in (doubtful, right))
     return Inspected(
         tally=t,
         why="",
         midpoint=middle,
         why_no_midpoint=why,
-        suspicion=suspicions,
         suspicious=suspects(rows, t, found, worst, at, ids),
         successes=suspects(rows, t, found, hardest, at, ids),
-        sets={} if high is None else _sets(rows, high),
+        sets={} if at is None else _sets(rows, t, at),
         gaps=cuts,
+        rows=rows,
     )
 
 
-def _sets(rows: Rows, high: Bools) -> dict[Set, int]:
-    """The number of rows in each set."""
-    masks = (rows.y & high, rows.y & ~high, ~rows.y & high, ~rows.y & ~high)
-    times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
-    return {name: int(times[mask].sum()) for name, mask in zip(get_args(Set), masks, strict=True)}
+def _sets(rows: Rows, t: Tally, at: float) -> dict[Set, int]:
+    """The number of rows in each set; by cells, where their weights are numbers of rows."""
+    if t.weighted:
+        high = unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
+        times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
+        parts = [(times[rows.y], high[rows.y]), (times[~rows.y], high[~rows.y])]
+    else:
+        high = unit(t.score, t.kind) >= at - HAIR
+        parts = [(t.pos, high), (t.neg, high)]
+    many = (int(w[which].sum()) for w, up in parts for which in (up, ~up))
+    return dict(zip(get_args(Set), many, strict=True))
 
 
 def _agreement(rows: Rows, tallies: Sequence[Tally], s: Settings, ids: Any) -> Agreement:

@@ -29,13 +29,30 @@ _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 
 
 class Suspicion(NamedTuple):
-    """For each row its suspicion, and how far its score errs, which orders equals.
+    """For each row, or class and cell, its suspicion, and how far its score errs, which orders equals.
 
     The error is |y - p|, or for scores beyond [0, 1] the share of the other class they are wrongly beyond.
     """
 
     value: Floats
     error: Floats
+
+
+def suspicion_of_cells(t: Tally) -> Suspicion:
+    """The suspicion of the negatives and of the positives in each cell.
+
+    >>> suspicion_of_cells(Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])).value[0]
+    array([0. , 0. , 0.5, 0.5, 1. ])
+    """
+    share = calibrated(t)
+    value = np.stack((share, 1 - share)).round(_DIGITS)
+    if not why_not_unit(t):
+        s = unit(t.score, t.kind)
+        return Suspicion(value, np.stack((s, 1 - s)))
+    # ties count half
+    above = 1 - (t.neg.cumsum() - t.neg / 2) / t.negatives
+    below = (t.pos.cumsum() - t.pos / 2) / t.positives
+    return Suspicion(value, np.stack((below, above)).round(_DIGITS))
 
 
 def suspicion(rows: Rows, t: Tally) -> Suspicion:
@@ -50,15 +67,8 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
     """
     # a row of no weight may lie beside all cells
     cell = places(rows, t.origin.score, t.score, "left").clip(0, len(t.score) - 1)
-    share = calibrated(t)
-    value = np.where(rows.y, (1 - share)[cell], share[cell]).round(_DIGITS)
-    if not why_not_unit(t):
-        s = unit(t.score, t.kind)
-        return Suspicion(value, np.where(rows.y, (1 - s)[cell], s[cell]))
-    # ties count half
-    above = 1 - (t.neg.cumsum() - t.neg / 2) / t.negatives
-    below = (t.pos.cumsum() - t.pos / 2) / t.positives
-    return Suspicion(value, np.where(rows.y, above[cell], below[cell]).round(_DIGITS))
+    of = suspicion_of_cells(t)
+    return Suspicion(*(np.where(rows.y, x[1][cell], x[0][cell]) for x in of))
 
 
 def most(found: Suspicion, among: Bools, top: int) -> Ints:
@@ -74,6 +84,42 @@ def most(found: Suspicion, among: Bools, top: int) -> Ints:
         least = -np.partition(-value, top - 1)[top - 1] if top else np.inf
         rows, value = rows[value >= least], value[value >= least]
     return np.asarray(rows[np.lexsort((rows, -found.error[rows], -value))][:top])
+
+
+def most_of_cells(rows: Rows, t: Tally, found: Suspicion, among: Bools, top: int) -> Ints:
+    """The same rows, looked for in the classes and cells that the most suspicious of some can be in.
+
+    >>> from scorewise.columns import take
+    >>> rows = take([0, 0, 1, 0, 1], {"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
+    >>> t = Tally.of_rows(rows, "p")
+    >>> most_of_cells(rows, t, suspicion_of_cells(t), np.stack((t.neg, t.pos)) > 0, 1)
+    array([3])
+    """
+    flat = Suspicion(*(x.ravel() for x in found))
+    best = most(flat, among.ravel(), top)
+    if not len(best):
+        return best
+    # as many classes and cells hold at least as many rows; those equal to the last one may come first
+    last = flat.value[best[-1]], flat.error[best[-1]]
+    equal = (found.value == last[0]) & (found.error >= last[1])
+    near = among & ((found.value > last[0]) | equal)
+    scores = rows.scores[t.origin.score]
+    at = [
+        np.flatnonzero(np.isin(scores, t.score[near[k]]) & (rows.y == bool(k)))
+        for k in (0, 1)
+        if near[k].any()
+    ]
+    chosen = np.sort(np.concatenate(at))
+    chosen = chosen[rows.mass()[chosen] > 0]
+    own = of_rows(rows, t, found, chosen)
+    return np.asarray(chosen[most(own, np.ones(len(chosen), np.bool_), top)])
+
+
+def of_rows(rows: Rows, t: Tally, found: Suspicion, chosen: Ints) -> Suspicion:
+    """The suspicion of some rows, each by its class and cell."""
+    cell = np.searchsorted(t.score, rows.scores[t.origin.score][chosen])
+    which = rows.y[chosen].astype(np.int64)
+    return Suspicion(*(x[which, cell] for x in found))
 
 
 # Single rows as a reader meets them: where, what they say, and why they are named.
@@ -136,7 +182,7 @@ def suspects(
             f"{'high' if h else 'low'} {_CLASS[k]}" for h, k in zip(high, y.tolist(), strict=True)
         ]
         climbs = row_climbs(y, s, midpoint).tolist()
-    columns = (chosen, y, scores, found.value[chosen])
+    columns = (chosen, y, scores, of_rows(rows, t, found, chosen).value)
     return [
         Suspect(
             **where(rows.place, i, ids),

@@ -41,15 +41,18 @@ def contradicted(t: Tally) -> tuple[int, float] | None:
     """
     if t.why_not_ranked or t.weighted:
         return None
+    if t.kind != "score":  # they rise from cell to cell: the ends tell
+        p = unit(np.asarray(t.score, np.float64), t.kind)
+        a, b = p.searchsorted(ODDS, "right"), p.searchsorted(1 - ODDS)
+        ends = ((t.neg[:a], t.pos[:a], p[:a]), (t.pos[b:], t.neg[b:], 1 - p[b:]))
+        due = sum(float(((right + wrong) * q).sum()) for right, wrong, q in ends)
+        return int(sum(wrong.sum() for _, wrong, _ in ends)), due
     neg, pos, p = t.neg.astype(float), t.pos.astype(float), t.score.astype(float)
-    if t.kind == "score":
-        x = (p - p.mean()) / (float(p.std()) or 1.0)
-        fit = logistic([np.ones(len(x)), x], neg, pos)
-        if not fit.converged:
-            return None
-        p = expit(fit.coef[0] + fit.coef[1] * x)
-    else:
-        p = unit(p, t.kind)
+    x = (p - p.mean()) / (float(p.std()) or 1.0)
+    fit = logistic([np.ones(len(x)), x], neg, pos)
+    if not fit.converged:
+        return None
+    p = expit(fit.coef[0] + fit.coef[1] * x)
     low, high = p <= ODDS, p >= 1 - ODDS
     seen = pos[low].sum() + neg[high].sum()
     expected = ((neg + pos) * p)[low].sum() + ((neg + pos) * (1 - p))[high].sum()

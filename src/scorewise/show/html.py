@@ -9,15 +9,17 @@ import html as markup
 import json
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of, to_dict
+from scorewise.show.names import cut_names, told_whole
 from scorewise.show.page import Column, Figure, Heading, Matrix, Page, Section, Table
 from scorewise.show.report import Part, evidence, heading, payload, report_parts
 from scorewise.show.words import Sentence, count, limits, sentence, value, written
@@ -52,6 +54,8 @@ ABOUT = {"models": "Models", "repair": "Repair", "next": "Next", "data": "Data"}
 def html(doc: Any) -> str:
     """The report of a document: its sentences, then its sections with figures, tables and methods."""
     page = page_of(doc)
+    short, names = cut_names(page.document)
+    page = page_of(short) if names else page
     parts = report_parts(page)
     title = heading(page.document, page)
     script = asset("report.js")
@@ -80,7 +84,7 @@ def html(doc: Any) -> str:
             f"<h1>{_sentence(title)}</h1>",
             "</header>",
             _contents(parts),
-            main(page, parts),
+            main(page, parts, names),
             f'<script type="application/json" id="scorewise-data">{_json(payload(page.document))}</script>',
             f"<script>{script}</script>",
             "</body>",
@@ -90,7 +94,7 @@ def html(doc: Any) -> str:
     )
 
 
-def main(page: Page, parts: Sequence[Part]) -> str:
+def main(page: Page, parts: Sequence[Part], names: Mapping[str, str] = MappingProxyType({})) -> str:
     """The sections, in the element that the script brings to life."""
     there = [*(part.anchor for part in parts), "methods"]
     last = [s for part in parts if part.anchor == "methods" for s in part.sections]
@@ -98,7 +102,7 @@ def main(page: Page, parts: Sequence[Part]) -> str:
         [
             '<main id="scorewise" tabindex="-1">',
             *(_part(part, there, page) for part in parts if part.anchor != "methods"),
-            _methods(page, last),
+            _methods(page, last, names),
             "</main>",
         ]
     )
@@ -409,7 +413,7 @@ def _number(cell: Any, c: Column) -> float | None:
     return float(x) if isinstance(x, int | float) and x == x else None
 
 
-def _methods(page: Page, sections: Sequence[Section]) -> str:
+def _methods(page: Page, sections: Sequence[Section], names: Mapping[str, str]) -> str:
     """What the numbers depend on, how to cite, and the document itself."""
     doc = page.document
     lines = [
@@ -418,6 +422,11 @@ def _methods(page: Page, sections: Sequence[Section]) -> str:
     ]
     lines += [line for s in sections for line in _titled(s, "Methods", page)]
     lines += [_list(page.footnotes)] if page.footnotes else []
+    if names:
+        told = "".join(
+            f"<dt>{_name(short)}</dt><dd>{_name(whole)}</dd>" for short, whole in told_whole(names)
+        )
+        lines.append(f"<h3>Names that are cut on this page</h3>\n<dl>{told}</dl>")
     if doc is not None:
         text = json.dumps(_carried(to_dict(doc)), ensure_ascii=False, allow_nan=False)
         packed = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

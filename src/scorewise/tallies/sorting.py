@@ -62,13 +62,22 @@ def once(
     function: Callable[Concatenate[Tally, Further], Made],
 ) -> Callable[Concatenate[Tally, Further], Made]:
     """The same function, which keeps its results with the tally."""
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = _name(function)
 
     @wraps(function)
     def known(t: Tally, *args: Further.args, **options: Further.kwargs) -> Made:
         return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
 
     return known  # type: ignore[return-value]  # it takes the tally by any name
+
+
+def know(t: Tally, function: Callable[..., Made], *args: Hashable, made: Made) -> None:
+    """Keep with the tally what a function made `once` gives, where it is known from elsewhere."""
+    kept(t, (_name(function), *args), lambda: made)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def on_threads(

@@ -26,6 +26,7 @@ from scorewise.tallies.sorting import (
     add_runs,
     count_cells,
     first_of_runs,
+    kept,
     sum_cells,
 )
 
@@ -207,25 +208,29 @@ class Tally:
             pos2 = pos if self.pos2 is self.pos else self.pos2[at]
             yield Block(self.score[at], neg, pos, neg2, pos2, *outside)
 
-    @cached_property
+    @property
     def _outside(self) -> list[tuple[Any, Any, Any, Any]]:
         """The weights of both classes below and above each block.
 
         Both directions are added up from their own end, so that neither loses digits to the other.
         """
+        # not a cached property, for whose lock other tallies would wait
+        return kept(self, "outside", self._around)
+
+    def _around(self) -> list[tuple[Any, Any, Any, Any]]:
         starts = range(0, len(self.score), _BLOCK)
         sums = [[w[i : i + _BLOCK].sum().item() for i in starts] for w in (self.neg, self.pos)]
         below = [[*accumulate(s, initial=0)][:-1] for s in sums]
         above = [[*accumulate(reversed(s), initial=0)][-2::-1] for s in sums]
         return list(zip(*below, *above, strict=True))
 
-    @cached_property
+    @property
     def pooled(self) -> Tally:
         """The same with neighbouring cells pooled to at most 65,536 of about equal mass.
 
         For variances and replicates, which need no more cells than that; never for values.
         """
-        return cells.pool(self, 1 << 16)
+        return kept(self, "pooled", lambda: cells.pool(self, 1 << 16))
 
     def cut(self, threshold: float) -> Cut:
         """The threshold with the whole interval of scores that gives the same decisions.
