@@ -74,7 +74,7 @@ def main() -> None:
                 page.goto(file.as_uri())
                 page.wait_for_timeout(400)
                 shot = Image.open(io.BytesIO(page.screenshot()))
-                shot.save(IMG / f"report-{name}{suffix}.webp", quality=40, method=6)
+                shot.save(IMG / f"report-{name}{suffix}.webp", quality=30, method=6)
                 page.close()
         browser.close()
 

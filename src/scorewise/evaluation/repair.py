@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 FOLDS = 10
 DEALS = 5  # times that rows are dealt into folds
 ENOUGH = 20_000  # rows, of which one deal tells as much
-LINE_CELLS = 8192  # of about equal mass, in which rows are dealt where they do not come in clusters
+LINE_CELLS = (
+    1 << 16
+)  # of about equal mass, in which rows are dealt where they do not come in clusters
 
 
 def _dealt(rows: Rows, t: Tally, start: Ints, seed: int) -> FoldCells:
