@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 import scorewise as sw
 
 IMG = Path(__file__).resolve().parent / "img"
-WIDTHS = {"": (1200, 860), "-phone": (390, 844)}
+WIDTHS = {"": (1200, 700), "-phone": (390, 844)}
 rng = np.random.default_rng(7)
 
 
@@ -74,7 +74,7 @@ def main() -> None:
                 page.goto(file.as_uri())
                 page.wait_for_timeout(400)
                 shot = Image.open(io.BytesIO(page.screenshot()))
-                shot.save(IMG / f"report-{name}{suffix}.webp", quality=30, method=6)
+                shot.save(IMG / f"report-{name}{suffix}.webp", quality=40, method=6)
                 page.close()
         browser.close()
 
