@@ -141,7 +141,7 @@ def test_screenshots_are_small_and_shown_in_words_too() -> None:
     page = (ROOT / "docs" / "report.md").read_text()
     shown = dict(re.findall(r"!\[[^\]]{20,}\]\(img/((\S+?)\.webp)\)", page))
     assert {path.name for path in kept} == set(shown)
-    assert len(shown) == 7
+    assert len(shown) == 12  # six kinds, for a desk and for a phone
     for path in kept:
         head = path.read_bytes()
         assert head[:4] + head[8:12] == b"RIFFWEBP"

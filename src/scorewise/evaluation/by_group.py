@@ -30,7 +30,7 @@ from scorewise.registry import MEASURES
 from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import NOTHING, Moments, charges, logit, unit
+from scorewise.tallies.losses import NOTHING, Loss, Moments, charges, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index, moments
 from scorewise.tallies.sorting import add_runs, first_of_runs, know, on_threads
 from scorewise.tallies.tally import masses
@@ -533,7 +533,10 @@ def _losses(cells: Cells, codes: Ints, clip: float | None) -> dict[Any, list[Any
     """The moments of the losses of each group; none where rows are in no group."""
     if cells.kind == "score" or len(cells.first) > MANY or (codes < 0).any():
         return {}
-    asked_for = [("brier", None), ("log", None) if clip is None else ("log clipped", clip)]
+    asked_for: list[tuple[Loss, float | None]] = [
+        ("brier", None),
+        ("log", None) if clip is None else ("log clipped", clip),
+    ]
     groups = [cells.tally(k) for k in range(len(cells.first))]
     return {(loss, c): [moments(g, loss, c) for g in groups] for loss, c in asked_for}
 

@@ -12,7 +12,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import FoldCells, cluster_gap, deal_clusters, fold_cells
-from scorewise.inference.logistic import LogOdds, lines, log_odds, logistic
+from scorewise.inference.logistic import lines, log_odds, logistic
 from scorewise.inference.paired import mean_gap
 from scorewise.inference.resampling import dealt, others
 from scorewise.measures import mcb_crossfit
@@ -20,7 +20,7 @@ from scorewise.measures.calibration_parts import CROSSFIT_CELLS, crossfit_gaps
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import charges
 from scorewise.tallies.probabilities import cell_starts, chances
-from scorewise.tallies.sorting import add_runs, runs
+from scorewise.tallies.sorting import runs
 
 if TYPE_CHECKING:
     from scorewise.evaluation.models import Evaluation
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 FOLDS = 10
 DEALS = 5  # times that rows are dealt into folds
 ENOUGH = 20_000  # rows, of which one deal tells as much
-LINE_CELLS = 8192  # of about equal mass, in which rows are dealt where they do not come in clusters
 
 
 def _dealt(rows: Rows, t: Tally, start: Ints, seed: int) -> FoldCells:
@@ -77,8 +76,6 @@ def _line_gain(e: Evaluation) -> Estimate:
     c = log_odds(t, s.clip)
     if not np.isfinite(c.x).all():
         return Estimate.undefined("a probability is 0 or 1")
-    if rows is None:
-        c = _joined(c)
     whole, found = logistic([np.ones(len(c.x)), c.x], c.neg, c.pos).coef, []
     own = np.stack(charges(c.x, "logit", "log"))
     for k in _deals(e):
@@ -101,16 +98,6 @@ def _line_gain(e: Evaluation) -> Estimate:
             else _gap(gap, parts, rows, s.level)
         )
     return _mean(found)
-
-
-def _joined(c: LogOdds) -> LogOdds:
-    """The same with neighbouring cells joined at their mean log-odds."""
-    if len(c.x) <= LINE_CELLS:
-        return c
-    mass = c.neg + c.pos
-    start = runs(mass, LINE_CELLS)
-    neg, pos, neg2, pos2 = (add_runs(w, start) for w in (c.neg, c.pos, c.neg2, c.pos2))
-    return LogOdds(add_runs(mass * c.x, start) / (neg + pos), neg, pos, neg2, pos2)
 
 
 def _mean(found: Sequence[Estimate]) -> Estimate:
