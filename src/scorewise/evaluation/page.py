@@ -53,11 +53,11 @@ TITLES = {
     "probability": "Probabilities",
     "calibration": "Calibration",
 }
-SHARED = 3  # measures without a value for one reason, from which on it is told once
-BASELINE = "Baseline: what chance or the best constant prediction would get."
-CALIBRATED = "Under Calibration: what calibrated scores would get on average."
+SHARED = 2  # measures without a value for one reason, from which on it is told once
+BASELINE = "Baseline: chance or the best constant"
+CALIBRATED = "; under Calibration, calibrated scores"
 SKILL = "Skill: share of the way from there to the best value."
-CHANCE = "p: the chance that calibrated scores would get as much or more."
+CHANCE = "p: chance of as much or more if calibrated."
 MORE = "Every measure: --all, or .all() in Python."
 COARSE = "±: certified half-width left by coarsening; the interval contains it."
 MANY = 10  # classes whose confusion is still shown whole
@@ -136,7 +136,8 @@ def data_line(
             f"{part}, {count(down)} ",
             sides[1],
         ]
-        line += ["; ", sides[0], f" is positive ({d.rule})"] if d.rule else []
+        rule = "" if d.rule == "given" else f" ({d.rule})"
+        line += ["; ", sides[0], f" is positive{rule}"] if d.rule else []
     if clusters is not None:
         line.append(f"; in {clusters}")
     line += [f"; {counted(d.dropped, 'row')} dropped as missing"] if d.dropped else []
@@ -220,7 +221,7 @@ def table_of(doc: EvaluationDocument) -> Table:
 
 
 def _told_once(models: Sequence[ModelRecord]) -> set[str]:
-    """Measures that no model has, for a reason that three or more share; it is told once, below."""
+    """Measures that no model has, for a reason that two or more share; it is told once, below."""
     found = []
     for model in models:
         shared = Counter(m.why for m in model.measures if m.why)
@@ -243,13 +244,13 @@ def _measure_table(
     threshold: float | None = None,
 ) -> Table:
     """One row for each measure, group by group: value, interval, baseline, skill and method."""
-    expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
+    expected = CALIBRATED if any(m.expected is not None for m in measures) else ""
     tested = [CHANCE] if any(m.p is not None for m in measures) else []
     columns = [
         Column("Measure", "title"),
         Column("Value", "value", point=True),
         Column(f"{percent(level)} interval", "interval or reason"),
-        Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
+        Column("Baseline", "baseline", point=True, meaning=f"{BASELINE}{expected}."),
         Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
         *_method(measures),
     ]
@@ -294,7 +295,7 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
         ),
         Column("Diff.", meaning=apart)
         if pair
-        else Column("Baseline", optional=True, point=True, meaning=BASELINE),
+        else Column("Baseline", optional=True, point=True, meaning=f"{BASELINE}."),
         *_method(list(every.values())),
     ]
     cut = [row if isinstance(row, Heading) else row[: len(columns)] for row in rows]
