@@ -218,6 +218,18 @@ def test_a_reason_that_measures_share_is_told_once():
     assert "'b': scores from -6" in apart
 
 
+def test_of_many_models_the_first_screen_has_the_differences_in_ranking():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    frame = {"y": y, **{name: (rng.random(200) + y) / 2 for name in "abcd"}}
+    e = sw.evaluate(frame, label="y", score=[*"abcd"])
+    brief, whole = (str(x).partition("Differences, on the same rows")[2] for x in (e, e.all()))
+    assert brief.count("'a' - 'b'") == 1
+    assert "Brier score" not in brief
+    assert whole.count("'a' - 'b'") > 10
+    assert "Holm" in brief.splitlines()[1]  # all columns find room beside each other
+
+
 def test_nothing_left_to_judge_is_refused():
     with pytest.raises(sw.BadInput, match="no rows are left to judge; 2 were dropped as missing"):
         sw.evaluate({"y": [None, 1], "p": [0.5, None]}, missing="drop")

@@ -86,7 +86,7 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         *([] if every else [Section(facts=data_line(doc.data, len(doc.classes), doc.clusters))]),
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
-        *(differences(doc) if every or len(doc.models) > 2 else []),
+        *(differences(doc, every) if every or len(doc.models) > 2 else []),
         *(
             part
             for g in doc.groups
@@ -187,16 +187,23 @@ def scores_of(model: ModelRecord) -> list[tuple[str, Sentence]]:
     return [("Model", [Name(model.name), scores]), ("", cut + model.cut.same_decisions())]
 
 
-def differences(doc: EvaluationDocument) -> list[Section]:
-    """Models compared on the same rows, pair by pair; adjusted p-values where there are several."""
+def differences(doc: EvaluationDocument, every: bool = True) -> list[Section]:
+    """Models compared on the same rows, pair by pair, by every measure or by AUROC alone.
+
+    With adjusted p-values where there are several pairs.
+    """
     several = len(doc.models) > 2
-    rows = [
-        (d.title, f"{quoted(d.first)} - {quoted(d.second)}", d, d, d.p)
-        + ((d.p_adjusted,) if several else ())
-        for d in doc.differences
-        if not d.why
-    ]
-    columns = [Column("Difference of", "title"), Column("Models", "text"), Column("Value", "value")]
+    rows: list[tuple[object, ...] | Heading] = []
+    for title in dict.fromkeys(d.title for d in doc.differences):
+        of = [d for d in doc.differences if d.title == title and not d.why]
+        if of and (every or of[0].measure == "auroc"):
+            rows.append(Heading(title))
+            rows += [
+                (f"{quoted(d.first)} - {quoted(d.second)}", d, d, d.p)
+                + ((d.p_adjusted,) if several else ())
+                for d in of
+            ]
+    columns = [Column("Models", "text"), Column("Difference", "value")]
     columns += [Column("Interval", "interval"), Column("p", "p"), *[Column("Holm", "p")] * several]
     return section("Differences, on the same rows", columns, rows)
 
