@@ -26,7 +26,10 @@ HARMLESS = {
     "not told apart",
     "alike",
     "none shown",
+    "no difference shown",
 }
+# of each model by itself, which other settings count
+BLAMED = {"miscalibrated", "overconfident", "underconfident", "too high", "too low"}
 
 
 def scores(rng: np.random.Generator, n: int, mean: float = -1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -39,17 +42,44 @@ def one_model(n: int, mean: float = -1.0) -> Draw:
     return lambda rng: sw.evaluate(*scores(rng, n, mean), positive=1).brief().verdict
 
 
-def two_models(n: int) -> Draw:
+def equals(rng: np.random.Generator, n: int, names: str) -> dict[str, np.ndarray]:
+    """Labels and models that are equally good, with errors in common."""
+    y, common = rng.random(n) < 0.3, rng.normal(size=n)
+    noise = (0.7 * common + 0.7 * rng.normal(size=n) for _ in names)
+    found = {
+        name: 1 / (1 + np.exp(-(1.2 * (x + 1.2 * y) - 1.57)))
+        for name, x in zip(names, noise, strict=True)
+    }
+    return {"y": y, **found}
+
+
+def compared(n: int, names: str, many: int = 0) -> Draw:
     def draw(rng: np.random.Generator) -> Verdict:
-        y, common = rng.random(n) < 0.3, rng.normal(size=n)
-        noise = (0.7 * common + 0.7 * rng.normal(size=n) for _ in range(2))
-        found = {
-            name: 1 / (1 + np.exp(-(1.2 * (x + 1.2 * y) - 1.57)))
-            for name, x in zip("ab", noise, strict=True)
-        }
-        return sw.compare(y, found, positive=True).brief().verdict
+        rows = equals(rng, n, names)
+        by = kinds(rng, n, many) if many else None
+        return sw.compare(rows.pop("y"), rows, positive=True, by=by).brief().verdict
 
     return draw
+
+
+def evaluated(n: int, names: str) -> Draw:
+    def draw(rng: np.random.Generator) -> Verdict:
+        rows = equals(rng, n, names)
+        return sw.evaluate(rows, label="y", score=[*names], positive=True).brief().verdict
+
+    return draw
+
+
+def backwards(rng: np.random.Generator) -> Verdict:
+    return sw.evaluate(rng.integers(0, 2, 300), rng.random(300), positive=1).brief().verdict
+
+
+def promise(rng: np.random.Generator) -> Verdict:
+    """The cut that keeps its promise in the population keeps it in groups that are alike."""
+    y, p = scores(rng, 2000)
+    by = kinds(rng, 2000, 5)
+    cut = sw.threshold(y, p, positive=1, at="recall >= 0.8", by=by)
+    return cut.document().verdict
 
 
 def groups(n: int) -> Draw:
@@ -78,6 +108,11 @@ def answers(rng: np.random.Generator) -> Verdict:
     sure = rng.uniform(0.3, 1, 300)
     by = {"topic": rng.integers(0, 5, 300).astype(str)}
     return sw.answers(confidence=sure, quality=rng.random(300) < sure, by=by).document().verdict
+
+
+def blind_answers(rng: np.random.Generator) -> Verdict:
+    sure = rng.uniform(0.3, 1, 300)
+    return sw.answers(confidence=sure, quality=rng.random(300) < 0.65).document().verdict
 
 
 def drift(rng: np.random.Generator) -> Verdict:
@@ -152,17 +187,42 @@ SETTINGS: dict[str, tuple[Draw, dict[str, set[str]]]] = {
         {"probabilities": HARMLESS, "repair": HARMLESS},
     ),
     "evaluate, 150 clusters of 5": (clusters, {"probabilities": HARMLESS, "repair": HARMLESS}),
-    "two equal models, n 500": (two_models(500), {"models": HARMLESS}),
+    "evaluate of chance, n 300": (backwards, {"ranking": {"not told from chance"}}),
+    "evaluate, two equal models, n 500": (
+        evaluated(500, "ab"),
+        {"models": HARMLESS, "probabilities": {*HARMLESS, *BLAMED}},
+    ),
+    "evaluate, four equal models, n 500": (evaluated(500, "abcd"), {"models": HARMLESS}),
+    "two equal models, n 500": (
+        compared(500, "ab"),
+        {"models": HARMLESS, "probabilities": HARMLESS, "decisions": HARMLESS},
+    ),
+    "four equal models, n 500": (
+        compared(500, "abcd"),
+        {"models": HARMLESS, "probabilities": HARMLESS, "decisions": HARMLESS},
+    ),
+    "two equal models, five groups, n 1,000": (compared(1000, "ab", 5), {"groups": HARMLESS}),
+    "threshold, five equal groups, n 2,000": (
+        promise,
+        {"groups": {"kept", "not shown", "own cuts"}},
+    ),
     "six equal groups, n 1,200": (groups(1200), {"groups": HARMLESS}),
     "evaluate, three classes, four equal groups, n 600": (class_groups, {"groups": HARMLESS}),
     "agree, five equal groups, n 400": (agree_groups, {"groups": HARMLESS}),
-    "two judges, five equal groups, n 400": (judge_groups, {"groups": HARMLESS}),
+    "two judges, five equal groups, n 400": (
+        judge_groups,
+        {"groups": HARMLESS, "models": HARMLESS},
+    ),
     "drift, three equal groups, n 500 and 500": (
         drift_groups,
         {"groups": {"none seen", "untested"}},
     ),
-    "four classes, n 500": (classes, {"probabilities": HARMLESS, "repair": HARMLESS}),
+    "four classes, n 500": (
+        classes,
+        {"probabilities": HARMLESS, "repair": HARMLESS, "decisions": {"better than constant"}},
+    ),
     "answers, n 300, five groups": (answers, {"probabilities": HARMLESS, "groups": HARMLESS}),
+    "answers of blind confidence, n 300": (blind_answers, {"ranking": {"not told from chance"}}),
     "drift, n 400 and 400": (drift, {"change": {"none seen", "untested", "evidence"}}),
     "agree, four raters, n 100": (agree, {"raters": {"none stands out"}}),
     "judge like the humans, n 150": (judge, {"trust": {"yes", "cannot tell"}}),

@@ -398,7 +398,7 @@ def test_hints_and_claims():
     right = np.arange(n) < 60
     over, under = (claims_of(right, [p] * n) for p in (0.9, 0.1))
     assert "is overconfident by 0.300 [0.2" in over
-    assert "it says 90% and is right in 60%" in over
+    assert "mean confidence 90%, accuracy 60%" in over
     assert "is underconfident by 0.500 [0.4" in under
     assert "takes only 1 value" in hints_of(right, [0.6] * n)
     assert "is never below 0.800" in hints_of(right, np.linspace(0.8, 1, n))

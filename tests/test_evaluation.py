@@ -210,12 +210,24 @@ def test_several_scores_of_the_same_rows():
 def test_a_reason_that_measures_share_is_told_once():
     y, s = [0, 1, 1, 0, 1], [-2.0, 1.5, 3.0, 0.1, -0.4]
     for shown in (str(sw.evaluate(y, s)), str(sw.compare(y, {"a": s, "b": s}))):
-        assert " ".join(shown.split()).count("are no probabilities; declare their kind") == 1
+        assert " ".join(shown.split()).count("are not probabilities; if they are logits") == 1
         assert "Brier score" in shown.partition("Without a value")[2]
     two = {"y": y, "a": s, "b": [3 * x for x in s]}
     apart = " ".join(str(sw.evaluate(two, label="y", score=["a", "b"])).split())
     assert "'a': scores from -2" in apart
     assert "'b': scores from -6" in apart
+
+
+def test_of_many_models_the_first_screen_has_the_differences_in_ranking():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    frame = {"y": y, **{name: (rng.random(200) + y) / 2 for name in "abcd"}}
+    e = sw.evaluate(frame, label="y", score=[*"abcd"])
+    brief, whole = (str(x).partition("Differences, on the same rows")[2] for x in (e, e.all()))
+    assert brief.count("'a' - 'b'") == 1
+    assert "Brier score" not in brief
+    assert whole.count("'a' - 'b'") > 10
+    assert "Holm" in brief.splitlines()[1]  # all columns find room beside each other
 
 
 def test_nothing_left_to_judge_is_refused():
@@ -315,7 +327,7 @@ def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
     t = sw.Tally.of([0, 1], [0.25, 1.002])
     e = sw.evaluate(t.coarsen() if coarse else t)
     assert e.brier.why == (
-        "scores from 0.25 to 1.002 are no probabilities; declare their kind as logit if logits"
+        "scores from 0.25 to 1.002 are not probabilities; if they are logits, declare their kind as logit"
     )
 
 

@@ -113,6 +113,40 @@ def test_models_are_better_only_where_the_paired_interval_says_so():
     assert "No clear difference" in alike.sentence
 
 
+def test_of_two_models_the_better_one_is_preferred():
+    rng = np.random.default_rng(2)
+    y, p = calibrated(rng, 1500)
+    logit = np.log(p / (1 - p))
+    noisy = 1 / (1 + np.exp(-(logit + rng.normal(0, 1.5, len(p)))))
+    for names in (("good", "bad"), ("bad", "good")):  # in any order of the columns
+        frame = {"y": y} | {name: p if name == "good" else noisy for name in names}
+        first = sw.evaluate(frame, label="y", score=[*names]).brief().verdict[0]
+        assert first.finding == "better"
+        assert first.sentence.startswith("Prefer 'good' to 'bad': it ranks better (AUROC 0.")
+        auroc, brier = first.figures[-2:]
+        assert (auroc.name, auroc.of, brier.name, brier.of) == (
+            "auroc",
+            "good - bad",
+            "brier",
+            "good - bad",
+        )
+        assert auroc.low > 0 > brier.high
+    # alike in order, and one overconfident: no model is preferred, and the loss is told apart
+    sharp = 1 / (1 + np.exp(-2.5 * logit))
+    claims = (
+        sw.evaluate({"y": y, "sharp": sharp, "p": p}, label="y", score=["sharp", "p"])
+        .brief()
+        .verdict
+    )
+    assert claims[0].finding in ("alike", "not told apart")
+    assert (claims[1].about, claims[1].finding) == ("probabilities", "lower loss")
+    assert claims[1].sentence.startswith("'p' has the lower Brier score: ")
+    assert claims[1].figures[0].high < 0
+    # three models: each pair by its order alone
+    three = sw.evaluate({"y": y, "p": p, "n": noisy, "s": sharp}, label="y", score=["p", "n", "s"])
+    assert not any("Brier" in c.sentence for c in three.brief().verdict if c.about == "models")
+
+
 def test_scores_that_are_no_probabilities():
     rng = np.random.default_rng(0)
     claims = said(sw.evaluate(rng.random(200) < 0.5, rng.normal(size=200) * 9))

@@ -51,7 +51,7 @@ def _believed(name: str, j: Judged) -> Iterator[Claim]:
         return
     missed = 1 - j.settings.level
     p = holm([p_of(gap, 0.0, j.settings.level), math.nan if smooth.p is None else smooth.p])
-    says = f"it says {percent(mean.value)} and is right in {percent(right.value)}"
+    says = f"mean confidence {percent(mean.value)}, accuracy {percent(right.value)}"
     if found := overconfidence(j):
         finding, size = found
         text = f"{finding} by {shown(size)}: {says}"
@@ -69,8 +69,8 @@ def _believed(name: str, j: Judged) -> Iterator[Claim]:
         yield claim("probabilities", "off in places", text, figures)
     elif gap.high - gap.low <= WIDE:
         text = (
-            f"{who} can be believed, as far as {counted(j.answers, 'answer')} can tell: it says "
-            f"{percent(mean.value)} and is right in {share(right)}."
+            f"{who} can be believed, as far as {counted(j.answers, 'answer')} can tell: mean "
+            f"confidence {percent(mean.value)}, accuracy {share(right)}."
         )
         yield claim("probabilities", "believable", text, figures)
     else:
@@ -114,9 +114,9 @@ def _worst(name: str, a: Answers) -> Iterator[Claim]:
         key = max(off, key=lambda k: off[k][1].value)
         (finding, size), j = off[key], each[key]
         text = (
-            f"{quoted(name)} is off in {len(off)} of {len(each)} groups, furthest in {quoted(key)}: says "
-            f"{percent(j['mean_confidence'].value)}, right in {percent(j['accuracy'].value)}, {finding} by "
-            f"{shown(size)}."
+            f"{quoted(name)} is off in {len(off)} of {len(each)} groups, furthest in {quoted(key)}: "
+            f"{finding} by {shown(size)}, mean confidence {percent(j['mean_confidence'].value)}, accuracy "
+            f"{percent(j['accuracy'].value)}."
         )
         yield claim("groups", finding, text, [figure("overconfidence", j["overconfidence"], key)])
     elif not judged:

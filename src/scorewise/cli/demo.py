@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
-import sys
 from pathlib import Path
 
 import typer
@@ -42,26 +38,11 @@ def demonstrate(folder: str) -> None:
         }
     )
     show(doc)
-    command, data = _command(), shlex.quote(str(home / DATA))
-    again = f"{command} evaluate {data} --label outcome --positive ill"
-    rows = f"{command} inspect {data} --label outcome --score risk --id id"
+    # two lines: with the evaluation above, they fill one screen
     typer.echo(
-        f"\nWrote into {plain(folder)}:\n"
-        f"  {DATA}     the simulated patients\n"
-        f"  {PAGE}       the whole report: open it in a browser\n"
-        f"  {REPORT}         this evaluation as Markdown\n"
-        f"  {RESULT}   the same as JSON\n"
-        f"\nTry next, a lower threshold:\n  {plain(again)} \\\n    --score risk --threshold 0.2\n"
-        f"and the rows whose labels deserve a second look:\n  {plain(rows)}"
+        f"\nWrote into {plain(folder)}: {DATA}, {REPORT}, {RESULT},\n"
+        f"and {PAGE}, the whole report: open it in a browser."
     )
-
-
-def _command() -> str:
-    """How to call scorewise from here: by its name where that is found, else as it was called."""
-    called = Path(sys.argv[0])
-    if shutil.which("scorewise") or called.name != "scorewise":
-        return "scorewise"
-    return shlex.quote(os.path.relpath(called))
 
 
 def _prepare(home: Path, data: str) -> None:

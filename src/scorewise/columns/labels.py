@@ -371,7 +371,8 @@ def _one_only(name: str, word: str) -> BadInput:
 def _too_many(name: str, words: list[str]) -> BadInput:
     return BadInput(
         f"{name} has {len(words)} distinct values ({listed(words)}), not two; pass ",
-        Option("positive"), " to set one of them against the rest, or a score for each class",
+        Option("positive"), " to set one of them against the rest, or evaluate with ",
+        Option("classes"), " a score for each",
     )  # fmt: skip
 
 

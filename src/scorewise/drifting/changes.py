@@ -152,7 +152,7 @@ def _why_not_of(needs: frozenset[Need], side: Sample, midpoint: str | float) -> 
     if "classes" in needs and t.why_not_ranked:
         return f"{t.why_not_ranked} in the {side.name} sample"
     if "probability" in needs and t.kind == "score":
-        return "the scores are no probabilities"
+        return "the scores are not probabilities"
     if "unit" not in needs:
         return ""
     by_class = midpoint in ("balanced", "median") and "no labels" not in needs

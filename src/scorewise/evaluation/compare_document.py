@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,7 +38,7 @@ from scorewise.show.page import (
     verdict,
 )
 from scorewise.show.verdict import Claims, Hints
-from scorewise.show.words import Name, Sentence, count, percent, quoted, value
+from scorewise.show.words import Name, Sentence, count, named, percent, quoted, value
 
 if TYPE_CHECKING:
     from scorewise.evaluation.comparing import ModelComparison
@@ -274,7 +274,7 @@ def compare_page(doc: CompareDocument) -> Page:
         Section(facts=_facts(doc)),
         *verdict(doc.verdict),
         Section(table=_table(doc, one, whole)),
-        *undefined((m.why, m.title) for m in doc.models[0].measures if _is_nowhere(doc, m.name)),
+        *undefined(_reasons(doc)),
         *([] if one else _differences(doc, whole or len(pairs) <= FEW)),
         *(_mcnemar(doc) if whole or not one else []),
         *_by_group(doc),
@@ -284,9 +284,16 @@ def compare_page(doc: CompareDocument) -> Page:
     return Page(doc.command, sections, [f"Seed {doc.settings.seed}.", correction])
 
 
-def _is_nowhere(doc: CompareDocument, measure: str) -> bool:
-    """Whether no model has a value of the measure."""
-    return all(m.why for x in doc.models for m in x.measures if m.name == measure)
+def _reasons(doc: CompareDocument) -> Iterator[tuple[str, str]]:
+    """Why measures have no value, each with its title; with the model where not all have the reason."""
+    for line in zip(*(x.measures for x in doc.models), strict=True):
+        whys = dict.fromkeys(m.why for m in line)
+        if len(whys) == 1:
+            yield line[0].why, line[0].title
+            continue
+        for why in filter(None, whys):
+            of = [quoted(x.name) for x, m in zip(doc.models, line, strict=True) if m.why == why]
+            yield f"{named(of)}: {why}", line[0].title
 
 
 def _facts(doc: CompareDocument) -> list[tuple[str, Sentence]]:
@@ -350,7 +357,11 @@ def _gap(d: DifferenceRecord | None) -> tuple[object, ...]:
 def _differences(doc: CompareDocument, every: bool) -> list[Section]:
     """The differences pair by pair: of every measure that is shown, or of the one that ranks."""
     rows: list[tuple[object, ...] | Heading] = []
-    for name in dict.fromkeys(d.measure for d in doc.differences):
+    for name in (
+        m.name
+        for _, group in by_question(doc.models[0].measures, doc.settings.threshold)
+        for m in group
+    ):
         of = [d for d in doc.differences if d.measure == name and not d.why]
         if of and (every or name == doc.settings.measure):
             rows.append(Heading(of[0].title))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import Estimate
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
-from scorewise.show.words import chance, counted, named, quoted, value
+from scorewise.show.words import chance, counted, named, quoted, value, within
 
 if TYPE_CHECKING:
     from scorewise.evaluation.compare_document import (
@@ -45,7 +45,7 @@ def _ranked(c: ModelComparison, ranking: Sequence[PairRecord]) -> Iterator[Claim
         why = next(
             (e[c.measure].why for e in c.values() if not e[c.measure].defined), "no interval"
         )
-        title = c._register[c.measure].title
+        title = within(c._register[c.measure].title)
         yield claim("models", "unknown", f"Models cannot be compared by {title}: {why}.")
         return
     better: dict[str, list[PairRecord]] = {}
@@ -76,7 +76,7 @@ def _better(c: ModelComparison, first: str, beaten: Sequence[PairRecord]) -> Cla
     figures += [figure(m.name, p, f"{first} - {p.second}") for p in beaten]
     verb = "ranks better" if m.group == "order" and not c.several else "is better"
     others = " and ".join(value(c[x][m.name]) for x in names[:5])
-    numbers = f"{m.title} {value(own)} against {others}" + ", ..." * (len(names) > 5)
+    numbers = f"{within(m.title)} {value(own)} against {others}" + ", ..." * (len(names) > 5)
     if len(beaten) == 1:
         numbers += f", difference {shown(_gap(beaten[0]))}"
     than = (
@@ -96,11 +96,13 @@ def _apart(c: ModelComparison, p: PairRecord) -> Claim:
     figures.append(figure(m.name, p, f"{p.first} - {p.second}"))
     if p.finding == "alike":
         how = "rank the rows alike" if m.group == "order" and not c.several else "are alike"
-        return claim("models", p.finding, f"{both} {how}: {m.title} {values}.", figures)
+        return claim("models", p.finding, f"{both} {how}: {within(m.title)} {values}.", figures)
     more = missing_rows(p.rows_missing, "" if c.paired else " of each")
     if not p.low <= 0 <= p.high:  # and yet the p-value, adjusted, is too large
         more = f" ({chance(p.p_adjusted or 1.0)} once adjusted for {counted(len(c.pairs), 'pair')}){more}"
-    text = f"{both} are not told apart: {m.title} {values}, difference {shown(_gap(p))}{more}."
+    text = (
+        f"{both} are not told apart: {within(m.title)} {values}, difference {shown(_gap(p))}{more}."
+    )
     return claim("models", p.finding, text, figures)
 
 
@@ -147,7 +149,7 @@ def _probabilities(c: ModelComparison, differences: Sequence[DifferenceRecord]) 
         low, high = sorted((sign * d.low, sign * d.high))
         gap = Estimate(sign * d.value, low, high)
         values = " against ".join(value(c[x][loss]) for x in (first, second))
-        numbers, title = f"{values}, difference {shown(gap)}", d.title.replace("Log", "log")
+        numbers, title = f"{values}, difference {shown(gap)}", within(d.title)
         figures = [figure(loss, c[x][loss], x) for x in (first, second)]
         figures.append(figure(loss, gap, f"{first} - {second}"))
         if high < 0:
@@ -190,7 +192,10 @@ def _held(n: NonInferiorityRecord) -> Claim:
             f"Whether {both[0]} is non-inferior to {both[1]} cannot be told: {n.why or n.method}."
         )
         return claim("models", n.finding, text, of)
-    gap, ends = shown(_gap(n)), f"two-sided {100 * n.level:g}% interval of the gain in {n.title}"
+    gap, ends = (
+        shown(_gap(n)),
+        f"two-sided {100 * n.level:g}% interval of the gain in {within(n.title)}",
+    )
     if n.finding == "non-inferior":
         text = f"{both[0]} is non-inferior to {both[1]} by a margin of {n.margin:g}: {gap} ({ends})"
         text += ", and shown to be better" * n.superior
@@ -217,13 +222,13 @@ def _grouped(c: ModelComparison, groups: Sequence[CompareGroup]) -> Iterator[Cla
         yield claim(
             "groups",
             "not told apart",
-            f"In none of {many} is a difference in {m.title} shown (Holm).",
+            f"In none of {many} is a difference in {within(m.title)} shown (Holm).",
         )
         return
     _, g, d = min(clear, key=lambda x: x[0])
     apart = len({x[1].name for x in clear})
     text = (
-        f"Models differ in {m.title} in {apart} of {many} (Holm), most clearly in "
+        f"Models differ in {within(m.title)} in {apart} of {many} (Holm), most clearly in "
         f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {shown(_gap(d))}."
     )
     yield claim("groups", "differ", text, [figure(m.name, d, g.name)])

@@ -274,7 +274,7 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         differences=[],
         groups=[e.groups.record] if isinstance(e.groups, ClassGroups) else [],
         curves=[CurvesRecord.of_class(name, t.one(name)) for name in _drawn(t)] if every else [],
-        hints=[*_class_hints(e), *cautions([model.measures, classes])],
+        hints=[*_class_hints(e, every), *cautions([model.measures, classes])],
     )
 
 
@@ -317,7 +317,7 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             f"'{name}': these scores are not probabilities, and 0.5 may not be a sensible threshold; "
             f"choose one for the decisions"
         )
-    yield from _certain(name, e)
+    yield from _certain(name, e, every)
     if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
         yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
     for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
@@ -329,15 +329,15 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             )
 
 
-def _certain(name: str, e: Evaluation) -> Iterator[str]:
-    """Of probabilities of exactly 0 and 1."""
+def _certain(name: str, e: Evaluation, every: bool) -> Iterator[str]:
+    """Of probabilities of exactly 0 and 1; of what the first screen has no value, the table says why."""
     t = e.tally
     if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):
         yield (
             f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
             f"probabilities (predict_proba), pass those"
         )
-    elif e.calibration_slope.why.startswith("a probability is 0 or 1"):
+    elif every and e.calibration_slope.why.startswith("a probability is 0 or 1"):
         yield (
             f"'{name}': probabilities of exactly 0 or 1 leave calibration slope and calibration in the "
             f"large without a value; a clip half as far from 0 and 1 as the nearest other score gives them "
@@ -358,7 +358,7 @@ def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
             yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"
 
 
-def _class_hints(e: ClassEvaluation) -> Iterator[str]:
+def _class_hints(e: ClassEvaluation, every: bool) -> Iterator[str]:
     """What a reader should be told in words."""
     t = e.tally
     if not t.rows:
@@ -368,7 +368,7 @@ def _class_hints(e: ClassEvaluation) -> Iterator[str]:
     if absent.any():
         yield f"{_named(t, absent)} occurs in no row; averages over classes leave out what occurs nowhere"
     if never.any():
-        yield f"{_named(t, never)} occurs, but is never the decision; it has no precision"
+        yield f"{_named(t, never)} is never predicted, and so has no precision"
     a = e.accuracy
     if a.defined and a.baseline is not None and a.value < a.baseline:
         yield (
@@ -378,7 +378,7 @@ def _class_hints(e: ClassEvaluation) -> Iterator[str]:
     yield from _ties(t)
     if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:
         yield "confidence is higher where the decision is wrong: keeping the surest rows raises the risk"
-    if e.canonical_ce.p is not None and e.canonical_ce.p > 0.95:
+    if every and e.canonical_ce.p is not None and e.canonical_ce.p > 0.95:
         yield (
             "the canonical error is below what calibrated scores get: its wide kernel hides scores that "
             "are too unsure; measures.canonical_ce with smoothed='gaps' sees them"

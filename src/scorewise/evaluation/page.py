@@ -53,11 +53,11 @@ TITLES = {
     "probability": "Probabilities",
     "calibration": "Calibration",
 }
-SHARED = 3  # measures without a value for one reason, from which on it is told once
-BASELINE = "Baseline: what chance or the best constant prediction would get."
-CALIBRATED = "Under Calibration: what calibrated scores would get on average."
+SHARED = 2  # measures without a value for one reason, from which on it is told once
+BASELINE = "Baseline: chance or the best constant"
+CALIBRATED = "; under Calibration, calibrated scores"
 SKILL = "Skill: share of the way from there to the best value."
-CHANCE = "p: the chance that calibrated scores would get as much or more."
+CHANCE = "p: chance of as much or more if calibrated."
 MORE = "Every measure: --all, or .all() in Python."
 COARSE = "±: certified half-width left by coarsening; the interval contains it."
 MANY = 10  # classes whose confusion is still shown whole
@@ -86,7 +86,7 @@ def evaluation_page(doc: EvaluationDocument) -> Page:
         *([] if every else [Section(facts=data_line(doc.data, len(doc.classes), doc.clusters))]),
         *verdict(doc.verdict),
         *(_of_classes(doc, every) if doc.classes else _of_two(doc, every)),
-        *(differences(doc) if every or len(doc.models) > 2 else []),
+        *(differences(doc, every) if every or len(doc.models) > 2 else []),
         *(
             part
             for g in doc.groups
@@ -136,7 +136,8 @@ def data_line(
             f"{part}, {count(down)} ",
             sides[1],
         ]
-        line += ["; ", sides[0], f" is positive ({d.rule})"] if d.rule else []
+        rule = "" if d.rule == "given" else f" ({d.rule})"
+        line += ["; ", sides[0], f" is positive{rule}"] if d.rule else []
     if clusters is not None:
         line.append(f"; in {clusters}")
     line += [f"; {counted(d.dropped, 'row')} dropped as missing"] if d.dropped else []
@@ -186,16 +187,23 @@ def scores_of(model: ModelRecord) -> list[tuple[str, Sentence]]:
     return [("Model", [Name(model.name), scores]), ("", cut + model.cut.same_decisions())]
 
 
-def differences(doc: EvaluationDocument) -> list[Section]:
-    """Models compared on the same rows, pair by pair; adjusted p-values where there are several."""
+def differences(doc: EvaluationDocument, every: bool = True) -> list[Section]:
+    """Models compared on the same rows, pair by pair, by every measure or by AUROC alone.
+
+    With adjusted p-values where there are several pairs.
+    """
     several = len(doc.models) > 2
-    rows = [
-        (d.title, f"{quoted(d.first)} - {quoted(d.second)}", d, d, d.p)
-        + ((d.p_adjusted,) if several else ())
-        for d in doc.differences
-        if not d.why
-    ]
-    columns = [Column("Difference of", "title"), Column("Models", "text"), Column("Value", "value")]
+    rows: list[tuple[object, ...] | Heading] = []
+    for title in dict.fromkeys(d.title for d in doc.differences):
+        of = [d for d in doc.differences if d.title == title and not d.why]
+        if of and (every or of[0].measure == "auroc"):
+            rows.append(Heading(title))
+            rows += [
+                (f"{quoted(d.first)} - {quoted(d.second)}", d, d, d.p)
+                + ((d.p_adjusted,) if several else ())
+                for d in of
+            ]
+    columns = [Column("Models", "text"), Column("Difference", "value")]
     columns += [Column("Interval", "interval"), Column("p", "p"), *[Column("Holm", "p")] * several]
     return section("Differences, on the same rows", columns, rows)
 
@@ -220,7 +228,7 @@ def table_of(doc: EvaluationDocument) -> Table:
 
 
 def _told_once(models: Sequence[ModelRecord]) -> set[str]:
-    """Measures that no model has, for a reason that three or more share; it is told once, below."""
+    """Measures that no model has, for a reason that two or more share; it is told once, below."""
     found = []
     for model in models:
         shared = Counter(m.why for m in model.measures if m.why)
@@ -243,13 +251,13 @@ def _measure_table(
     threshold: float | None = None,
 ) -> Table:
     """One row for each measure, group by group: value, interval, baseline, skill and method."""
-    expected = [CALIBRATED] if any(m.expected is not None for m in measures) else []
+    expected = CALIBRATED if any(m.expected is not None for m in measures) else ""
     tested = [CHANCE] if any(m.p is not None for m in measures) else []
     columns = [
         Column("Measure", "title"),
         Column("Value", "value", point=True),
         Column(f"{percent(level)} interval", "interval or reason"),
-        Column("Baseline", "baseline", point=True, meaning=" ".join([BASELINE, *expected])),
+        Column("Baseline", "baseline", point=True, meaning=f"{BASELINE}{expected}."),
         Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
         *_method(measures),
     ]
@@ -294,7 +302,7 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
         ),
         Column("Diff.", meaning=apart)
         if pair
-        else Column("Baseline", optional=True, point=True, meaning=BASELINE),
+        else Column("Baseline", optional=True, point=True, meaning=f"{BASELINE}."),
         *_method(list(every.values())),
     ]
     cut = [row if isinstance(row, Heading) else row[: len(columns)] for row in rows]

@@ -16,8 +16,8 @@ from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
 from scorewise.show.sites import pooled_claims
-from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share, shown
-from scorewise.show.words import at_floor, chance, counted, named, percent, quoted, value
+from scorewise.show.verdict import Claim, Figure, claim, columns_of, command, figure, share, shown
+from scorewise.show.words import at_floor, chance, counted, interval, named, percent, quoted, value
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def _compared(
     if not told:
         yield from (_ranking(name, e) for name, e in evaluations.items())
         return
+    loss = _lower_loss(differences) if len(evaluations) == 2 else None
     for a, b, d in told:
         sign = 1 if d.first == a else -1
         low, high = sorted(sign * (x or 0.0) for x in (d.low, d.high))
@@ -134,6 +135,12 @@ def _compared(
             )
         elif low > 0 and sure:
             finding, text = "better", f"{quoted(a)} ranks better than {quoted(b)}: {numbers}."
+            if len(evaluations) == 2 and loss and loss.of == f"{a} - {b}":
+                text = (
+                    f"Prefer {quoted(a)} to {quoted(b)}: it ranks better ({numbers}) and has the "
+                )
+                text += f"lower Brier score ({_losses(evaluations, a, b, loss)})."
+                figures, loss = [*figures, loss], None
         elif low > 0:
             many = counted(len(evaluations) * (len(evaluations) - 1) // 2, "comparison")
             finding, p = "not told apart", chance(d.p_adjusted or 1.0)
@@ -143,6 +150,33 @@ def _compared(
             finding = "not told apart"
             text = f"No clear difference in ranking between {quoted(a)} and {quoted(b)}: {numbers}."
         yield claim("models", finding, text, figures)
+    if loss:
+        a, b = (told[0][:2])[:: 1 if loss.of == f"{told[0][0]} - {told[0][1]}" else -1]
+        text = f"{quoted(a)} has the lower Brier score: {_losses(evaluations, a, b, loss)}."
+        yield claim("probabilities", "lower loss", text, [loss])
+
+
+def _lower_loss(differences: Sequence[DifferenceRecord]) -> Figure | None:
+    """The difference of Brier scores of two models where it is clear, that of the lower one first."""
+    for d in differences:
+        if (
+            d.measure == "brier"
+            and d.value is not None
+            and d.low is not None
+            and d.high is not None
+        ):
+            if d.high < 0:
+                return figure("brier", d, f"{d.first} - {d.second}")
+            if d.low > 0:
+                turned = Estimate(-d.value, -d.high, -d.low)
+                return figure("brier", turned, f"{d.second} - {d.first}")
+    return None
+
+
+def _losses(evaluations: Mapping[str, Evaluation], a: str, b: str, gap: Figure) -> str:
+    """The Brier scores of two models and their difference, in words."""
+    both = " against ".join(value(evaluations[x].brier) for x in (a, b))
+    return f"{both}, difference {value(gap)} {interval(gap)}"
 
 
 def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
@@ -181,7 +215,10 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
     if raw[1] <= 1 - level:
         side = "too low" if mean.value > 0 else "too high"
         seen = e.tally.positives / (e.tally.negatives + e.tally.positives)
-        text = f"{side} on average: {percent(seen - gap.value)} predicted, {percent(seen)} observed"
+        means = f"{percent(seen - gap.value)} predicted, {percent(seen)} observed"
+        if e.of_classes:
+            means = f"mean {percent(seen - gap.value)}, accuracy {percent(seen)}"
+        text = f"{side} on average: {means}"
         more = f" (calibration in the large {shown(large)})" if large.defined else ""
         found[side] = text + (more or f", difference {shown(gap)}"), adjusted[1]
     if raw[2] <= 1 - level and smooth.p is not None:
@@ -223,7 +260,7 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
         figures.append(figure("overconfidence", e.overconfidence, name))
     if found := flaws(e):
         what = "The model" if who == CONFIDENCE and "confident" in next(iter(found)) else who
-        text = f"{what} is {', and '.join(found.values())}."
+        text = f"{what} is {('; its confidence is ' if what != who else ', and ').join(found.values())}."
         yield claim("probabilities", next(iter(found)), text, figures)
     elif maybe := suspected(e):
         what, p = next(iter(maybe.values()))
@@ -260,16 +297,14 @@ def _repaired(name: str, e: Evaluation, whose: str = "its") -> Iterator[Claim]:
         return
     reach = z(SURE) / z(e.settings.level)
     if gain.value - reach * (gain.value - gain.low) > 0:
-        text = f"Recalibration would lower {loss} by {shown(gain)} (cross-validated)."
+        text = f"Recalibration lowers {loss} by {shown(gain)}, cross-validated."
         yield claim("repair", "helps", text, figures)
         return
     change = Estimate(-gain.value, -gain.high, -gain.low)
-    text = (
-        f"Recalibration is not shown to help: change of {loss} {shown(change)} (cross-validated)."
-    )
+    text = f"Recalibration is not shown to help: change of {loss} {shown(change)}, cross-validated."
     if gain.low > 0:
         text = f"Recalibration may help, but its {percent(SURE)} interval reaches 0: change of "
-        text += f"{loss} {shown(change)} (cross-validated)."
+        text += f"{loss} {shown(change)}, cross-validated."
     yield claim("repair", "not shown", text, figures)
 
 
@@ -292,6 +327,8 @@ def _decided(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
         if not right.defined:
             top = float(unit(np.array([e.tally.ends[1]]), e.tally.kind)[0])
             parts.append(f"{who} finds none of {of}: its highest score is {number(top)}")
+        elif any("its positive calls" in part for part in parts):
+            parts.append(f"{who} finds {share(found)}, and {share(right)} are right")
         else:
             parts.append(
                 f"{who} finds {share(found)} of {of}, and {share(right)} of its positive calls are right"

@@ -22,6 +22,8 @@ from scorewise.inference.resampling import share_beyond
 from scorewise.inference.scales import student, z
 from scorewise.tallies import Tally
 
+FLIPS = 999  # random signs of clusters that a p-value is made of
+
 
 def deal_clusters(cluster: Ints, folds: int, seed: int) -> Ints:
     """The fold of each row: clusters are dealt at random, whole and evenly.
@@ -121,7 +123,7 @@ def widened_mean(
 
 
 def flipped(
-    sums: Floats, statistic: Callable[[Floats], Floats], seed: int, replicates: int = 999
+    sums: Floats, statistic: Callable[[Floats], Floats], seed: int, replicates: int = FLIPS
 ) -> tuple[float, float]:
     """The p-value of residuals with mean 0, and what the statistic would be then on average.
 

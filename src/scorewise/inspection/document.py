@@ -199,7 +199,10 @@ def _hints(model: Inspected) -> Iterator[str]:
     if model.why:
         yield f"rows cannot be ranked by suspicion: {model.why}"
     elif model.why_no_midpoint:
-        yield f"no score is high or low, for there is no midpoint: {model.why_no_midpoint}"
+        yield (
+            f"rows are not sorted into high and low scores, as there is no midpoint: "
+            f"{model.why_no_midpoint}"
+        )
     else:
         wrong = model.sets["low positive"] + model.sets["high negative"]
         rows = model.tally.origin.rows
@@ -216,7 +219,7 @@ def _scales(i: Inspection) -> Iterator[str]:
     if "score" in kinds.values() and len(kinds) > 1:
         beyond = ", ".join(f"'{name}'" for name, kind in kinds.items() if kind == "score")
         yield (
-            f"the scores of {beyond} are no probabilities; distances between scores, and agreement within "
+            f"the scores of {beyond} are not probabilities; distances between scores, and agreement within "
             f"the tolerance, mean something only where all models use one scale"
         )
 

@@ -75,15 +75,17 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
         figure("contradicted", Estimate(seen), name),
         figure("expected", Estimate(expected, low, high), name),
     ]
-    rows = counted(seen, "label")
-    text = f"{rows} contradict{'s' * (seen == 1)} {quoted(name)} by 9 to 1 or more"
+    rows = counted(seen, "label") if seen else "No label"
+    fitted = " (mapped to probabilities by logistic regression)" * (model.tally.kind == "score")
+    text = f"{rows} contradict{'s' * (seen < 2)} {quoted(name)}{fitted} by 9 to 1 or more"
     mean = number(expected) if expected < 10 else f"{expected:,.0f}"
-    usual = f"chance alone makes {mean} [{low}, {high}]"
+    usual = f"{mean} [{low:,}, {high:,}] expected by chance" if expected else ""
     if p < 1 - LEVEL:
-        text += f", more than expected ({usual}; {chance(p)}): labels, or scores, are wrong there."
+        text += f", more than chance explains ({usual}; {chance(p)}): some labels, or scores, are wrong."
         yield claim("labels", "more than expected", text, figures)
     else:
-        text += f", as may be expected ({usual}); nothing shows that labels are wrong."
+        text += f", no more than chance explains ({usual})" if seen else f" ({usual})" * bool(usual)
+        text += "; nothing shows that labels are wrong."
         yield claim("labels", "as expected", text, figures)
 
 

@@ -121,7 +121,7 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
     certain = np.isinf(c.x)
     if certain.any():
         weight = float((c.neg + c.pos)[certain].sum())
-        rows = f"in {weight:g} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
+        rows = f"in {weight:,.0f} row{'s' * (weight != 1)}" if not t.weighted else "in some rows"
         # half of the way to the nearest other score: half of the last digit, where scores were rounded
         near = float(expit(-np.abs(c.x[~certain])).min(initial=0.01)) / 2
         return (

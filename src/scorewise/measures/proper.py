@@ -156,7 +156,7 @@ def _why_impossible(t: ClassTally) -> str:
     wrong = float(sum(weight.sum() for weight in at)) if t.kind != "logit" else 0.0
     if not wrong:
         return ""
-    rows = f"{wrong:g} row{'s' * (wrong != 1)}"
+    rows = f"{wrong:,.0f} row{'s' * (wrong != 1)}"
     if t.confusion.weight.dtype != np.int64:
         rows = f"rows of weight {wrong:g}"
     return f"what happened had probability 0 in {rows}; a clip of 1e-15 bounds its loss"

@@ -86,7 +86,7 @@ class CalibrateDocument(Document, command="calibrate"):
         ]
         if self.chosen != "identity":
             facts.append(("Beyond", f"scores outside that range are {self.outside}"))
-        legend = "Calibrated are 0 in the large and slope 1; a slope below 1 is too bold."
+        legend = "Calibrated scores have 0 in the large and slope 1; a slope below 1 means overconfident."
         return _sections(self, facts, "brier", "scores", [legend])
 
 

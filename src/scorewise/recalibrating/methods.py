@@ -235,7 +235,7 @@ def _apply_spline(parameters: Mapping[str, Any], points: Points) -> Floats:
 
 SPLINE = Method(
     "spline",
-    "a natural cubic spline of the log-odds with five knots, bent as far as AIC likes and it still rises",
+    "a natural cubic spline of the log-odds with five knots, as flexible as AIC favours while rising",
     _fit_spline,
     _apply_spline,
     single=("intercept",),

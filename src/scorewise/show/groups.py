@@ -306,13 +306,14 @@ def group_claims(
     if told:
         return
     by = " and ".join(quoted(x) for x in record.by)
-    groups = counted(len(judged), "group")
-    looked = f"{groups} and {many} measures" if many > 1 else groups
+    *first, last = [how.names.get(n, n) for n in looked_at or ["any measure"]]
+    at = f"{', '.join(first)} or {last}" if first else last
     least = counted(record.min_rows, how.noun)
     yield claim(
         "groups",
         "not told apart",
-        f"No group by {by} is told apart from the rest, of {looked} (Holm)."
+        f"No group by {by} is shown to differ from the rest in {at} "
+        f"({counted(len(judged), 'group')}, Holm)."
         if judged
         else f"No group by {by} has the {least} that are asked for.",
     )

@@ -31,6 +31,7 @@ from scorewise.show.words import (
 
 WIDTH, BAR, GAP = 80, 8, 2
 LONGEST_LABEL = 12
+CORNER = "true \\ predicted"
 LEAST, LEAST_OF_A_NAME = 12, 8  # columns of folded text, and of a name that is cut
 # rich's own frame asks a font server for its font; this one takes what the reader has
 FRAME = """\
@@ -136,20 +137,14 @@ def _matrix(m: Matrix, named: bool) -> list[Text]:
     labels = [_label(c, side) for c, side in zip(m.classes, ("positive", "negative"), strict=True)]
     counts = [[count(x) for x in line] for line in m.counts]
     wide = max(cell_len(text) for text in [*labels, *counts[0], *counts[1]])
-    side = max(map(cell_len, labels))
-    line, left = "─" * (wide + 2), " " * (side + 7)
-    above = "   ".join(" " * (wide - cell_len(text)) + text for text in labels)
-    lines = [
-        Text(f"{left}  predicted", "dim"),
-        Text(f"{'true':<6}", "dim") + Text(" " * (side + 3) + above, "not dim"),
-        Text(f"{left}┌{line}┬{line}┐", "dim"),
-    ]
-    for label, (first, second) in zip(labels, counts, strict=True):
-        cell = Text(" " * (6 + side - cell_len(label)) + label + " ")
-        cell.append("│", "dim").append(f" {first:>{wide}} ").append("│", "dim")
-        lines.append(cell.append(f" {second:>{wide}} ").append("│", "dim"))
-    lines.append(Text(f"{left}└{line}┴{line}┘", "dim"))
-    title = [Text(part, "bold") for part in fold(plain(m.model), side + 2 * wide + 14)]
+    side = max(map(cell_len, [CORNER, *labels]))
+    rows = zip((CORNER, *labels), (labels, *counts), strict=True)
+    lines = []
+    for head, cells in rows:
+        line = Text(head + " " * (side - cell_len(head)), "dim" if head == CORNER else "")
+        line.append("".join(" " * (GAP + wide - cell_len(x)) + x for x in cells), "not dim")
+        lines.append(line)
+    title = [Text(part, "bold") for part in fold(plain(m.model), side + 2 * (wide + GAP))]
     return [*title, *lines] if named else lines
 
 

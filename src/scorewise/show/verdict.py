@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from scorewise.tallies.coarse import Origin
 
 
+NARROW = 0.02  # an interval of a share that has decimals
+
+
 class Figure(Record):
     """A number that a sentence rests on."""
 
@@ -114,18 +117,22 @@ def bands(e: Estimate) -> list[str]:
 
 
 def share(e: Estimate) -> str:
-    """A share within a sentence, in percent; what is not quite 0 or 1 does not read so.
+    """A share within a sentence, in percent; with decimals where its interval is narrow.
+
+    What is not quite 0 or 1 does not read so.
 
     >>> share(Estimate(0.248, 0.18, 0.332)), share(Estimate(0.9991, 0.998, 0.9997))
     ('25% [18, 33]', '99.9% [99.8, 99.97]')
+    >>> share(Estimate(0.9391, 0.9352, 0.9428)), share(Estimate(0.71, 0.696, 0.724))
+    ('93.9% [93.5, 94.3]', '71% [70, 72]')
     """
-    low, high = (_percent(x) for x in (e.low, e.high))
-    return f"{_percent(e.value)}% [{low}, {high}]"
+    digits = 0 if e.high - e.low >= NARROW else 1
+    value, low, high = (_percent(x, digits) for x in (e.value, e.low, e.high))
+    return f"{value}% [{low}, {high}]"
 
 
-def _percent(x: float) -> str:
-    """In whole percent, or with as many decimals as tell it from 0 and from 100."""
-    digits = 0
+def _percent(x: float, digits: int) -> str:
+    """With that many decimals, or as many as tell it from 0 and from 100."""
     while digits < 6 and 0 < x < 1 and round(100 * x, digits) in (0, 100):
         digits += 1
     return f"{100 * x + 0.0:.{digits}f}"

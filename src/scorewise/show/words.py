@@ -15,6 +15,7 @@ from scorewise.errors import plain
 from scorewise.estimate import decimals, number
 
 DASH = "—"
+PEOPLE = frozenset({"Brier", "Hand", "Hosmer", "Jaccard"})  # in titles of measures
 UNRELIABLE = "†"  # behind an interval that has a caution
 Format = Literal[
     "text",
@@ -213,13 +214,14 @@ def at_floor(m: Any) -> bool:
 
     The method tells their number, or it is one of those that measures of calibration are drawn with.
     """
+    from scorewise.inference.clusters import FLIPS
     from scorewise.inference.resampling import REPLICATES
     from scorewise.measures import calibration_bins, calibration_parts
 
     if told := re.search(r"([\d,]+) draws", m.method):
         many = {int(told[1].replace(",", ""))}
     else:
-        many = {REPLICATES, calibration_bins.FEWER, calibration_parts.REPLICATES}
+        many = {REPLICATES, FLIPS, calibration_bins.FEWER, calibration_parts.REPLICATES}
     return any(is_least(m.p, n) for n in many)
 
 
@@ -252,6 +254,17 @@ def counted(n: int, noun: str) -> str:
 def quoted(word: object) -> str:
     """A user's word, marked off from ours."""
     return f"'{plain(word)}'"
+
+
+def within(title: str) -> str:
+    """The title of a measure within a sentence; names of people and acronyms keep their capitals.
+
+    >>> within("Log loss"), within("Macro AUROC"), within("Brier score"), within("AUROC")
+    ('log loss', 'macro AUROC', 'Brier score', 'AUROC')
+    """
+    first = re.split(r"[ -]", title)[0]
+    kept = first in PEOPLE or first.endswith("'s") or not first[1:].islower()
+    return title if kept else title[0].lower() + title[1:]
 
 
 def named(words: Sequence[str], most: int = 3) -> str:

@@ -191,7 +191,7 @@ def why_not_probable(t: Tally) -> str:
     if nearly_inside(low, high):
         way_out = "declare their kind as probability to take them as 0 or 1"
         return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
-    return f"scores {t.written_ends} are no probabilities; declare their kind as logit if logits"
+    return f"scores {t.written_ends} are not probabilities; if they are logits, declare their kind as logit"
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
@@ -329,7 +329,7 @@ def certain_and_wrong(t: Tally) -> float:
 def why_infinite(t: Tally) -> str:
     """Why log loss that is not clipped is infinite, or nothing."""
     wrong = certain_and_wrong(t)
-    rows = f"rows of weight {wrong:g}" if t.weighted else f"{wrong:g} row{'s' * (wrong != 1)}"
+    rows = f"rows of weight {wrong:g}" if t.weighted else f"{wrong:,.0f} row{'s' * (wrong != 1)}"
     why = f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
     return why if wrong else ""
 

@@ -18,11 +18,13 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
+from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.tallies.coarse import order_within, pool, tied_within
 from scorewise.tallies.formulas import median
 from scorewise.tallies.kernels import images, kernel_rows, silverman
 from scorewise.tallies.losses import unit
+from scorewise.tallies.probabilities import why_not_probable
 from scorewise.tallies.sorting import inner, on_threads
 from scorewise.tallies.tally import Block, Tally
 
@@ -181,6 +183,8 @@ def why_not_unit(t: Tally) -> str:
     low, high = t.ends
     if t.kind == "logit" or not len(t.score) or (low >= 0 and high <= 1):
         return ""
+    if nearly_inside(low, high):
+        return why_not_probable(t)
     return (
         f"scores {t.written_ends} lie outside [0, 1]; rescale them to it, or declare their "
         f"kind as logit if they are logits"

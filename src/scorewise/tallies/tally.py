@@ -186,8 +186,8 @@ class Tally:
 
     @property
     def written_ends(self) -> str:
-        """The same in words, with all digits where fewer would hide that a score lies outside [0, 1]."""
-        low, high = (f"{x:.4g}" if not -0.01 < x < 1.01 else repr(x) for x in self.ends)
+        """The same in words, with more digits where few would hide that a score lies outside [0, 1]."""
+        low, high = map(_end, self.ends)
         return f"from {low} to {high}"
 
     @property
@@ -399,3 +399,13 @@ def origin_of(
     """Where checked rows come from."""
     weight = None if rows.weight is None else rows.names.weight
     return Origin(rows.names.label, score, weight, **classes, dropped=rows.dropped, sources=sources)
+
+
+def _end(x: float) -> str:
+    """A score in four digits, or as many as tell on which side of 0 and of 1 it lies.
+
+    >>> _end(1.00001), _end(1.0000003e-05), _end(5.0), _end(419.19)
+    ('1.00001', '1e-05', '5', '419.2')
+    """
+    texts = (f"{x:.{digits}g}" for digits in range(4, 17))
+    return next((w for w in texts if (float(w) < 0, float(w) > 1) == (x < 0, x > 1)), repr(x))

@@ -33,7 +33,7 @@ def _of(name: str, c: SmRoc) -> Iterator[Claim]:
         yield claim("ranking", "unknown", text, [figure("smauc", e, name)])
         return
     figures = [figure("smauc", e, name), figure("smauc_at_random", Estimate(base), name)]
-    at_random = f"{number(base)}, which the same scores dealt out at random would get"
+    at_random = f"the {number(base)} that the same scores would get if dealt out at random"
     if e.low > base:
         finding, text = "above chance", f"smAUC of {who} is above {at_random}"
     elif e.high < base:
@@ -41,7 +41,7 @@ def _of(name: str, c: SmRoc) -> Iterator[Claim]:
     else:
         rows = counted(c.tally.origin.rows, "row")
         finding = "not told from chance"
-        text = f"smAUC of {who} is not told from {at_random}, with {rows}"
+        text = f"smAUC of {who} is not shown to differ from {at_random} with {rows}"
     yield claim("ranking", finding, f"{text}: {shown(e)}.", figures)
     if far(m := c.midpoint):
         # the objection of Schubert et al. (2012), where it applies
