@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,14 +95,24 @@ class RatingList(NamedTuple):
         return RatingList(self.item[order], self.rater[order], self.code[order], self.shape)
 
 
-def ratings_table(given: Codes | RatingList) -> Codes:
-    """Ratings as a table of items x raters."""
-    return given.table() if isinstance(given, RatingList) else given
+class Given:
+    """Ratings that are `given` as a table or one by one, and are read as either."""
 
+    given: Codes | RatingList
 
-def ratings_list(given: Codes | RatingList) -> RatingList:
-    """Ratings one by one."""
-    return given if isinstance(given, RatingList) else RatingList.of(given)
+    def __len__(self) -> int:
+        """How many items or patterns there are."""
+        return int(self.given.shape[0])
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Items or patterns x raters."""
+        return self.given.table() if isinstance(self.given, RatingList) else self.given
+
+    @cached_property
+    def listed(self) -> RatingList:
+        """The ratings one by one."""
+        return self.given if isinstance(self.given, RatingList) else RatingList.of(self.given)
 
 
 class CodedRatings(NamedTuple):

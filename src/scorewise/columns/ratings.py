@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,11 +18,10 @@ from scorewise.columns.numbers import counts as checked_counts
 from scorewise.columns.rating_codes import (
     MOST_CELLS,
     Codes,
+    Given,
     RatingList,
     coded_ratings,
     given_categories,
-    ratings_list,
-    ratings_table,
 )
 from scorewise.columns.roles import class_columns
 from scorewise.columns.rows import Columns, one_of, read
@@ -34,7 +32,7 @@ Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 @dataclass(frozen=True)
-class RatingRows:
+class RatingRows(Given):
     """Checked ratings: `codes` are items x raters, places in `categories`, -1 where nothing was said.
 
     They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
@@ -61,19 +59,6 @@ class RatingRows:
     first: Ints | None = None
     cluster: Ints | None = None
     groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return int(self.given.shape[0])
-
-    @cached_property
-    def codes(self) -> Codes:
-        """Items x raters."""
-        return ratings_table(self.given)
-
-    @cached_property
-    def listed(self) -> RatingList:
-        """The ratings one by one."""
-        return ratings_list(self.given)
 
     @property
     def mass(self) -> Floats:

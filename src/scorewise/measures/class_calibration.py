@@ -127,6 +127,15 @@ for _binary, _title, _meaning in (
     )(_binary)
 
 
+def _sampled(t: ClassTally, rows: int | None, level: float) -> ClassSample | Estimate:
+    """The rows that are compared in pairs, or why there are none."""
+    z(level)
+    if why := why_no_rows(t):
+        return Estimate.undefined(why, level)
+    s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
+    return Estimate.undefined(ALONE, level) if s.alone else s
+
+
 @measure(
     group="calibration", better="low", bounds=(0.0, 2.0), title="Canonical CE", of="several classes"
 )
@@ -155,12 +164,9 @@ def canonical_ce(
         raise BadInput(f"norm={norm} is not a number from 1 up; the usual are 1 and 2")
     if bandwidth is not None and not 0 < bandwidth < math.inf:
         raise BadInput(f"bandwidth={bandwidth} is not positive; 0.001 to 0.5 are usual")
-    z(level)
-    if why := why_no_rows(t):
-        return Estimate.undefined(why, level)
-    s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
-    if s.alone:
-        return Estimate.undefined(ALONE, level)
+    s = _sampled(t, rows, level)
+    if isinstance(s, Estimate):
+        return s
     kernels = drawing.Kernels(s)
     h = drawing.likeliest(kernels, s.weight) if bandwidth is None else bandwidth
     gaps = drawing.KernelGaps(s, kernels, h, seed)
@@ -315,12 +321,9 @@ def skce(
         raise BadInput(
             Option("width", width), " is not positive; leave it out for the median distance"
         )
-    z(level)
-    if why := why_no_rows(t):
-        return Estimate.undefined(why, level)
-    s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
-    if s.alone:
-        return Estimate.undefined(ALONE, level)
+    s = _sampled(t, rows, level)
+    if isinstance(s, Estimate):
+        return s
     from scipy.spatial.distance import pdist, squareform
 
     far = pdist(s.p, "cityblock") / 2 if distance == "total variation" else pdist(s.p)

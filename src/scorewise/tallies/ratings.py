@@ -12,11 +12,10 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.rating_codes import (
     Codes,
+    Given,
     RatingList,
     category_values,
     is_number,
-    ratings_list,
-    ratings_table,
 )
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.errors import BadInput
@@ -28,7 +27,7 @@ DENSE = 1 << 26  # cells of patterns x categories
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratings:
+class Ratings(Given):
     """Distinct patterns of ratings with the weight of the items that have each; `a + b` merges.
 
     `codes` are patterns x raters: places in `categories`, -1 where a rater said nothing. They are `given`
@@ -165,20 +164,6 @@ class Ratings:
         """How many items of equal weight the items are worth."""
         squares = float(self.weight2.sum())
         return float(self.weight.sum()) ** 2 / squares if squares else 0.0
-
-    def __len__(self) -> int:
-        """How many patterns there are."""
-        return int(self.given.shape[0])
-
-    @cached_property
-    def codes(self) -> Codes:
-        """Patterns x raters."""
-        return ratings_table(self.given)
-
-    @cached_property
-    def listed(self) -> RatingList:
-        """The ratings one by one."""
-        return ratings_list(self.given)
 
     @cached_property
     def counted(self) -> Counted:
