@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind
 from scorewise.errors import BadInput, Option
+from scorewise.tallies.exact import Exact, add
 from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
 from scorewise.tallies.sorting import (
     AnyFloats,
@@ -30,6 +31,7 @@ from scorewise.tallies.sorting import (
     on_threads,
     quantile_cells,
 )
+from scorewise.tallies.weights import rest_of
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
@@ -131,8 +133,10 @@ class Origin:
 class Coarse:
     """Per cell and class the smallest and largest score and the sum of scores; in all, exact losses.
 
-    Where the scores are logits, the sum is that of their probabilities. A class that is absent from a
-    cell has `low` inf and `high` -inf there.
+    Where the scores are logits, the sum is that of their probabilities. Of counted rows the sum is exact,
+    `rest` being what its float leaves out, shape (terms, 2, K). A class that is absent from a cell has
+    `low` inf and `high` -inf there. Losses are sums of floats, whose last digits depend on the order of
+    the rows (relative 1e-12).
     """
 
     grid: Grid
@@ -141,10 +145,16 @@ class Coarse:
     high: ByClass
     sum: ByClass
     losses: dict[Loss, tuple[Moments, Moments]]
+    rest: Floats | None = None
 
     def __post_init__(self) -> None:
         for array in (self.cell, self.low, self.high, self.sum):
             array.flags.writeable = False
+
+    def sums(self, side: int) -> Exact:
+        """The sums of the scores of the negatives (0) or the positives (1)."""
+        none = np.empty((0, len(self.cell)))
+        return Exact(self.sum[side], none if self.rest is None else self.rest[:, side])
 
     @property
     def middle(self) -> Floats:
@@ -180,17 +190,16 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, Ints, Ints]:
     cell, place = np.unique(np.concatenate((a.cell, b.cell)), return_inverse=True)
     at_a, at_b = place[: len(a.cell)], place[len(a.cell) :]
     low, high = np.full((2, len(cell)), np.inf), np.full((2, len(cell)), -np.inf)
-    total = np.zeros((2, len(cell)))
     for part, at in ((a, at_a), (b, at_b)):
         low[:, at] = np.minimum(low[:, at], part.low)
         high[:, at] = np.maximum(high[:, at], part.high)
-        with np.errstate(over="ignore"):
-            total[:, at] += part.sum
     losses = {
         loss: (a.losses[loss][0] + b.losses[loss][0], a.losses[loss][1] + b.losses[loss][1])
         for loss in a.losses.keys() & b.losses.keys()
     }
-    return Coarse(a.grid, cell, low, high, total, losses), at_a, at_b
+    sums = [add(len(cell), [(a.sums(k), at_a), (b.sums(k), at_b)]) for k in (0, 1)]
+    total, rest = np.stack([x.value for x in sums]), rest_of(sums)
+    return Coarse(a.grid, cell, low, high, total, losses, rest), at_a, at_b
 
 
 def pool(t: Tally, cells: int) -> Tally:
@@ -209,7 +218,8 @@ def pooled_at(t: Tally, start: Ints) -> Tally:
     neg, pos = neg2, pos2 = add_runs(t.neg, start), add_runs(t.pos, start)
     if t.weighted:
         neg2, pos2 = add_runs(t.neg2, start), add_runs(t.pos2, start)
-    return replace(t, score=t.score[start], neg=neg, pos=pos, neg2=neg2, pos2=pos2, coarse=None)
+    columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+    return replace(t, score=t.score[start], coarse=None, rest=None, **columns)
 
 
 # What is open within the cells of a coarse tally: the order of their scores.
@@ -252,7 +262,7 @@ def extremes(t: Tally) -> tuple[Tally, Tally]:
         neg, pos, neg2, pos2 = halves[:, used]
         score = np.flatnonzero(used).astype(np.float64)
         columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
-        made.append(replace(t, score=score, kind="score", coarse=None, **columns))
+        made.append(replace(t, score=score, kind="score", coarse=None, rest=None, **columns))
     return made[0], made[1]
 
 

@@ -50,7 +50,8 @@ def recalibrated(t: Tally) -> Tally:
     start = pooled(t)
     columns = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos", "neg2", "pos2")}
     up, along = columns["pos"] / t.positives, columns["neg"] / t.negatives
-    return replace(t, score=up / (up + along), **columns, kind="probability", coarse=None)
+    score = up / (up + along)
+    return replace(t, score=score, kind="probability", coarse=None, rest=None, **columns)
 
 
 class SmRoc(Shown):
