@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from scorewise import Tally
-from scorewise.tallies import exact
+from scorewise import BadInput, Tally
+from scorewise.tallies import TallySet, exact
 
 KINDS = {
     "uniform": lambda g, n: g.random(n),
@@ -151,3 +151,43 @@ def test_sums_of_scores_of_counted_rows_are_exact():
     cell = np.searchsorted(whole.coarse.low.min(0), s, "right") - 1
     for k in range(0, len(whole.score), 50):
         assert whole.coarse.sum[0, k] == math.fsum(s[(cell == k) & ~y])
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_what_is_exact_is_saved_with_it(tmp_path, coarse):
+    g = np.random.default_rng(8)
+    y, s, w = rows(g, 3000, True)
+    halves = []
+    for k, at in enumerate((slice(0, 1500), slice(1500, None))):
+        t = Tally.of(y[at], s[at], weight=w[at], positive=True)
+        (t.coarsen() if coarse else t).save(tmp_path / f"{k}.tally")
+        halves.append(Tally.load(tmp_path / f"{k}.tally"))
+    whole = Tally.of(y, s, weight=w)
+    assert halves[0] + halves[1] == (whole.coarsen() if coarse else whole)
+
+
+def test_sets_of_tallies_add_up_and_are_saved(tmp_path):
+    g = np.random.default_rng(9)
+    y, s, w = rows(g, 2000, True)
+    site = g.choice(["north", "south", "west"], 2000)
+
+    def made(at):
+        parts = {
+            (word,): Tally.of(y[at][here], s[at][here], weight=w[at][here], positive=True)
+            for word in np.unique(site[at])
+            if (here := site[at] == word).any()
+        }
+        return TallySet(("site",), parts)
+
+    whole = made(np.arange(2000))
+    some = site != "west"
+    first, rest = np.flatnonzero(some)[:500], np.delete(np.arange(2000), np.flatnonzero(some)[:500])
+    made(first).save(tmp_path / "a.tally")
+    made(rest).save(tmp_path / "b.tally")
+    together = TallySet.load(tmp_path / "b.tally") + TallySet.load(tmp_path / "a.tally")
+    assert together == whole
+    assert together.whole == Tally.of(y, s, weight=w)
+    with pytest.raises(BadInput, match="one tally is by site and the other by clinic"):
+        together + TallySet(("clinic",), {})
+    with pytest.raises(BadInput, match="not a saved tally; read it with sw.tally"):
+        Tally.load(tmp_path / "a.tally")

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind
+from scorewise.columns.provenance import Shard
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.exact import Exact, add
 from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
@@ -94,6 +95,7 @@ class Origin:
     positives: int = 0
     dropped: int = 0
     sources: tuple[str, ...] = ()
+    shards: tuple[Shard, ...] = ()  # files of which more than the name is known
 
     @property
     def rows(self) -> int:
@@ -101,11 +103,12 @@ class Origin:
         return self.negatives + self.positives
 
     def __add__(self, other: Origin) -> Origin:
-        """The origin of a merged tally; the classes must be the same."""
+        """The origin of a merged tally; the classes must be the same, and no file be in both."""
+        shards = self._shards(other)
         if not other.rows:
-            return replace(self, dropped=self.dropped + other.dropped)
+            return replace(self, dropped=self.dropped + other.dropped, shards=shards)
         if not self.rows:
-            return replace(other, dropped=self.dropped + other.dropped)
+            return replace(other, dropped=self.dropped + other.dropped, shards=shards)
         if self.positive != other.positive:
             raise BadInput(
                 f"the tallies have different positive classes, {self.positive!r} and ",
@@ -126,7 +129,27 @@ class Origin:
             positives=self.positives + other.positives,
             dropped=self.dropped + other.dropped,
             sources=tuple(sorted({*self.sources, *other.sources})),
+            shards=shards,
         )
+
+    def _shards(self, other: Origin) -> tuple[Shard, ...]:
+        """The files of both; refused where one is in both, by its content."""
+        known = {shard.digest: shard for shard in self.shards}
+        twice = [shard for shard in other.shards if shard.digest in known]
+        if twice:
+            one, names = twice[0], known[twice[0].digest].name
+            alias = "" if one.name == names else f" (there named {names})"
+            more = f" and {len(twice) - 1:,} other files are" if len(twice) > 1 else " is"
+            raise BadInput(
+                f"{one.name}{alias}{more} in the tally already, with the same content; its "
+                f"{one.rows:,} rows would count twice; leave it out, or pass ", Option("again"),
+            )  # fmt: skip
+        return tuple(sorted((*self.shards, *other.shards)))
+
+    def apart_from(self, other: Origin) -> Origin:
+        """The same without the files that the other has too, to be added nevertheless."""
+        known = {shard.digest for shard in other.shards}
+        return replace(self, shards=tuple(s for s in self.shards if s.digest not in known))
 
 
 @dataclass(frozen=True, eq=False)
