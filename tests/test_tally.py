@@ -576,7 +576,7 @@ def test_missing_column_or_origin_is_refused(tmp_path):
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
     path = stored(tmp_path)
-    edit(path, lambda meta: '{"version": 2}')
+    edit(path, lambda meta: '{"version": 3}')
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
 

@@ -34,7 +34,9 @@ class Progress:
         done = _WIDTH * self.rows // self.total
         bar = f"[{'#' * done}{'-' * (_WIDTH - done)}]"
         left = (self.total - self.rows) / speed if speed else 0.0
-        return f"{bar} {self.rows:,} of {self.total:,} rows, {speed:,.0f} rows/s, {_time(left)} left"
+        return (
+            f"{bar} {self.rows:,} of {self.total:,} rows, {speed:,.0f} rows/s, {_time(left)} left"
+        )
 
 
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)

@@ -506,7 +506,7 @@ COMMANDS = {
     "tally": Command(
         verb="scorewise.tallying:tally_files",
         summary="Add the rows of files of any size up into one small file.",
-        help="""Add the rows of FILE up into a tally, a small file that the other commands read in its place.
+        help="""Add the rows of FILE up into a tally, a small file that other commands read in its place.
 
         Files are read in batches, so that they may be larger than memory, and there may be many. Tallies
         of shards and days add up to that of all rows (scorewise merge).

@@ -2,7 +2,7 @@
 
 What a batch cannot tell by itself is settled on the way: the columns by the first rows of the first file,
 the classes by all labels seen so far, the kind of the scores by their range so far. Where a later batch
-changes the answer for rows that were handed out, `Changed` says so, and the reader begins again, knowing it.
+changes the answer for rows that were handed out, `Changed` says so, and the reader begins again.
 """
 
 from __future__ import annotations
@@ -153,8 +153,9 @@ class Settled:
         """The rows of a batch of columns."""
         y = self.truth(found.one("label"), found.place)
         name = self.score
-        for column, note in ((c, any(n.startswith(f"{c}: ") for n in found.notes)) for c in self.names):
-            if self.written.setdefault(column, note) != note:
+        for column in self.names:
+            other = any(note.startswith(f"{column}: ") for note in found.notes)
+            if self.written.setdefault(column, other) != other:
                 raise BadInput(
                     f"{column} is written in another way from {found.place.row(0)} on than before; write "
                     "all of it in the same way"

@@ -37,7 +37,11 @@ _LEAST = 1 << 16
 _PER_ROW = 64  # bytes of a row of binary columns, read at once
 _PER_BYTE = 4  # bytes of memory of a byte of text
 _LINE = 1 << 16  # bytes that tell how long lines are
-_PLACEHOLDER = {"positive": "1", "negative": "0", "rule": ""}  # while classes have no names yet
+_PLACEHOLDER: dict[str, Any] = {
+    "positive": "1",
+    "negative": "0",
+    "rule": "",
+}  # while classes have no names yet
 
 
 def bytes_of(memory: str | int) -> int:
@@ -76,7 +80,14 @@ class Asked:
     @property
     def mark(self) -> str:
         """What tells tallies of the same files apart that were asked for in another way."""
-        told = [dict(self.columns), self.positive, self.kind, self.missing, self.encoding, self.every]
+        told = [
+            dict(self.columns),
+            self.positive,
+            self.kind,
+            self.missing,
+            self.encoding,
+            self.every,
+        ]
         return hashlib.sha256(json.dumps([*told, self.grid], default=str).encode()).hexdigest()[:16]
 
 
@@ -216,7 +227,15 @@ def gather(
         totals = Totals(budget)
         try:
             for file in listed:
-                _read(r, file, totals, again, skip_bad_files, parts if len(listed) > 1 else None, digests)
+                _read(
+                    r,
+                    file,
+                    totals,
+                    again,
+                    skip_bad_files,
+                    parts if len(listed) > 1 else None,
+                    digests,
+                )
             return _made(r, totals, listed)
         except Changed:  # what a later file showed is known now
             known = r.settled
@@ -307,7 +326,7 @@ def _file(
     return made, builder.rows, builder.dropped
 
 
-def _classes(labels: Labels) -> dict[str, str]:
+def _classes(labels: Labels) -> dict[str, Any]:
     return {"positive": labels.positive, "negative": labels.negative, "rule": labels.rule}
 
 
@@ -335,8 +354,10 @@ def _windowed(rows: Rows, found: Columns, every: Every | None) -> Rows:
 def _made(r: _Reading, totals: Totals, listed: Sequence[File]) -> Gathered:
     """The sum of all files, and what is to be told."""
     if r.skipped and (len(r.skipped) == len(listed) or r.settled is None):
-        name, problem = r.skipped[0]
-        raise BadInput(f"none of the {len(listed):,} files can be used; the first: ", *problem.parts)
+        problem = r.skipped[0][1]
+        raise BadInput(
+            f"none of the {len(listed):,} files can be used; the first: ", *problem.parts
+        )
     assert r.settled is not None
     parts = totals.sums()
     if not parts:
@@ -345,7 +366,9 @@ def _made(r: _Reading, totals: Totals, listed: Sequence[File]) -> Gathered:
         )
     labels = _classes(r.settled.labels())
     parts = {key: replace(t, origin=replace(t.origin, **labels)) for key, t in parts.items()}
-    if not any(t.negatives or t.positives for t in parts.values()) and r.settled.columns.get("weight"):
+    if not any(t.negatives or t.positives for t in parts.values()) and r.settled.columns.get(
+        "weight"
+    ):
         raise no_weight(r.settled.columns["weight"])
     first = next(iter(parts.values())).origin
     origin = replace(
@@ -371,8 +394,8 @@ def _told(r: _Reading, totals: Totals) -> list[str]:
     if r.budget.overrun:
         scores = r.budget.scores(r.settled is not None and bool(r.settled.columns.get("weight")))
         notes.append(
-            f"more than {scores:,} distinct scores do not fit the memory of {r.asked.memory}: they are kept "
-            f"on a grid of {sum(t.cells for t in totals.totals.values()):,} cells, and what that leaves "
+            f"more than {scores:,} distinct scores do not fit the memory of {r.asked.memory}: they are "
+            f"kept on a grid of {sum(t.cells for t in totals.totals.values()):,} cells, and what that leaves "
             "open is told as a bound"
         )
     return notes

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from scorewise.columns.paths import expand, names_of
 from scorewise.errors import BadInput, Option
@@ -16,7 +16,6 @@ from scorewise.tallies.store import AnyTally, load_any
 from scorewise.tallies.tally import Tally
 
 ENDING = ".tally"
-Any_ = TypeVar("Any_", Tally, ClassTally, TallySet)
 
 
 def is_saved(source: Any) -> bool:
@@ -41,9 +40,12 @@ def saved(source: Any, again: bool = False) -> AnyTally | None:
     return merged(list(source) if isinstance(source, list | tuple) else [source], again)
 
 
-def taken(source: Any) -> Any:
-    """The tally of all rows where the source names saved tallies; else the source itself."""
-    found = saved(source)
+def taken(source: Any, beside: Any = None) -> Any:
+    """The tally of all rows where the source names saved tallies; else the source itself.
+
+    With columns beside it, the source is a column.
+    """
+    found = saved(source) if beside is None else None
     return source if found is None else found.whole if isinstance(found, TallySet) else found
 
 
@@ -57,8 +59,8 @@ def merged(files: Sequence[Any], again: bool = False) -> AnyTally:
     names = names_of(paths)
     loaded = [(name, load_any(path)) for name, path in zip(names, paths, strict=True)]
     stack: list[tuple[str, AnyTally, int]] = []
-    for name, t in loaded:
-        found, size = t, _cells(t)
+    for last, t in loaded:
+        name, found, size = str(last), t, _cells(t)
         while stack and stack[-1][2] <= 2 * size:  # small ones first
             before, other, _ = stack.pop()
             found, name = _added(before, other, name, found, again), before
@@ -85,7 +87,8 @@ def _added(first: str, a: AnyTally, second: str, b: AnyTally, again: bool) -> An
     if isinstance(a, TallySet) != isinstance(b, TallySet):
         by, plain = (first, second) if isinstance(a, TallySet) else (second, first)
         raise BadInput(
-            f"{by} has tallies by group, and {plain} one of all rows; make both with the same ", Option("by")
+            f"{by} has tallies by group, and {plain} one of all rows; make both with the same ",
+            Option("by"),
         )
     _check(first, a, second, b)
     if again:
@@ -112,8 +115,10 @@ def _check(first: str, a: Tally | TallySet, second: str, b: Tally | TallySet) ->
         if what == "grid" and None in (mine, other):
             continue  # exact ones go onto the grid of the other
         if mine != other:
-            ways: tuple[Any, ...] = ("make both with the same ", Option(way)) if way else (
-                "only rows that mean the same add up",
+            ways: tuple[Any, ...] = (
+                ("make both with the same ", Option(way))
+                if way
+                else ("only rows that mean the same add up",)
             )
             raise BadInput(
                 f"the {what} is {_said(mine)} in {first} and {_said(other)} in {second}; ", *ways

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -55,6 +55,22 @@ class TallySet(Mapping[Key, Tally]):
             sources=self.origin.sources or total.origin.sources,
         )
         return replace(total, origin=known)
+
+    def over(self, by: Sequence[str]) -> TallySet:
+        """The same by some of its columns, added up over the others."""
+        for name in by:
+            if name not in self.by:
+                raise BadInput(
+                    f"the tally is by {_said(self)}, not by '{name}'; make it anew with ",
+                    Option("by", name),
+                )
+        at = [self.by.index(name) for name in by]
+        parts: dict[Key, list[Tally]] = {}
+        for key in self:
+            parts.setdefault(tuple(key[k] for k in at), []).append(self.parts[key])
+        made = {key: added(tallies) for key, tallies in parts.items()}
+        window = self.window if self.by[-1:] == tuple(by)[-1:] else None
+        return TallySet(tuple(by), made, window, self.origin)
 
     def __add__(self, other: TallySet) -> TallySet:
         if (self.by, self.window) != (other.by, other.window):

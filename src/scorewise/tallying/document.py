@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
 from scorewise.columns.provenance import Shard
 from scorewise.registry import MEASURES
 from scorewise.show.data import DataRecord, ScoreKind, ScoreName
@@ -11,6 +14,8 @@ from scorewise.show.page import Section, section
 from scorewise.show.words import Sentence, count, counted
 from scorewise.tallies import ClassTally, Tally, TallySet
 from scorewise.tallies.store import AnyTally
+
+_SHOWN = 50  # groups or files on a page
 
 
 class FileRecord(Record):
@@ -46,9 +51,13 @@ class TallyDocument(Document, command="show"):
     kind: ScoreKind
     cells: Count = means("Distinct scores, or cells of the grid, in all groups.")
     grid: Word | None = means("The grid of the cells; null: all scores are exact.")
-    bound: Number = means("How far AUROC may be from that of the exact scores; null: none or not known.")
+    bound: Number = means(
+        "How far AUROC may be from that of the exact scores; null: none or not known."
+    )
     by: list[str] = means("Columns of groups.")
-    window: Word | None = means("What a window of time is, by the last of these columns; null: none.")
+    window: Word | None = means(
+        "What a window of time is, by the last of these columns; null: none."
+    )
     groups: list[GroupRecord] = means("The groups.")
     files: list[FileRecord] = means("The files of rows, where they were recorded.")
 
@@ -68,19 +77,28 @@ class TallyDocument(Document, command="show"):
             window = f", each {self.window}" if self.window else ""
             facts.append(("Groups", f"{len(self.groups):,}, by {' and '.join(self.by)}{window}"))
         made = [Section(facts=facts)]
-        if self.groups:
-            rows = [(" / ".join(g.words), g.rows, g.positives, g.cells) for g in self.groups[:50]]
-            columns = {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"}
-            more = len(self.groups) - len(rows)
-            notes = [f"{more:,} more groups; --json has all."] if more else []
-            made += section("Groups", columns, rows, notes=notes)
-        if self.files:
-            rows = [(f.name, f.rows, f.size) for f in self.files[:50]]
-            more = len(self.files) - len(rows)
-            notes = [f"{more:,} more files; --json has all."] if more else []
-            columns = {"File": "text", "Rows": "count", "Bytes": "count"}
-            made += section("Files", columns, rows, notes=notes)
+        made += _table(
+            "Groups",
+            {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"},
+            [(" / ".join(g.words), g.rows, g.positives, g.cells) for g in self.groups],
+        )
+        made += _table(
+            "Files",
+            {"File": "text", "Rows": "count", "Bytes": "count"},
+            [(f.name, f.rows, f.size) for f in self.files],
+        )
         return made
+
+
+def _table(
+    title: str, columns: Mapping[str, Literal["text", "count"]], rows: Sequence[tuple[Any, ...]]
+) -> list[Section]:
+    """The first rows of a table, and how many more there are."""
+    if not rows:
+        return []
+    more = len(rows) - _SHOWN
+    notes = [f"{more:,} more; --json has all."] if more > 0 else []
+    return list(section(title, dict(columns), list(rows[:_SHOWN]), notes=notes))
 
 
 def tally_document(t: AnyTally) -> TallyDocument:
@@ -95,7 +113,9 @@ def tally_document(t: AnyTally) -> TallyDocument:
     whole = t.whole if isinstance(t, TallySet) else t
     assert isinstance(whole, Tally)
     groups = [
-        GroupRecord(words=list(key), rows=x.origin.rows, positives=x.origin.positives, cells=len(x.score))
+        GroupRecord(
+            words=list(key), rows=x.origin.rows, positives=x.origin.positives, cells=len(x.score)
+        )
         for key, x in parts.items()
     ]
     bound = None

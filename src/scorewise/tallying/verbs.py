@@ -50,7 +50,9 @@ def tally_files(
     """
     check_path(out)
     if not is_files(source) or is_saved(source):
-        raise BadInput("a tally is made of files of rows; saved tallies are added up by scorewise merge")
+        raise BadInput(
+            "a tally is made of files of rows; saved tallies are added up by scorewise merge"
+        )
     columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "count": count}
     if by is not None:
         check_groups(by, {name: used for name, used in columns.items() if used is not None})
@@ -98,7 +100,9 @@ class ShownTally(Shown):
 def _tallies(files: Any) -> list[Any]:
     listed = listed_files(files)
     if not is_saved(listed):
-        raise BadInput(f"{listed[0]} is no saved tally (.tally); make one of it with scorewise tally")
+        raise BadInput(
+            f"{listed[0]} is no saved tally (.tally); make one of it with scorewise tally"
+        )
     return listed
 
 
