@@ -70,7 +70,7 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
     """
     if grid == "probability":
         if len(score) and (score.min() < 0 or score.max() > 1):
-            raise BadInput("scores lie outside [0, 1]; coarsen with grid='relative'")
+            raise BadInput("scores lie outside [0, 1]; coarsen with ", Option("grid", "relative"))
         edges = probability_edges()
         return np.searchsorted(edges, score.astype(np.float64), side="right") - 1
     if grid == "relative":
@@ -79,6 +79,23 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
         size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
         return np.where(s < 0, -size - 1, size)
     raise BadInput(f"unknown grid {grid!r}; known are 'probability' and 'relative'")
+
+
+def cells_of(score: NDArray[np.floating], grid: Grid) -> tuple[Ints, Ints]:
+    """The numbers of the cells in which increasing scores lie, and where those of each begin.
+
+    >>> cells_of(np.array([0.0, 0.5, 0.500001, 1.0]), "relative")[1]
+    array([0, 1, 3])
+    """
+    edges = probability_edges() if grid == "probability" else np.empty(0)
+    if not len(edges) or len(score) < len(edges) or score[0] < 0 or score[-1] > 1:
+        number = cell_of(score, grid)
+        start = first_of_runs(number)
+        return number[start], start
+    # of many scores, each edge is looked up among them
+    at = np.append(np.searchsorted(score.astype(np.float64, copy=False), edges), len(score))
+    cell = np.flatnonzero(at[1:] > at[:-1])
+    return cell, at[cell]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.tallies.sorting import on_threads
 
 BITS = 30
 _MASK = (1 << BITS) - 1
@@ -134,13 +135,37 @@ def sum_counted(values: Floats, counts: Sequence[Any], start: Ints) -> list[Exac
     """
     if not len(start):
         return [plain(np.empty(0)) for _ in counts]
-    digits, top = digits_of(values)
-    return [
-        _settled(np.stack([np.add.reduceat(d * many, start) for d in digits]), top)
-        if len(digits)
-        else plain(np.zeros(len(start)))
-        for many in counts
-    ]
+
+    def of_block(runs: tuple[int, int]) -> list[Exact]:
+        begins = start[runs[0] : runs[1]]
+        at = slice(begins[0], start[runs[1]] if runs[1] < len(start) else len(values))
+        digits, top = digits_of(values[at])
+        begins = begins - begins[0]
+        return [
+            _settled(np.stack([np.add.reduceat(d * many[at], begins) for d in digits]), top)
+            if len(digits)
+            else plain(np.zeros(len(begins)))
+            for many in counts
+        ]
+
+    # blocks of whole runs that fit a core's cache
+    cuts = np.unique(np.searchsorted(start, np.arange(0, len(values), _BLOCK))).tolist()
+    blocks = list(zip(cuts, [*cuts[1:], len(start)], strict=True))
+    return _joined(on_threads(of_block, [b for b in blocks if b[0] < b[1]]))
+
+
+def _joined(parts: Sequence[Sequence[Exact]]) -> list[Exact]:
+    """Several columns of sums, part after part."""
+    made = []
+    for columns in zip(*parts, strict=True):
+        terms = max(len(x.rest) for x in columns)
+        value = np.concatenate([x.value for x in columns])
+        rest, done = np.zeros((terms, len(value))), 0
+        for x in columns:
+            rest[: len(x.rest), done : done + len(x.value)] = x.rest
+            done += len(x.value)
+        made.append(Exact(value, rest))
+    return made
 
 
 def digits_of(values: NDArray[np.floating]) -> tuple[Ints, int]:

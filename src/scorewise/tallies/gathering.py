@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from scorewise.columns import Kind, Missing, Rows
-from scorewise.columns.csv_files import Table
+from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.files import open_file
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
@@ -120,10 +120,10 @@ def _rows(path: Path) -> int:
         if form == "parquet":
             frame = pl.scan_parquet(path, hive_partitioning=False, glob=False)
             return int(frame.select(pl.len()).collect().item())
-        if form == "arrow" and path.open("rb").read(6) == b"ARROW1":
+        if form == "arrow" and start_of(path, 6) == b"ARROW1":
             return int(pl.scan_ipc(path, glob=False).select(pl.len()).collect().item())
         if FORMATS[form].text and not packed:
-            head = path.open("rb").read(_LINE)
+            head = start_of(path, _LINE)
             return path.stat().st_size * head.count(b"\n") // max(len(head), 1)
     except (OSError, ValueError, BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         pass
@@ -393,9 +393,10 @@ def _told(r: _Reading, totals: Totals) -> list[str]:
         notes.append(f"{r.resumed:,} of {len(r.sources):,} files were taken from the earlier run")
     if r.budget.overrun:
         scores = r.budget.scores(r.settled is not None and bool(r.settled.columns.get("weight")))
+        cells = sum(total.cells for total in totals.totals.values())
         notes.append(
             f"more than {scores:,} distinct scores do not fit the memory of {r.asked.memory}: they are "
-            f"kept on a grid of {sum(t.cells for t in totals.totals.values()):,} cells, and what that leaves "
+            f"kept on a grid of {cells:,} cells, and what that leaves "
             "open is told as a bound"
         )
     return notes

@@ -302,8 +302,7 @@ class Tally:
             if self.coarse.grid != grid:
                 raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
             return self
-        number = cells.cell_of(self.score, grid)
-        start = first_of_runs(number)
+        number, start = cells.cells_of(self.score, grid)
         s, p = self.score.astype(np.float64), unit(self.score, self.kind)
         low, high = np.empty((2, len(start))), np.empty((2, len(start)))
         for k, w in enumerate((self.neg, self.pos) if len(start) else ()):
@@ -316,7 +315,7 @@ class Tally:
             sums = exact.sum_counted(p, (self.neg, self.pos), start)
         losses = {} if self.kind == "score" else {x: cells.loss_moments(self, x) for x in LOSSES}
         total, rest = np.stack([x.value for x in sums]), weights.rest_of(sums)
-        coarse = Coarse(grid, number[start], low, high, total, losses, rest)
+        coarse = Coarse(grid, number, low, high, total, losses, rest)
         # in the precision of the scores, in which thresholds are compared
         middle = coarse.middle.astype(self.score.dtype)
         return replace(self, score=middle, coarse=coarse, **weights.joined_runs(self, start))
