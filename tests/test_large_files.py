@@ -16,6 +16,7 @@ from scorewise.cli import run
 from scorewise.columns import streaming
 from scorewise.errors import BadInput
 from scorewise.progress import Progress, listening
+from scorewise.tallies.dense import Dense
 from scorewise.tallies.gathering import bytes_of, is_large
 
 ROWS = 4000
@@ -216,3 +217,24 @@ def test_sizes_of_memory():
     assert bytes_of("250 mb") == 250 * 2**20
     with pytest.raises(BadInput, match="is no size; write it as 500MB or 2GB"):
         bytes_of("much")
+
+
+def test_what_grows_in_place_is_the_coarse_tally_of_all():
+    rng = np.random.default_rng(0)
+    for case in range(6):
+        rows = 60_000
+        y, p = rng.random(rows) < (0.001, 0.3)[case % 2], rng.beta(0.3, 2, rows)
+        p = p.round(3) if case % 3 == 1 else p.astype(np.float32) if case % 3 == 2 else p
+        made = Dense()
+        assert all(made.add(sw.Tally.of(y[k::3], p[k::3], positive=1)) for k in range(3))
+        known = sw.Tally.of(y, p).coarsen()
+        assert made.tally() == known
+        for loss, moments in made.tally().coarse.losses.items():
+            np.testing.assert_allclose(moments, known.coarse.losses[loss], rtol=1e-12)
+
+
+def test_scores_too_small_to_grow_in_place():
+    made, tiny = Dense(), np.append(np.linspace(0.1, 0.9, 99), 5e-324)
+    assert not made.add(sw.Tally.of(np.arange(100) % 2, tiny))
+    assert made.origin.rows == 0
+    assert not made.count.any()

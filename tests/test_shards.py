@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,11 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.errors import BadInput
 from scorewise.tallies import Tally, TallySet
-from scorewise.tallies.gathering import Asked, bytes_of, gather
-from scorewise.tallies.merging import merged
-from scorewise.tallies.store import load_any
 
 
 def frame(seed: int, rows: int = 3000) -> pl.DataFrame:
@@ -249,3 +244,125 @@ def test_another_version_is_refused(days, capsys, monkeypatch):
         later.setattr("scorewise.tallies.store._VERSION", 99)
         made("tally", "day0.parquet", "--label", "y", "--score", "p", "-o", "a.tally")
     assert "a.tally is a tally of version 99" in refused(capsys, "show", "a.tally")
+
+
+# faults
+
+
+GIVEN = ("--label", "y", "--score", "p")
+
+
+def test_disk_full_is_one_sentence_and_leaves_the_old_output(days, capsys, monkeypatch):
+    said = refused(capsys, "tally", "day0.parquet", *GIVEN, "-o", "/dev/full")
+    assert said == "scorewise: cannot write /dev/full: No space left on device"
+    made("tally", "day0.parquet", *GIVEN, "-o", "a.tally")
+    before = Path("a.tally").read_bytes()
+
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    said = refused(capsys, "tally", "day1.parquet", *GIVEN, "-o", "a.tally")
+    assert said.endswith("a.tally: No space left on device")
+    assert Path("a.tally").read_bytes() == before
+
+
+def test_bad_shards_are_refused_or_skipped_and_counted(days, capsys):
+    whole = Path("day1.parquet").read_bytes()
+    Path("day1.parquet").write_bytes(whole[: len(whole) // 2])
+    days.drop("p").write_parquet("day4.parquet")
+    days.with_columns(p=pl.col("p").cast(str) + "?").write_parquet("day5.parquet")
+    Path("day6.parquet").write_bytes(b"")
+    good = ("day0.parquet", "day2.parquet", "day3.parquet")
+    cases = {
+        "day1.parquet": "day1.parquet cannot be read as parquet; it is damaged or cut short",
+        "day4.parquet": "day4.parquet has no column 'p', which other files have",
+        "day5.parquet": "p is not a number in 4,096 rows or more",
+        "day6.parquet": "day6.parquet is empty (0 bytes)",
+    }
+    for bad, sentence in cases.items():
+        said = refused(capsys, "tally", *good, bad, *GIVEN, "-o", "a.tally")
+        assert sentence.partition(" in 4")[0] in said
+        assert bad in said
+        assert not Path("a.tally").exists()
+    made("tally", "day*.parquet", *GIVEN, "--skip-bad-files", "-o", "a.tally")
+    said = capsys.readouterr().err
+    assert "4 bad files were skipped: day1.parquet cannot be read" in said
+    assert Tally.load("a.tally").origin.rows == 9000
+    assert Tally.load("a.tally").origin.sources == good
+    said = refused(capsys, "tally", *cases, *GIVEN, "--skip-bad-files", "-o", "b.tally")
+    assert "none of the 4 files can be used; the first: day1.parquet" in said
+
+
+def test_a_run_that_was_ended_goes_on_from_finished_shards(days, capsys, monkeypatch):
+    from scorewise.tallies import gathering
+
+    read, seen = gathering.batches, []
+
+    def ended(table, settled):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(table.name)
+        yield from read(table, settled)
+
+    monkeypatch.setattr(gathering, "batches", ended)
+    given = ("tally", "day*.parquet", *GIVEN, "--weight", "w", "--by", "site", "-o", "m.tally")
+    assert run([*given]) == 130
+    assert not Path("m.tally").exists()
+    assert len([*Path("m.tally.parts").iterdir()]) == 2
+    seen.clear()
+    monkeypatch.setattr(gathering, "batches", lambda t, s: (seen.append(t.name), read(t, s))[1])
+    capsys.readouterr()
+    made(*given, "--resume")
+    assert seen == ["day2.parquet", "day3.parquet"]
+    assert "2 of 4 files were taken from the earlier run" in capsys.readouterr().err
+    assert not Path("m.tally.parts").exists()
+    made(*given[:-1], "once.tally")
+    assert Path("m.tally").read_bytes() == Path("once.tally").read_bytes()
+
+
+def test_parts_of_other_columns_are_not_taken(days, monkeypatch):
+    from scorewise.tallies import gathering
+
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            "scorewise.tallying.verbs.save", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        assert run(["tally", "day*.parquet", *GIVEN, "-o", "m.tally"]) == 130
+    assert len([*Path("m.tally.parts").iterdir()]) == 4
+    made("tally", "day*.parquet", *GIVEN, "--weight", "w", "--resume", "-o", "m.tally")
+    assert Tally.load("m.tally") == Tally.of(days["y"], days["p"], weight=days["w"])
+    assert gathering.Parts(Path("m.tally.parts"), "x").find("y") is None
+
+
+def killed(args: list[str], after: float) -> bool:
+    """Whether a run was ended by kill -9, rather than by itself."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scorewise", *args], stderr=subprocess.DEVNULL
+    )
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_kill_9_leaves_the_old_output_whole_and_loses_nothing(days, tmp_path):
+    rng = random.Random(0)
+    given = ["tally", *(f"day{k}.parquet" for k in range(4)), *GIVEN, "--weight", "w", "-o"]
+    started = time.perf_counter()
+    made(*given, "once.tally")
+    assert run([*given, "warm.tally"]) == 0
+    Path("m.tally").write_bytes(Path("once.tally").read_bytes())
+    assert not killed([*given, "timed.tally"], 600)
+    long = (time.perf_counter() - started) * 1.5
+    stopped = 0
+    for _ in range(6):
+        before = Path("m.tally").read_bytes()
+        stopped += killed([*given, "m.tally", "--resume"], rng.uniform(0.1, long))
+        assert Path("m.tally").read_bytes() in (before, Path("once.tally").read_bytes())
+    assert stopped
+    made(*given, "m.tally", "--resume")
+    assert Path("m.tally").read_bytes() == Path("once.tally").read_bytes()
+    assert {p.name for p in tmp_path.iterdir() if "part" in p.name} == set()

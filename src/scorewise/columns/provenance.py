@@ -21,11 +21,11 @@ class Shard(NamedTuple):
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's size and content; of large files, of 64 pieces of 1 MiB spread over it.
+    """BLAKE2b of a file's size and content; of large files, of 64 pieces of 1 MiB spread over it.
 
     Two files of the same size that differ in no such piece would be taken for one.
     """
-    made = hashlib.sha256()
+    made = hashlib.blake2b(digest_size=32)
     with Path(path).open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         made.update(str(size).encode())

@@ -55,6 +55,7 @@ class Settled:
     kind: Kind | None = None
     written: dict[str, bool] = field(default_factory=dict)  # columns read in another way: 7 %
     handed: bool = False
+    known: Labels | None = None  # what an earlier reading found, whose values are not at hand
 
     @property
     def label(self) -> str:
@@ -76,6 +77,8 @@ class Settled:
 
     def labels(self) -> Labels:
         """The two classes by all that was seen; refused where that does not tell."""
+        if self.known is not None and {*self.words} == {self.known.positive, self.known.negative}:
+            return self.known
         return read_labels(self._seen(), self.label, self.positive)[1]
 
     @property
@@ -95,7 +98,7 @@ class Settled:
         if not self.decided or kind not in (self.asked_kind or kind, self.kind or kind):
             return False
         self.kind, self.handed = kind, True
-        mine = self.labels()
+        mine, self.known = self.labels(), labels
         return (mine.positive, mine.negative) == (labels.positive, labels.negative)
 
     def truth(self, column: Vector, place: Place) -> Bools:

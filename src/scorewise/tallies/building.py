@@ -12,12 +12,14 @@ from scorewise.arrays import Bools, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.columns.grouping import intersections
 from scorewise.tallies.coarse import Grid
+from scorewise.tallies.dense import Dense
 from scorewise.tallies.sets import Key
 from scorewise.tallies.tally import Tally
 
 PER_SCORE = 48  # bytes that a distinct score takes while rows are sorted and judged
 PER_WEIGHTED = 160  # the same where rows have weights
 _GRID_ROWS = 1 << 21  # rows that are put on the grid at a time
+_FEW = 1 << 14  # scores that are added to a grid as a tally of their own
 
 
 @dataclass
@@ -53,11 +55,21 @@ class Total:
     """A growing sum of tallies; small ones are added to each other first, so that each is seldom merged."""
 
     parts: list[Tally] = field(default_factory=list)
+    dense: Dense | None = None
 
     @property
     def cells(self) -> int:
         """How many cells are held."""
-        return sum(len(t.score) for t in self.parts)
+        own = 0 if self.dense is None else int(np.count_nonzero(self.dense.count.any(0)))
+        return own + sum(len(t.score) for t in self.parts)
+
+    def add_to_grid(self, t: Tally, grid: Grid) -> None:
+        """Add a tally to what is on a grid."""
+        if grid == "probability" and t.coarse is None and len(t.score) > _FEW:
+            self.dense = self.dense or Dense()
+            if self.dense.add(t):
+                return
+        self.add(t.coarsen(grid))
 
     def add(self, t: Tally) -> None:
         """Add a tally."""
@@ -73,8 +85,9 @@ class Total:
 
     def sum(self) -> Tally:
         """All of it."""
-        total = Tally.empty()
-        for t in reversed(self.parts):
+        total, dense = Tally.empty(), self.dense
+        self.dense = None
+        for t in (*([] if dense is None else [dense.tally()]), *reversed(self.parts)):
             total = t + total
         self.parts = [total]
         return total
@@ -94,7 +107,10 @@ class Totals:
             total = self.totals.setdefault(key, Total())
             if grid is not None and any(part.coarse is None for part in total.parts):
                 total.coarsen(grid)
-            total.add(t if grid is None else t.coarsen(grid))
+            if grid is None:
+                total.add(t)
+            else:
+                total.add_to_grid(t, grid)
         if grid is None and made:
             t = next(iter(made.values()))
             cells = sum(total.cells for total in self.totals.values())

@@ -24,12 +24,12 @@ class FileRecord(Record):
     name: str = means("Its name.")
     size: Count = means("Its size in bytes.")
     rows: Count = means("Its rows, with those that were dropped.")
-    sha256: str = means("SHA-256 of its size and content, of large files of 64 pieces.")
+    digest: str = means("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
 
     @classmethod
     def of(cls, shard: Shard) -> FileRecord:
         """The record of what is known of a file."""
-        return cls(name=shard.name, size=shard.size, rows=shard.rows, sha256=shard.digest)
+        return cls(name=shard.name, size=shard.size, rows=shard.rows, digest=shard.digest)
 
 
 class GroupRecord(Record):
