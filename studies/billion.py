@@ -4,7 +4,7 @@
 bytes a row; a shard that is there is kept) and writes docs/tables/billion.md. Each line is a process of its
 own, whose time and largest memory the system tells. On the grid: scores that are all different. Exact:
 the same rounded to 6 digits. DuckDB sums the same for each cell and class: rows, least, largest and sum of
-the scores, log loss and Brier score with their squares; it knows no bounds, and its sums depend on the order.
+the scores, log loss and Brier score with their squares; its sums depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -104,10 +104,11 @@ def main(args: list[str]) -> None:
         out = given.folder / f"{mode}.tally"
         mine, theirs = ours(files, score, memory, out), duckdb(files, score, cell)
         for name, spent in (("scorewise tally", mine), ("DuckDB", theirs)):
+            kept = f"{out.stat().st_size / 1e6:.1f}" if spent is mine else ""
             lines.append(
                 [
                     mode, name, f"{spent.wall:,.0f}", f"{spent.cpu:,.0f}", f"{rows / spent.cpu / 1e6:.1f}",
-                    f"{spent.memory / 1e6:,.0f}", f"{out.stat().st_size / 1e6:.1f}" if spent is mine else "",
+                    f"{spent.memory / 1e6:,.0f}", kept,
                     f"{mine.cpu / theirs.cpu:.2f}" if spent is mine else "",
                 ]
             )  # fmt: skip

@@ -189,5 +189,5 @@ def test_sets_of_tallies_add_up_and_are_saved(tmp_path):
     assert together.whole == Tally.of(y, s, weight=w)
     with pytest.raises(BadInput, match="one tally is by site and the other by clinic"):
         together + TallySet(("clinic",), {})
-    with pytest.raises(BadInput, match="not a saved tally; read it with sw.tally"):
+    with pytest.raises(BadInput, match=r"not a saved tally; read it with sw\.tally"):
         Tally.load(tmp_path / "a.tally")

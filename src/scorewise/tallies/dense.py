@@ -40,7 +40,7 @@ class Dense:
         self.dtype: Any = None
 
     def add(self, t: Tally) -> bool:
-        """Add an exact tally of counted probabilities; False where it has to be added in the general way."""
+        """Add an exact tally of counted probabilities; False where it takes the general way."""
         if t.weighted or t.kind != "probability" or t.coarse is not None:
             return False
         rows = t.origin.rows
@@ -84,7 +84,7 @@ class Dense:
 
 
 def _side(t: Tally, cell: Any, start: Any, side: int) -> Any:
-    """What the rows of one class add: cells, rows, ends, limbs and losses; None where limbs do not suffice."""
+    """What one class adds: cells, rows, ends, limbs and losses; None where limbs do not suffice."""
     w = t.pos if side else t.neg
     which = np.flatnonzero(w)
     s, many = t.score[which].astype(np.float64, copy=False), None if t.distinct else w[which]
