@@ -65,7 +65,8 @@ def measured(command: list[str]) -> Spent:
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=said, stderr=said)
         _, status, spent = os.wait4(process.pid, 0)
-        if os.waitstatus_to_exitcode(status):
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
             said.seek(0)
             raise SystemExit(said.read().decode())
     wall = time.perf_counter() - start

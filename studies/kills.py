@@ -84,10 +84,17 @@ def main(args: list[str]) -> None:
             ended("merge", ["merge", *tallies], folder / "n.tally", each, False),
             ended("report", ["report", tallies[0]], folder / "r.html", each, False),
         ]
-    head = ["command", "runs", "ended by kill -9", "old output broken", "other bytes after", "files left"]
+    head = [
+        "command",
+        "runs",
+        "ended by kill -9",
+        "old output broken",
+        "other bytes after",
+        "files left",
+    ]
     about = wrapped(
-        f"{SHARDS} shards of {ROWS:,} weighted rows. Each run was ended after a random time of up to 1.1 times "
-        "what it takes, and done again, tally with --resume; the output then has to have the bytes of a run "
-        "that nobody ended."
+        f"{SHARDS} shards of {ROWS:,} weighted rows. Each run was ended after a random time of up to 1.1 "
+        "times what it takes, and done again, tally with --resume; the output then has to have the bytes "
+        "of a run that nobody ended."
     )
     write(f"{table(head, lines)}\n\n{about}\n", given.out / "kills.md")
