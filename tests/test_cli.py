@@ -83,6 +83,7 @@ def test_table_is_printed_with_the_defaults(core, capsys):
         "kind": None,
         "missing": "refuse",
         "encoding": None,
+        "memory": "1GB",
         "threshold": 0.5,
         "level": 0.95,
         "seed": 0,
@@ -96,6 +97,7 @@ def test_every_option_arrives(core, capsys):
     line = (
         "evaluate a.csv b.csv --label y --score p --score q --positive yes --weight w --count n"
         " --threshold -0.2 --level 0.9 --seed 7 --kind logit --missing drop --encoding latin-1 --clip 1e-9"
+        " --memory 2GB"
         " --interval exact --replicates 99"
     )
     assert run(line.split()) == 0
@@ -115,6 +117,7 @@ def test_every_option_arrives(core, capsys):
         "kind": "logit",
         "missing": "drop",
         "encoding": "latin-1",
+        "memory": "2GB",
         "threshold": -0.2,
         "level": 0.9,
         "seed": 7,

@@ -60,6 +60,7 @@ COMMANDS = {
         "calibrate", "fit", "screening.csv", "--label", "outcome", "--score", "sharp",
         "--positive", "ill",
     ],
+    "show": ["show", "screening.tally"],
     "calibrate-classes": ["calibrate", "fit", "flowers.csv", "--label", "kind", "--classes", "p_*"],
 }  # fmt: skip
 
@@ -67,6 +68,9 @@ COMMANDS = {
 def write_inputs(folder: Path) -> None:
     (folder / "screening.csv").write_text(screening_csv(300))
     (folder / "later.csv").write_text(screening_csv(200, seed=5))
+    made = [str(folder / f"screening.{end}") for end in ("csv", "tally")]
+    with contextlib.redirect_stderr(io.StringIO()):
+        assert run(["tally", made[0], *COLUMNS, "-o", made[1]]) == 0
     rng = np.random.default_rng(7)
     kinds = np.array(["ash", "birch", "cedar"])
     y = rng.choice(3, 150, p=(0.5, 0.3, 0.2))
@@ -147,7 +151,7 @@ def test_the_document_is_as_it_was(name, inputs, monkeypatch):
 
 
 def test_every_command_has_a_document():
-    words = {name.split()[0] for name in commands.COMMANDS}
+    words = {name.split()[0] for name in commands.COMMANDS} - {"tally", "merge"}  # write tallies
     assert words == {asked[0] for asked in COMMANDS.values()}, "add the command to COMMANDS here"
 
 

@@ -1,6 +1,7 @@
 """Every study is listed, and runs on settings small enough for a test."""
 
 import doctest
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -77,13 +78,14 @@ SMALL = {
 QUICK = ("evaluate, n 300", "agree, four raters, n 100", "smroc of chance, n 200")
 ON_DATA = ("answers", "judges")
 FOLDERS = ("kdg", "smroc")  # with tests of their own
+ON_FILES = ("billion", "kills")
 
 
 def test_every_study_is_listed_with_a_sentence(capsys):
     command.main([])
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines]
-    assert names == sorted({*SMALL, *ON_DATA, *FOLDERS})
+    assert names == sorted({*SMALL, *ON_DATA, *FOLDERS, *ON_FILES})
     assert all(line.endswith((".", "?")) for line in lines)
 
 
@@ -192,3 +194,29 @@ def test_costs_of_the_network_stand_in_one_table(tmp_path, monkeypatch, capsys):
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["60", "120"]
     for page in ("networks.md", "study-kdg.md"):
         assert '--8<-- "tables/networks.md"' in (ROOT / "docs" / page).read_text()
+
+
+def test_shards_are_timed_beside_duckdb(tmp_path, monkeypatch):
+    pytest.importorskip("duckdb")
+    from studies import billion
+
+    monkeypatch.setattr(billion, "SHARD", 3000)
+    command.main(
+        ["billion", "--rows", "5000", "--folder", str(tmp_path / "x"), "--out", str(tmp_path)]
+    )
+    lines = (tmp_path / "billion.md").read_text().splitlines()
+    assert [line.split("|")[1].strip() for line in lines[2:6]] == ["grid", "grid", "exact", "exact"]
+    assert "5,000 rows in 2 parquet shards" in " ".join(lines)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_runs_that_are_ended_are_counted(tmp_path, monkeypatch):
+    from studies import kills
+
+    monkeypatch.setattr(kills, "SHARDS", 2)
+    monkeypatch.setattr(kills, "ROWS", 500)
+    command.main(["kills", "3", "--out", str(tmp_path)])
+    lines = (tmp_path / "kills.md").read_text().splitlines()[2:5]
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines]
+    assert [c[0] for c in cells] == ["tally", "merge", "report"]
+    assert all(c[3:5] == ["0", "0"] for c in cells)  # nothing broken, nothing other

@@ -421,10 +421,10 @@ def test_absent_truncated_and_foreign_files_are_refused(tmp_path):
 
 
 def test_another_version_is_refused(tmp_path):
-    for version in (1, 3):
+    for version in (1, 2, 4):
         path = stored(tmp_path)
-        edit(path, lambda meta, v=version: meta.replace('"version": 2', f'"version": {v}'))
-        match = f"is a tally of version {version}, this scorewise reads version 2"
+        edit(path, lambda meta, v=version: meta.replace('"version": 3', f'"version": {v}'))
+        match = f"is a tally of version {version}, this scorewise reads version 3"
         with pytest.raises(BadInput, match=match):
             Tally.load(path)
 
@@ -576,7 +576,7 @@ def test_missing_column_or_origin_is_refused(tmp_path):
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
     path = stored(tmp_path)
-    edit(path, lambda meta: '{"version": 2}')
+    edit(path, lambda meta: '{"version": 3}')
     with pytest.raises(BadInput, match=r"t\.parquet is not a valid tally"):
         Tally.load(path)
 

@@ -46,8 +46,8 @@ class Command:
     are given by place, the first one unless said; `without` are parameters that make sense in Python only.
     `texts` are help texts that differ from those in the table of options, also with another metavar.
     `brief` says that it shows a first screen, and all it knows with --all. `gated` are the parameters of
-    `gate` that it takes, to be judged by what it found. `drawn` says that its document has figures. `paths`
-    are where forms are written unless said.
+    `gate` that it takes, to be judged by what it found. `drawn` says that its document has figures, and
+    `pictured` that matplotlib can draw it. `paths` are where forms are written unless said.
     """
 
     verb: str
@@ -60,6 +60,7 @@ class Command:
     brief: bool = False
     gated: tuple[str, ...] = ()
     drawn: bool = True
+    pictured: bool = True
     paths: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[str, str] | None = (
         None  # an output that is written of bad input too, and by what
@@ -112,7 +113,8 @@ class Command:
     @property
     def files(self) -> Mapping[str, Output]:
         """The files that it can write beside its document: a picture, and those of its own."""
-        return {"plot": PICTURE, **self.outputs} if self.written else self.outputs
+        drawn = {"plot": PICTURE} if self.pictured else {}
+        return {**drawn, **self.outputs} if self.written else self.outputs
 
     def run(
         self, values: dict[str, Any], arguments: Sequence[str], forms: Mapping[str, str | None]
@@ -500,6 +502,48 @@ COMMANDS = {
             "prevalence": "Expected share of positives; else 0.5.",
             "raters": "Column of a rater of a pilot of ratings.",
         },
+    ),
+    "tally": Command(
+        verb="scorewise.tallying:tally_files",
+        summary="Add the rows of files of any size up into one small file.",
+        help="""Add the rows of FILE up into a tally, a small file that other commands read in its place.
+
+        Files are read in batches, so that they may be larger than memory, and there may be many. Tallies
+        of shards and days add up to that of all rows (scorewise merge).
+
+        Example: scorewise tally day1.parquet --label outcome --score risk -o day1.tally
+
+        Groups: scorewise tally "2026/*.parquet" --by site --time date --every month -o year.tally
+        """,
+        texts={
+            "out": "File to write (.tally).",
+            "score": "Column with scores.",
+            "by": "Column of groups, each of which gets a tally.",
+            "time": "Column of dates; each period gets a tally.",
+            "every": "Periods of time: day, week, month, quarter or year.",
+        },
+        outputs={"out": Output()},
+    ),
+    "merge": Command(
+        verb="scorewise.tallying:merge",
+        summary="Add saved tallies up: shards, days to a month.",
+        help="""Add saved tallies up to that of all their rows, as if those had been read at once.
+
+        Example: scorewise merge day1.tally day2.tally -o month.tally
+        """,
+        texts={"files": "Saved tallies (.tally), or 'pattern*'.", "out": "File to write (.tally)."},
+        outputs={"out": Output()},
+    ),
+    "show": Command(
+        verb="scorewise.tallying:show",
+        summary="Say what is in a saved tally.",
+        drawn=False,
+        pictured=False,
+        help="""Say what is in saved tallies: rows, classes, scores, groups, and the files that they are of.
+
+        Example: scorewise show month.tally
+        """,
+        texts={"files": "Saved tallies (.tally), or 'pattern*'."},
     ),
     "calibrate fit": Command(
         verb="scorewise.recalibrating:calibrate",

@@ -133,6 +133,13 @@ OPTIONS = {
     "labels": Option("WHICH", "Which samples have labels: both, reference or none."),
     "time": Option(COLUMN, "Cut one file into windows by this column."),
     "windows": Option(NUMBER, "Windows of equal numbers of rows; else 6."),
+    "grid": Option(
+        "GRID", "Keep scores on a grid from the start: probability (0 to 1) or relative (any)."
+    ),
+    "memory": Option("SIZE", "Memory for exact scores; beyond, they go onto a grid with bounds."),
+    "again": Option("", "Take a file although its content is there already."),
+    "resume": Option("", "Go on from the files that an earlier run finished."),
+    "skip_bad_files": Option("", "Leave out files that cannot be used, and say how many."),
     "every": Option("PERIOD", "Windows by day, week, month, quarter or year."),
     "reference_until": Option(
         "TIME", "Rows up to this time are the reference.", read=number_or_word

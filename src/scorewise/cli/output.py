@@ -184,5 +184,7 @@ def _busy() -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("working"):
+    from scorewise.progress import listening
+
+    with Console(stderr=True).status("working") as status, listening(status.update):
         yield

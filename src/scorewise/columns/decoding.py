@@ -90,11 +90,11 @@ def as_utf8(
     marked = next((codec for mark, codec in _MARKS.items() if head.startswith(mark)), None)
     codec = marked or _plain(encoding)
     if codec is None or (codec == "utf-8-sig" and form == "csv"):  # csv is read with its mark
-        return _copy(chunks()) if packed else source
+        return copied(chunks()) if packed else source
     try:
         decoder = codecs.getincrementaldecoder(codec)()
         texts = (decoder.decode(chunk, final=not chunk) for chunk in chain(chunks(), (b"",)))
-        return _copy(text.encode() for text in texts)
+        return copied(text.encode() for text in texts)
     except UnicodeError:  # also of a lone surrogate, which no text has
         raise (_broken(chunks, name, form, codec) or _not(name, codec)) from None
 
@@ -155,7 +155,7 @@ def _unpacked(source: Source, name: str) -> Iterator[bytes]:
             yield chunk
 
 
-def _copy(chunks: Iterable[bytes]) -> Source:
+def copied(chunks: Iterable[bytes]) -> Source:
     """The chunks in memory, or in a file without a name if there are many."""
     rest, held, size = iter(chunks), [], 0
     for chunk in rest:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scorewise.columns.csv_files import Table, start_of
-from scorewise.columns.decoding import Source, as_utf8, check_encoding
+from scorewise.columns.decoding import Source, as_utf8, check_encoding, copied
 from scorewise.columns.formats import open_table, sniff
 from scorewise.columns.numbers import Place
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of
@@ -71,7 +71,7 @@ def open_files(
     Text is in `encoding`, if it has no mark that says another; else in UTF-8.
     """
     paths = expand(sources)
-    return [_open(p, n, encoding) for p, n in zip(paths, names_of(paths), strict=True)]
+    return [open_file(p, n, encoding) for p, n in zip(paths, names_of(paths), strict=True)]
 
 
 def read_shards(
@@ -137,10 +137,11 @@ def readable(name: str) -> Iterator[None]:
         raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
 
 
-def _open(path: Path, name: str, encoding: str | None) -> Table:
+def open_file(path: Path, name: str, encoding: str | None = None) -> Table:
+    """The table in one file, a pipe or standard input."""
     with readable(name):
         if str(path) == STDIN or not path.is_file():  # a pipe, too, can be read once only
-            return _open_bytes(_piped(path), name, encoding)
+            return _open_piped(_piped(path), name, encoding)
         form, packed = format_of(path)
         text = (
             _text_of(path, name, form, packed, encoding)
@@ -162,20 +163,23 @@ def _filled(source: Source, name: str, when: str = "") -> Source:
     return source
 
 
-def _piped(path: Path) -> bytes:
-    """All of standard input or of a pipe."""
+def _piped(path: Path) -> Source:
+    """All of standard input or of a pipe; in a temporary file where it is much."""
     if str(path) != STDIN:
-        return path.read_bytes()
+        with path.open("rb") as pipe:
+            return copied(iter(lambda: pipe.read(1 << 20), b""))
     if sys.stdin is None:
         raise BadInput("standard input is closed; pass a file, or send rows into it")
-    return sys.stdin.buffer.read()
+    read = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
+    return copied(iter(lambda: read(1 << 20), b""))
 
 
-def _open_bytes(data: bytes, name: str, encoding: str | None) -> Table:
+def _open_piped(data: Source, name: str, encoding: str | None) -> Table:
     """The table in bytes of a format that the first of them tell."""
-    if not FORMATS[form := sniff(data)].text:
+    head = start_of(data)
+    if not FORMATS[form := sniff(head)].text:
         return open_table(data, name, form)
-    packed = data.startswith(b"\x1f\x8b")
+    packed = head.startswith(b"\x1f\x8b")
     text = _text_of(data, name, "jsonl", packed, encoding)  # without the mark of UTF-8
     return open_table(text, name, sniff(start_of(text)))
 

@@ -22,7 +22,8 @@ from scorewise.errors import BadInput, Option, short
 class Place:
     """Turns the index of a row into words: arrays count from 0, files from 1 after the header.
 
-    `files` are names with their numbers of rows, in order; `kept` the rows left of the original.
+    `files` are names with their numbers of rows, in order; `kept` the rows left of the original. `first` is
+    where a batch of rows begins in its file, of which more may follow (`partial`).
 
     >>> Place().row(17)
     'row 17, counting from 0'
@@ -32,6 +33,8 @@ class Place:
 
     files: tuple[tuple[str, int], ...] = ()
     kept: NDArray[np.integer[Any]] | None = None
+    first: int = 0
+    partial: bool = False
 
     def number(self, index: int) -> tuple[str | None, int]:
         """The file that a row is in, if any, and its number there or from 0.
@@ -48,7 +51,7 @@ class Place:
 
     def position(self, index: int) -> int:
         """Where the row was before others were left out."""
-        return index if self.kept is None else int(self.kept[index])
+        return self.first + (index if self.kept is None else int(self.kept[index]))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -77,6 +80,8 @@ class Place:
         """
         count = int(np.count_nonzero(where))
         first = self.row(int(where.argmax()))
+        if self.partial:  # what follows has not been read
+            return f"at {first}" if count == 1 else f"in {count:,} rows or more, first at {first}"
         return f"in 1 row, {first}" if count == 1 else f"in {count:,} rows, first at {first}"
 
 
@@ -265,8 +270,8 @@ def weights(column: Numbers, name: str, place: Place) -> Floats:
             f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
             f"weights are zero or more"
         )
-    if len(values) and high == 0:
-        raise BadInput(f"{name} is zero in every row; give at least one row some weight")
+    if len(values) and high == 0 and not place.partial:
+        raise no_weight(name)
     beyond = (values > 1e120) | ((values > 0) & (values < 1e-120))
     if beyond.any():
         raise BadInput(
@@ -274,6 +279,11 @@ def weights(column: Numbers, name: str, place: Place) -> Floats:
             f"({values[beyond.argmax()]:.6g}); weights have no unit, so scale them all towards 1"
         )
     return values
+
+
+def no_weight(name: str) -> BadInput:
+    """About weights that are all zero."""
+    return BadInput(f"{name} is zero in every row; give at least one row some weight")
 
 
 def counts(column: Numbers, name: str, place: Place) -> Ints:

@@ -147,6 +147,11 @@ def format_of(path: Path) -> tuple[str, bool]:
     packed = name.endswith(".gz")
     by_ending = endings()
     known = by_ending.get(Path(name.removesuffix(".gz")).suffix)
+    if name.endswith(".tally"):
+        raise BadInput(
+            f"{path.name} is a saved tally, which has no single rows; evaluate, threshold, gate, plan, "
+            "report, smroc, drift and calibrate fit read it, each by itself"
+        )
     if known is None or (packed and not FORMATS[known].text):
         raise BadInput(
             f"{path.name} has no extension known here; known are {', '.join(by_ending)}, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date, datetime
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scorewise.columns.vectors import Numbers, absent
 from scorewise.errors import BadInput
 
 Moments: TypeAlias = NDArray[Any]  # datetime64[us] or float64; NaT or NaN where missing
+Every: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 _UNIT = np.dtype("datetime64[us]")
 
 
@@ -78,3 +79,46 @@ def _parsed(text: str, name: str) -> datetime:
     raise BadInput(
         f"{name} holds {text!r}, which is no time; write 2026-01-31, 2026-01-31T12:00 or numbers"
     )
+
+
+# Calendar periods of times, and what to call them.
+
+
+def period(times: Moments, every: Every) -> NDArray[np.int64]:
+    """The number of the calendar period of each time; weeks begin on Monday.
+
+    >>> period(np.array(["2026-03-31", "2026-04-01"], "M8[us]"), "quarter")
+    array([224, 225])
+    """
+    days = times.astype("M8[D]").astype(np.int64)
+    months = times.astype("M8[M]").astype(np.int64)
+    by = {"day": days, "week": (days + 3) // 7, "month": months, "quarter": months // 3}
+    return by[every] if every in by else times.astype("M8[Y]").astype(np.int64)
+
+
+def named(first: Any, last: Any, every: Every | None = None) -> str:
+    """What to call the window from one time to another.
+
+    >>> named(np.datetime64("2026-03-31"), np.datetime64("2026-03-31"), "quarter")
+    '2026-Q1'
+    >>> named(1.0, 250.0)
+    '1 to 250'
+    """
+    if every is None:
+        a, b = (_shown(m) for m in (first, last))
+        return a if a == b else f"{a} to {b}"
+    day = first.astype("M8[D]")
+    if every == "week":
+        monday = day - (int(day.astype(np.int64)) + 3) % 7
+        return f"week of {monday}"
+    if every == "quarter":
+        month = int(first.astype("M8[M]").astype(np.int64)) % 12
+        return f"{first.astype('M8[Y]')}-Q{month // 3 + 1}"
+    return str({"day": day, "month": first.astype("M8[M]")}.get(every, first.astype("M8[Y]")))
+
+
+def _shown(m: Any) -> str:
+    if isinstance(m, np.datetime64):
+        day = m.astype("M8[D]")
+        return str(day) if m == day else str(m.astype("M8[s]"))
+    return f"{float(m):.10g}"

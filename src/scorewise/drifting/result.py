@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 from scorewise.checks import at_least, check
 from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing
+from scorewise.columns.times import Every
 from scorewise.drifting.changes import Change, Settings, piloted
 from scorewise.drifting.document import DriftDocument, Kind, drift_document
 from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Columns, Sample, check_alike, is_source, read
-from scorewise.drifting.windows import Cut, Every, read_windows
+from scorewise.drifting.windows import Cut, read_windows
 from scorewise.errors import BadInput, Option, Setting, plain
 from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm

@@ -14,6 +14,7 @@ from scorewise.columns.files import is_files, open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
+from scorewise.tallies.merging import taken
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sampl
 
     A `Tally`; labels and scores as a pair; scores alone; or files, a data frame or a dict of columns.
     """
+    given = taken(given)
     if is_source(given):
         return _from_source(name, given, columns, labelled)
     if columns.by is not None:

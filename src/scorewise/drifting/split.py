@@ -184,7 +184,7 @@ def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:
         columns: dict[str, Any] = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos")}
         for k, counts in list(columns.items()):
             columns[f"{k}2"] = add_runs(getattr(t, f"{k}2"), start) if t.weighted else counts
-        made.append((replace(t, score=edges[used], **columns), used))
+        made.append((replace(t, score=edges[used], rest=None, **columns), used))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean = sums / weights
     # rounding, and sums beyond the largest float, stay within the cell

@@ -23,10 +23,13 @@ from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
+from scorewise.evaluation.large import evaluate_large, evaluate_set
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
 from scorewise.inference.choices import Interval
-from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies.gathering import MEMORY
 from scorewise.tallies.joint import Rule
+from scorewise.tallies.merging import is_saved, saved
 
 
 def evaluate(
@@ -36,7 +39,7 @@ def evaluate(
     by: Any | Sequence[str] = None, cluster: Any = None, min_rows: int = 20,
     threshold: float = 0.5, interval: Interval | None = None, replicates: int = 2000,
     level: float = 0.95, seed: int = 0, kind: Kind | None = None, missing: Missing = "refuse",
-    clip: float | None = None, encoding: str | None = None,
+    clip: float | None = None, encoding: str | None = None, memory: str = MEMORY,
 ) -> Evaluation | Comparison | ClassEvaluation:  # fmt: skip
     """Every measure of labels `y` and scores `p`; of the columns of a file or frame; or of a tally.
 
@@ -64,7 +67,10 @@ def evaluate(
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count`, `predicted` and `confidence` name columns, and `classes`
     says which columns have the scores of which class, such as "p_*". What is not named is guessed where
-    only one guess makes sense. With several scores the result compares them.
+    only one guess makes sense. With several scores the result compares them. Files that would take more
+    than `memory` are read in batches (two classes, one score): exactly as long as the distinct scores fit,
+    and then on a grid, with a `bound` for what that leaves open. Files of saved tallies (.tally) stand for
+    the rows that they were made of, with their groups.
 
     >>> e = evaluate([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0])
     >>> e.auroc
@@ -85,24 +91,25 @@ def evaluate(
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
     further = {"weight": weight, "count": count, "kind": kind}
-    if isinstance(y, Tally | ClassTally):
-        _refuse(
-            {
-                "p": p,
-                **named,
-                **several,
-                **further,
-                "positive": positive,
-                "by": by,
-                "cluster": cluster,
-            },
-            "a tally has its scores and labels already; leave out ",
-        )
+    if p is None and is_saved(y):
+        y = saved(y)
+    if isinstance(y, Tally | ClassTally | TallySet):
+        own = {"p": p, **named, **several, **further, "positive": positive, "cluster": cluster}
+        own |= {} if isinstance(y, TallySet) else {"by": by}
+        _refuse(own, "a tally has its scores and labels already; leave out ")
+        if isinstance(y, TallySet):
+            return evaluate_set(y, settings, by, min_rows)
         if isinstance(y, Tally):
             return Evaluation(y, settings)
         _refuse_binary(positive, threshold)
         return ClassEvaluation(y, settings)
     options = {**further, "missing": missing}
+    if p is None:
+        large = evaluate_large(
+            y, named, several, options, positive, by, cluster, memory, settings, min_rows
+        )
+        if large is not None:
+            return large
     rows, rule = rows_to_judge(y, p, named, several, options, positive, by, cluster)
     if isinstance(rows, Rows):
         made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)

@@ -325,7 +325,8 @@ def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
             # apart, with all negatives before: precision rises with each positive, ever more slowly, so
             # its mean is no less than that of the first and the last; weights may come in small steps
             first = tp if t.weighted else tp + 1
-            apart = (first / (first + most_fp) + group) / 2
+            alone = first + most_fp == 0  # no negatives so far, and steps that are ever so small
+            apart = (np.where(alone, 1.0, first / (first + most_fp)) + group) / 2
             worst = np.where(tied_pos, group, apart)
         else:
             start = np.where(tp + fp > 0, tp / (tp + fp), 1.0)
@@ -360,9 +361,10 @@ def smauc(
         return Estimate.undefined(why, level)
     m = find_midpoint(t, midpoint)
     least, most = (smooth_area(t, m.value).value,) * 2 if t.coarse is None else smooth_bounds(t, m)
-    value, bound = (least + most) / 2, (most - least) / 2
-    if math.isnan(value):
+    if math.isnan(least + most):
         return Estimate.undefined(EMPTY, level)
+    # rounding may leave the least above the most, or 1
+    value, bound = min(max((least + most) / 2, 0.0), 1.0), abs(most - least) / 2
     if m.rule in ("median", "crossing"):
         known, method = smooth_replicates(t, m.rule, seed=seed), "bootstrap, logit"
     else:

@@ -40,6 +40,7 @@ from scorewise.recalibrating.methods import METHODS, both
 from scorewise.show.document import dumps
 from scorewise.show.shown import Shown
 from scorewise.tallies import Tally
+from scorewise.tallies.merging import taken
 from scorewise.writing import write
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Recalibrator(Shown):
         self._check()
         given: dict[str, Any] = {"weight": sample_weight, "count": count, "cluster": cluster}
         given |= {"kind": self.kind, "missing": missing}
+        p = taken(p, y)
         if y is None and is_source(p):
             given |= {"label": label, "encoding": encoding}
             rows = _from_source(p, score, classes, positive, given)

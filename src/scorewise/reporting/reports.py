@@ -21,7 +21,8 @@ from scorewise.inspection.inspection import Settings as Inspected
 from scorewise.recalibrating import Recalibrator
 from scorewise.reporting.document import AbsentRecord, FileRecord, ReportDocument
 from scorewise.show.shown import Shown
-from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies.merging import is_saved, saved
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -182,7 +183,9 @@ def report(
     """
     settings = Settings(threshold, level, seed, clip)
     options = {"weight": weight, "count": count, "kind": kind, "missing": missing}
-    if classes is not None or isinstance(y, Tally | ClassTally):
+    if p is None and is_saved(y):
+        y = saved(y)
+    if classes is not None or isinstance(y, Tally | ClassTally | TallySet):
         if ids is not None:
             raise BadInput(Option("ids"), " names rows of two classes; leave it out")
         found: Any = evaluate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.ratings import Ratings
+from scorewise.tallies.sets import TallySet
 from scorewise.tallies.tally import Tally
 
-__all__ = ["ClassTally", "Confusion", "Ratings", "Tally"]
+__all__ = ["ClassTally", "Confusion", "Ratings", "Tally", "TallySet"]

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind
+from scorewise.columns.provenance import Shard
 from scorewise.errors import BadInput, Option
+from scorewise.tallies.exact import Exact, add
 from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
 from scorewise.tallies.sorting import (
     AnyFloats,
@@ -30,6 +32,7 @@ from scorewise.tallies.sorting import (
     on_threads,
     quantile_cells,
 )
+from scorewise.tallies.weights import rest_of
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
@@ -67,7 +70,7 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
     """
     if grid == "probability":
         if len(score) and (score.min() < 0 or score.max() > 1):
-            raise BadInput("scores lie outside [0, 1]; coarsen with grid='relative'")
+            raise BadInput("scores lie outside [0, 1]; coarsen with ", Option("grid", "relative"))
         edges = probability_edges()
         return np.searchsorted(edges, score.astype(np.float64), side="right") - 1
     if grid == "relative":
@@ -76,6 +79,23 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
         size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
         return np.where(s < 0, -size - 1, size)
     raise BadInput(f"unknown grid {grid!r}; known are 'probability' and 'relative'")
+
+
+def cells_of(score: NDArray[np.floating], grid: Grid) -> tuple[Ints, Ints]:
+    """The numbers of the cells in which increasing scores lie, and where those of each begin.
+
+    >>> cells_of(np.array([0.0, 0.5, 0.500001, 1.0]), "relative")[1]
+    array([0, 1, 3])
+    """
+    edges = probability_edges() if grid == "probability" else np.empty(0)
+    if not len(edges) or len(score) < len(edges) or score[0] < 0 or score[-1] > 1:
+        number = cell_of(score, grid)
+        start = first_of_runs(number)
+        return number[start], start
+    # of many scores, each edge is looked up among them
+    at = np.append(np.searchsorted(score.astype(np.float64, copy=False), edges), len(score))
+    cell = np.flatnonzero(at[1:] > at[:-1])
+    return cell, at[cell]
 
 
 @dataclass(frozen=True)
@@ -92,6 +112,7 @@ class Origin:
     positives: int = 0
     dropped: int = 0
     sources: tuple[str, ...] = ()
+    shards: tuple[Shard, ...] = ()  # files of which more than the name is known
 
     @property
     def rows(self) -> int:
@@ -99,11 +120,12 @@ class Origin:
         return self.negatives + self.positives
 
     def __add__(self, other: Origin) -> Origin:
-        """The origin of a merged tally; the classes must be the same."""
+        """The origin of a merged tally; the classes must be the same, and no file be in both."""
+        shards = self._shards(other)
         if not other.rows:
-            return replace(self, dropped=self.dropped + other.dropped)
+            return replace(self, dropped=self.dropped + other.dropped, shards=shards)
         if not self.rows:
-            return replace(other, dropped=self.dropped + other.dropped)
+            return replace(other, dropped=self.dropped + other.dropped, shards=shards)
         if self.positive != other.positive:
             raise BadInput(
                 f"the tallies have different positive classes, {self.positive!r} and ",
@@ -124,15 +146,37 @@ class Origin:
             positives=self.positives + other.positives,
             dropped=self.dropped + other.dropped,
             sources=tuple(sorted({*self.sources, *other.sources})),
+            shards=shards,
         )
+
+    def _shards(self, other: Origin) -> tuple[Shard, ...]:
+        """The files of both; refused where one is in both, by its content."""
+        known = {shard.digest: shard for shard in self.shards}
+        twice = [shard for shard in other.shards if shard.digest in known]
+        if twice:
+            one, names = twice[0], known[twice[0].digest].name
+            alias = "" if one.name == names else f" (there named {names})"
+            more = f" and {len(twice) - 1:,} other files are" if len(twice) > 1 else " is"
+            raise BadInput(
+                f"{one.name}{alias}{more} in the tally already, with the same content; its "
+                f"{one.rows:,} rows would count twice; leave it out, or pass ", Option("again"),
+            )  # fmt: skip
+        return tuple(sorted((*self.shards, *other.shards)))
+
+    def apart_from(self, other: Origin) -> Origin:
+        """The same without the files that the other has too, to be added nevertheless."""
+        known = {shard.digest for shard in other.shards}
+        return replace(self, shards=tuple(s for s in self.shards if s.digest not in known))
 
 
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """Per cell and class the smallest and largest score and the sum of scores; in all, exact losses.
 
-    Where the scores are logits, the sum is that of their probabilities. A class that is absent from a
-    cell has `low` inf and `high` -inf there.
+    Where the scores are logits, the sum is that of their probabilities. Of counted rows the sum is exact,
+    `rest` being what its float leaves out, shape (terms, 2, K). A class that is absent from a cell has
+    `low` inf and `high` -inf there. Losses are sums of floats, whose last digits depend on the order of
+    the rows (relative 1e-12).
     """
 
     grid: Grid
@@ -141,10 +185,16 @@ class Coarse:
     high: ByClass
     sum: ByClass
     losses: dict[Loss, tuple[Moments, Moments]]
+    rest: Floats | None = None
 
     def __post_init__(self) -> None:
         for array in (self.cell, self.low, self.high, self.sum):
             array.flags.writeable = False
+
+    def sums(self, side: int) -> Exact:
+        """The sums of the scores of the negatives (0) or the positives (1)."""
+        none = np.empty((0, len(self.cell)))
+        return Exact(self.sum[side], none if self.rest is None else self.rest[:, side])
 
     @property
     def middle(self) -> Floats:
@@ -180,17 +230,16 @@ def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, Ints, Ints]:
     cell, place = np.unique(np.concatenate((a.cell, b.cell)), return_inverse=True)
     at_a, at_b = place[: len(a.cell)], place[len(a.cell) :]
     low, high = np.full((2, len(cell)), np.inf), np.full((2, len(cell)), -np.inf)
-    total = np.zeros((2, len(cell)))
     for part, at in ((a, at_a), (b, at_b)):
         low[:, at] = np.minimum(low[:, at], part.low)
         high[:, at] = np.maximum(high[:, at], part.high)
-        with np.errstate(over="ignore"):
-            total[:, at] += part.sum
     losses = {
         loss: (a.losses[loss][0] + b.losses[loss][0], a.losses[loss][1] + b.losses[loss][1])
         for loss in a.losses.keys() & b.losses.keys()
     }
-    return Coarse(a.grid, cell, low, high, total, losses), at_a, at_b
+    sums = [add(len(cell), [(a.sums(k), at_a), (b.sums(k), at_b)]) for k in (0, 1)]
+    total, rest = np.stack([x.value for x in sums]), rest_of(sums)
+    return Coarse(a.grid, cell, low, high, total, losses, rest), at_a, at_b
 
 
 def pool(t: Tally, cells: int) -> Tally:
@@ -209,7 +258,8 @@ def pooled_at(t: Tally, start: Ints) -> Tally:
     neg, pos = neg2, pos2 = add_runs(t.neg, start), add_runs(t.pos, start)
     if t.weighted:
         neg2, pos2 = add_runs(t.neg2, start), add_runs(t.pos2, start)
-    return replace(t, score=t.score[start], neg=neg, pos=pos, neg2=neg2, pos2=pos2, coarse=None)
+    columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+    return replace(t, score=t.score[start], coarse=None, rest=None, **columns)
 
 
 # What is open within the cells of a coarse tally: the order of their scores.
@@ -252,7 +302,7 @@ def extremes(t: Tally) -> tuple[Tally, Tally]:
         neg, pos, neg2, pos2 = halves[:, used]
         score = np.flatnonzero(used).astype(np.float64)
         columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
-        made.append(replace(t, score=score, kind="score", coarse=None, **columns))
+        made.append(replace(t, score=score, kind="score", coarse=None, rest=None, **columns))
     return made[0], made[1]
 
 

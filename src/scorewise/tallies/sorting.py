@@ -222,17 +222,27 @@ def _ends_of_runs(key: Any) -> list[int]:
     return ends
 
 
+def sort_cells(s: AnyFloats) -> tuple[Ints, AnyFloats, Ints]:
+    """The order of the rows by score, the distinct scores, and where the rows of each begin.
+
+    >>> sort_cells(np.array([0.5, -0.0, 0.5]))
+    (array([1, 0, 2]), array([0. , 0.5]), array([0, 1]))
+    """
+    order = np.argsort(s, kind="stable")
+    # + 0.0 folds -0.0 into 0.0
+    score = s[order] + s.dtype.type(0.0)
+    start = first_of_runs(score)
+    return order, score[start], start
+
+
 def sum_cells(s: AnyFloats, columns: Numbers) -> tuple[AnyFloats, Numbers]:
     """Distinct scores, increasing, with the sums of `columns` (one row each) on each of them.
 
     >>> sum_cells(np.array([0.5, -0.0, 0.5]), np.array([[1.0, 2.0, 4.0]]))
     (array([0. , 0.5]), array([[2., 5.]]))
     """
-    order = np.argsort(s, kind="stable")
-    # + 0.0 folds -0.0 into 0.0
-    score = s[order] + s.dtype.type(0.0)
-    start = first_of_runs(score)
-    return score[start], add_runs(columns[:, order], start)
+    order, score, start = sort_cells(s)
+    return score, add_runs(columns[:, order], start)
 
 
 def first_of_runs(*sorted_columns: NDArray[np.generic]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Tallies as files: one small Parquet file, with version, origin and a seal; and what no tally can be.
 
-A tally of two classes is a row for each cell; that of several classes one row of lists.
+A tally of two classes is a row for each cell; that of several classes one row of lists; a set of tallies
+has a row of lists for each group. What rounding leaves of exact sums has its own columns (`neg_rest1`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 
 from scorewise.columns import Kind
 from scorewise.columns.classes import ClassKind, numbered
+from scorewise.columns.provenance import Shard
 from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.joint import JOINT, MARKS, MOST, Joint, Marks
 from scorewise.tallies.losses import CLASS_LOSSES, CLIP, LOSSES, Moments, charges, unit
+from scorewise.tallies.sets import TallySet
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 from scorewise.writing import write as put
@@ -38,44 +41,67 @@ _LOG_OF_LEAST = 745.0  # log loss of the smallest float above 0
 _LARGEST = {
     "log": math.inf, "log clipped": -math.log(CLIP), "brier": 2.0, "spherical": 1.0, "ranked": 1.0
 }  # fmt: skip
-Made = TypeVar("Made", Tally, ClassTally)
-_VERSION = 2
+Made = TypeVar("Made", Tally, ClassTally, TallySet)
+AnyTally = Tally | ClassTally | TallySet
+_VERSION = 3
 _UNREADABLE = (OSError, ValueError, RecursionError, IndexError)
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
-_KEYS = {False: "scorewise.tally", True: "scorewise.class_tally"}  # of several classes?
+_KEYS: dict[type, str] = {
+    Tally: "scorewise.tally", ClassTally: "scorewise.class_tally", TallySet: "scorewise.tally_set"
+}  # fmt: skip
 _SIDES = ("neg", "pos")
 _ENDS = ("low", "high", "sum")
+_SUMS = ("neg_sum", "pos_sum")
 _TALLY = ("score", "neg", "pos", "neg2", "pos2")
+_MOST_TERMS = 80  # floats that do not overlap
 
 
-def save(t: Tally | ClassTally, path: str | Path) -> None:
-    """Write the tally, if it is one that can be read again; of several classes, as lists in one row."""
+def save(t: AnyTally, path: str | Path) -> None:
+    """Write the tally, if it is one that can be read again."""
+    put(path, content(t))
+
+
+def content(t: AnyTally) -> bytes:
+    """What a file of the tally holds; of several classes and of groups, lists in rows."""
     import polars as pl
 
     if wrong := fault(t):
         raise BadInput(f"the tally cannot be saved: {wrong}")
-    several = isinstance(t, ClassTally)  # whose columns have different lengths
-    columns, about = _class_columns(t) if isinstance(t, ClassTally) else _columns(t)
+    columns, about = _CONTENT[type(t)](t)
     series = [pl.Series(name, values) for name, values in columns.items()]
-    text = json.dumps({"version": _VERSION, **about})
-    frame, buffer = pl.DataFrame([s.implode() if several else s for s in series]), io.BytesIO()
-    frame.write_parquet(buffer, metadata={_KEYS[several]: text, _SEAL: _OPEN})
+    frame = pl.DataFrame([s.implode() if isinstance(t, ClassTally) else s for s in series])
+    text, buffer = json.dumps({"version": _VERSION, **about}), io.BytesIO()
+    frame.write_parquet(buffer, metadata={_KEYS[type(t)]: text, _SEAL: _OPEN})
     data = bytearray(buffer.getbuffer())
     place, made = _sealed(data)
     data[place] = made
-    put(path, bytes(data))
+    return bytes(data)
 
 
 def load(path: Path) -> Tally:
     """Read a tally, refusing what is not one, is damaged or comes from another version."""
-    return _loaded(path, _KEYS[False], "read it with sw.tally", _built)
+    return _loaded(path, _KEYS[Tally], "read it with sw.tally", _built)
 
 
 def load_classes(path: Path) -> ClassTally:
     """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
-    return _loaded(path, _KEYS[True], "make it with ClassTally.of and save", _built_classes)
+    return _loaded(path, _KEYS[ClassTally], "make it with ClassTally.of and save", _built_classes)
+
+
+def load_set(path: Path) -> TallySet:
+    """Read tallies by group, refusing what is not such a file, is damaged or of another version."""
+    return _loaded(path, _KEYS[TallySet], "make it with scorewise tally --by", _built_set)
+
+
+def load_any(path: Path) -> AnyTally:
+    """Read whichever kind of tally a file holds."""
+    _, metadata = _metadata(path)
+    kind = next((kind for kind, key in _KEYS.items() if key in metadata), Tally)
+    read: Any = {Tally: load, ClassTally: load_classes, TallySet: load_set}[kind]
+    found: AnyTally = read(path)
+    return found
 
 
 def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
@@ -92,7 +118,32 @@ def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored]
 
 
 def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
-    """What the file says of itself, and its columns; `instead` is the way out if it is another file.
+    """What the file says of itself, and its columns; `instead` is the way out if it is another file."""
+    import polars as pl
+
+    data, metadata = _metadata(path)
+    if key not in metadata:
+        raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
+    try:
+        about: Any = json.loads(metadata[key])
+    except (ValueError, RecursionError) as e:
+        raise _damaged(path) from e
+    known = about.get("version") if isinstance(about, dict) else None
+    if known != _VERSION:
+        raise BadInput(
+            f"{path.name} is a tally of version {known}, this scorewise reads "
+            f"version {_VERSION}; update scorewise or make the tally anew"
+        )
+    if not _SEALED.search(data):
+        raise _changed(path)
+    frame = pl.read_parquet(io.BytesIO(data))
+    if key == _KEYS[TallySet]:
+        return about, {s.name: s for s in frame}
+    return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
+
+
+def _metadata(path: Path) -> tuple[bytes, Stored]:
+    """The bytes of a file and what it says of itself.
 
     The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
     """
@@ -100,32 +151,25 @@ def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
 
     if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
         raise BadInput(f"no such file: {path}")
-    changed = BadInput(f"{path.name} is damaged or was edited after it was saved; make it anew")
-    damaged = BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off")
     try:
         data = path.read_bytes()  # polars takes brackets in a path for a glob
     except OSError:
-        raise damaged from None
+        raise _damaged(path) from None
     place, made = _sealed(bytearray(data))
     if place.stop and data[place] != made:
-        raise changed
+        raise _changed(path)
     try:
-        metadata = pl.read_parquet_metadata(io.BytesIO(data))
-        about: Any = json.loads(metadata[key]) if key in metadata else None
+        return data, dict(pl.read_parquet_metadata(io.BytesIO(data)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *_UNREADABLE) as e:
-        raise damaged from e
-    if key not in metadata:
-        raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
-    known = about.get("version") if isinstance(about, dict) else None
-    if known != _VERSION:
-        raise BadInput(
-            f"{path.name} is a tally of version {known}, this scorewise reads "
-            f"version {_VERSION}; update scorewise or make the tally anew"
-        )
-    if not place.stop:
-        raise changed
-    frame = pl.read_parquet(io.BytesIO(data))
-    return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
+        raise _damaged(path) from e
+
+
+def _changed(path: Path) -> BadInput:
+    return BadInput(f"{path.name} is damaged or was edited after it was saved; make it anew")
+
+
+def _damaged(path: Path) -> BadInput:
+    return BadInput(f"{path.name} cannot be read as a saved tally; it is damaged or cut off")
 
 
 def _sealed(data: bytearray) -> tuple[slice, bytes]:
@@ -141,12 +185,65 @@ def _columns(t: Tally) -> tuple[Stored, Stored]:
     """The columns of a tally, and what else is to be known of it."""
     columns = {name: getattr(t, name) for name in (_TALLY if t.weighted else _TALLY[:3])}
     about: Stored = {"kind": t.kind, "origin": asdict(t.origin)}
+    columns |= _rest_columns(_TALLY[1:], t.rest)
     if t.coarse is not None:
         columns["cell"] = t.coarse.cell
         for k, side in enumerate(_SIDES):
             columns |= {f"{side}_{name}": getattr(t.coarse, name)[k] for name in _ENDS}
+        columns |= _rest_columns(_SUMS, t.coarse.rest)
         about |= {"grid": t.coarse.grid, "losses": t.coarse.losses}
     return columns, about
+
+
+def _rest_columns(names: Sequence[str], rest: Any) -> Stored:
+    """What rounding left of some columns, a column for each term that is not zero throughout."""
+    terms = [] if rest is None else list(enumerate(rest, start=1))
+    pairs = ((f"{n}_rest{k}", term[j]) for k, term in terms for j, n in enumerate(names))
+    return {name: column for name, column in pairs if column.any()}
+
+
+def _rest(names: Sequence[str], column: Stored, size: int) -> Any:
+    """The same, read."""
+    found = {(k, j): column[f"{n}_rest{k}"] for j, n in enumerate(names)
+             for k in range(1, _MOST_TERMS) if f"{n}_rest{k}" in column}  # fmt: skip
+    if not found:
+        return None
+    rest = np.zeros((max(k for k, _ in found), len(names), size))
+    for (k, j), values in found.items():
+        rest[k - 1, j] = values
+    return rest
+
+
+def _set_columns(t: TallySet) -> tuple[Stored, Stored]:
+    """A row of lists for each group."""
+    import polars as pl
+
+    made = [(key, *_columns(t[key])) for key in t]
+    names = dict.fromkeys(name for _, columns, _ in made for name in columns)
+    columns = {}
+    for name in names:
+        values = [c.get(name) for _, c, _ in made]
+        whole = np.result_type(*(v.dtype for v in values if v is not None))
+        lists = [None if v is None else v.astype(whole).tolist() for v in values]
+        inner: Any = {"i": pl.Int64, "f": pl.Float32 if whole == np.float32 else pl.Float64}
+        columns[name] = pl.Series(name, lists, dtype=pl.List(inner[whole.kind]))
+    parts = [{"key": key, **about} for key, _, about in made]
+    about = {"by": t.by, "window": t.window, "origin": asdict(t.origin), "parts": parts}
+    return columns, about
+
+
+def _built_set(about: Stored, column: Stored) -> TallySet:
+    by, parts = tuple(about["by"]), {}
+    for k, of in enumerate(about["parts"]):
+        own = {name: s[k].to_numpy() for name, s in column.items() if s[k] is not None}
+        key = tuple(of["key"])
+        if len(key) != len(by) or not all(isinstance(word, str) for word in (*key, *by)):
+            raise TypeError
+        parts[key] = _built(of, own)
+    window = about["window"]
+    if window is not None and not isinstance(window, str):
+        raise TypeError
+    return TallySet(by, parts, window, _origin(about["origin"]))
 
 
 def _built(about: Stored, column: Stored) -> Tally:
@@ -160,15 +257,23 @@ def _built(about: Stored, column: Stored) -> Tally:
         ends = (np.stack([column[f"{side}_{name}"] for side in _SIDES]) for name in _ENDS)
         low, high, total = ends
         losses = {loss: (a, b) for loss, (a, b) in _losses(about["losses"]).items()}
-        coarse = Coarse(about["grid"], column["cell"], low, high, total, losses)
+        rest = _rest(_SUMS, column, len(neg))
+        coarse = Coarse(about["grid"], column["cell"], low, high, total, losses, rest)
     return Tally(
-        column["score"], neg, pos, neg2, pos2, about["kind"], _origin(about["origin"]), coarse
-    )
+        column["score"], neg, pos, neg2, pos2, about["kind"], _origin(about["origin"]), coarse,
+        _rest(_TALLY[1:], column, len(neg)),
+    )  # fmt: skip
 
 
 def _origin(stored: Stored) -> Origin:
     """The origin as it was stored, refused where a part of it is of another type."""
-    origin = Origin(**{**stored, "sources": tuple(stored["sources"])})
+    shards = tuple(Shard(*shard) for shard in stored["shards"])
+    origin = Origin(**{**stored, "sources": tuple(stored["sources"]), "shards": shards})
+    for name, size, rows, digest in shards:
+        if not isinstance(name, str) or not isinstance(digest, str):
+            raise TypeError
+        if type(size) is not int or type(rows) is not int:
+            raise TypeError
     counts = origin.negatives, origin.positives, origin.dropped
     words = origin.score, origin.positive, origin.negative, origin.rule, *origin.sources
     maybe = origin.label, origin.weight
@@ -260,10 +365,15 @@ def _built_classes(about: Stored, column: Stored) -> ClassTally:
     )  # fmt: skip
 
 
+_CONTENT: dict[type, Callable[[Any], tuple[Stored, Stored]]] = {
+    Tally: _columns, ClassTally: _class_columns, TallySet: _set_columns
+}  # fmt: skip
+
+
 # What contradicts itself in a tally: asked before one is saved, and of one that was read from a file.
 
 
-def fault(t: Tally | ClassTally) -> str:
+def fault(t: AnyTally) -> str:
     """What contradicts itself in a tally, in words; nothing where all is well.
 
     >>> fault(Tally.of([0, 1], [0.1, 0.2]))
@@ -272,9 +382,10 @@ def fault(t: Tally | ClassTally) -> str:
     >>> fault(Tally(np.array([2.0, 8.0]), one, one, one, one, "probability"))
     'probabilities must lie in [0, 1]'
     """
-    found = _of_classes(t) if isinstance(t, ClassTally) else _of_tally(t)
+    parts: Any = t.parts.values() if isinstance(t, TallySet) else (t,)
+    found = (_of_classes(x) if isinstance(x, ClassTally) else _of_tally(x) for x in parts)
     with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores are infinite
-        return next(found, "")
+        return next((wrong for each in found for wrong in each), "")
 
 
 def _of_tally(t: Tally) -> Iterator[str]:
@@ -293,8 +404,18 @@ def _of_tally(t: Tally) -> Iterator[str]:
         yield "probabilities must lie in [0, 1]"
     for w, w2, rows in sides:
         yield from _of_weights(w, w2, rows)
+    if t.rest is not None and not _small(t.rest, np.stack(weights)):
+        yield "what rounding left must be less than the sums show"
     if t.coarse is not None:
         yield from _of_coarse(t, t.coarse)
+
+
+def _small(rest: Any, value: Any) -> bool:
+    """Whether each term is what rounding may have left of the one before."""
+    before = [value, *rest[:-1]]
+    return all(
+        (a + b == a).all() and np.isfinite(b).all() for a, b in zip(before, rest, strict=True)
+    )
 
 
 def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
@@ -321,6 +442,8 @@ def _of_coarse(t: Tally, c: Coarse) -> Iterator[str]:
         yield "the losses must be those of the kind of score"
     if not {x.shape for x in (c.low, c.high, c.sum)} == {(2, len(c.cell))} == {(2, len(t.score))}:
         yield "columns must have the same length"
+    if c.rest is not None and not _small(c.rest, c.sum):
+        yield "what rounding left must be less than the sums show"
     for k in (0, 1):
         yield from _of_side(t, c, k)
     size = np.maximum(np.abs(c.low.min(0)), np.abs(c.high.max(0)))

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Bools
+from scorewise.arrays import Bools, Floats
 from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.classes import ClassRows, DecidedRows, only_column, positive_column
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import coarse as cells
+from scorewise.tallies import exact, weights
 from scorewise.tallies.coarse import Coarse, Grid, Origin
 from scorewise.tallies.confusion import Confusion, Cut, on_their_scale
 from scorewise.tallies.losses import LOSSES, expit, unit
@@ -27,11 +28,10 @@ from scorewise.tallies.sorting import (
     count_cells,
     first_of_runs,
     kept,
-    sum_cells,
+    sort_cells,
 )
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
-_COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 class Block(NamedTuple):
@@ -53,7 +53,8 @@ class Tally:
     """Weight of negatives and positives on each distinct score, from the lowest up.
 
     Unweighted rows leave counts (int64). Weighted rows also leave sums of squared weights, because
-    intervals need them. Immutable; `a + b` merges, `Tally.empty()` is the zero.
+    intervals need them; those sums are exact, `rest` being what their floats leave out, so that they are
+    the same whatever the order of the rows. Immutable; `a + b` merges, `Tally.empty()` is the zero.
 
     >>> t = Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1])
     >>> t.score, t.neg, t.pos
@@ -70,10 +71,15 @@ class Tally:
     kind: Kind = "probability"
     origin: Origin = field(default_factory=Origin)
     coarse: Coarse | None = None
+    rest: Floats | None = None  # of the four columns of weights, shape (terms, 4, K)
 
     def __post_init__(self) -> None:
+        if self.rest is not None and (
+            not self.weighted or self.rest.shape[1:] != (4, len(self.score))
+        ):
+            object.__setattr__(self, "rest", None)  # of weights that were replaced
         shared = self.neg2 is self.neg and self.pos2 is self.pos
-        for name in ("score", *_COLUMNS):
+        for name in ("score", *weights.COLUMNS):
             seen = getattr(self, name).view()
             seen.flags.writeable = False
             object.__setattr__(self, name, seen)
@@ -136,9 +142,18 @@ class Tally:
         if w is None:
             score, neg, pos = count_cells(y, s)
             return cls(score, neg, pos, neg, pos, kind, origin)
-        columns = [np.where(y == up, c, 0) for c in ((w,) if w2 is w else (w, w2)) for up in (0, 1)]
-        score, sums = sum_cells(s[w > 0], np.stack(columns)[:, w > 0])
-        return cls(score, sums[0], sums[1], sums[-2], sums[-1], kind, origin)
+        used = w > 0
+        order, score, start = sort_cells(s[used])
+        columns = [
+            np.where(y == up, c, 0)[used][order]
+            for c in ((w,) if w2 is w else (w, w2))
+            for up in (0, 1)
+        ]
+        if w2 is w:
+            neg, pos = (add_runs(c, start) for c in columns)
+            return cls(score, neg, pos, neg, pos, kind, origin)
+        sums = [exact.sum_runs(c, start) for c in columns]
+        return cls(score, kind=kind, origin=origin, **weights.as_columns(sums))
 
     @classmethod
     def empty(cls) -> Tally:
@@ -292,20 +307,23 @@ class Tally:
             if self.coarse.grid != grid:
                 raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
             return self
-        number = cells.cell_of(self.score, grid)
-        start = first_of_runs(number)
+        number, start = cells.cells_of(self.score, grid)
         s, p = self.score.astype(np.float64), unit(self.score, self.kind)
-        low, high, total = (np.empty((2, len(start))) for _ in range(3))
+        low, high = np.empty((2, len(start))), np.empty((2, len(start)))
         for k, w in enumerate((self.neg, self.pos) if len(start) else ()):
             low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
             high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
+        if self.weighted:
             with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
-                total[k] = np.add.reduceat(w * p, start)
+                sums = [exact.plain(add_runs(w * p, start)) for w in (self.neg, self.pos)]
+        else:
+            sums = exact.sum_counted(p, (self.neg, self.pos), start)
         losses = {} if self.kind == "score" else {x: cells.loss_moments(self, x) for x in LOSSES}
-        coarse = Coarse(grid, number[start], low, high, total, losses)
+        total, rest = np.stack([x.value for x in sums]), weights.rest_of(sums)
+        coarse = Coarse(grid, number, low, high, total, losses, rest)
         # in the precision of the scores, in which thresholds are compared
         middle = coarse.middle.astype(self.score.dtype)
-        return replace(cells.pooled_at(self, start), score=middle, coarse=coarse)
+        return replace(self, score=middle, coarse=coarse, **weights.joined_runs(self, start))
 
     def __add__(self, other: Tally) -> Tally:
         """The tally of the rows of both."""
@@ -324,33 +342,36 @@ class Tally:
             assert b.coarse is not None
             coarse, at_a, at_b = cells.merge_coarse(a.coarse, b.coarse)
             score = coarse.middle.astype(np.result_type(a.score, b.score))
-
-            def joined(x: Numbers, y: Numbers) -> Numbers:
-                total = np.zeros(len(score), np.result_type(x, y))
-                total[at_a] += x
-                total[at_b] += y
-                return total
-
+            columns = weights.merged(len(score), [(a, at_a), (b, at_b)])
         else:
             score = np.concatenate((a.score, b.score))
             # two increasing runs: a stable sort merges them in one pass
             order = np.argsort(score, kind="stable")
             start = first_of_runs(score[order])
             score = score[order][start]
-
-            def joined(x: Numbers, y: Numbers) -> Numbers:
-                total: Numbers = add_runs(np.concatenate((x, y))[order], start)
-                return total
-
-        neg, pos = neg2, pos2 = joined(a.neg, b.neg), joined(a.pos, b.pos)
-        if a.weighted or b.weighted:
-            neg2, pos2 = joined(a.neg2, b.neg2), joined(a.pos2, b.pos2)
+            if a.weighted or b.weighted:
+                new = np.zeros(len(order), np.int64)
+                new[start] = 1
+                place = np.empty(len(order), np.int64)
+                place[order] = new.cumsum() - 1
+                at = place[: len(a.score)], place[len(a.score) :]
+                columns = weights.merged(len(score), [(a, at[0]), (b, at[1])])
+            else:
+                neg, pos = (
+                    add_runs(np.concatenate(pair)[order], start)
+                    for pair in ((a.neg, b.neg), (a.pos, b.pos))
+                )
+                columns = {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
         # probabilities and other scores together are scores
         kind = a.kind if a.kind == b.kind else "score"
-        return Tally(score, neg, pos, neg2, pos2, kind, origin, coarse)
+        return Tally(score, kind=kind, origin=origin, coarse=coarse, **columns)
 
     def __eq__(self, other: object) -> bool:
-        """Whether scores, weights, kind and number of rows are the same; no rows are of any kind."""
+        """Whether scores, weights, kind and number of rows are the same; no rows are of any kind.
+
+        Of coarse tallies also the ends of the cells and, of counts, the sums of the scores; not the losses,
+        and neither sums of weights times scores nor of probabilities of logits, which are floats.
+        """
         if not isinstance(other, Tally):
             return NotImplemented
         if not len(self.score) and not len(other.score):
@@ -358,10 +379,15 @@ class Tally:
         marks = self.kind, self.origin.rows, self.coarse is None
         if marks != (other.kind, other.origin.rows, other.coarse is None):
             return False
-        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *_COLUMNS)]
+        if not weights.same_rest(self.rest, other.rest):
+            return False
+        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *weights.COLUMNS)]
         if self.coarse is not None and other.coarse is not None:
-            parts = ("cell", "low", "high")
+            summed = not self.weighted and self.kind != "logit"
+            parts = ("cell", "low", "high", *(["sum"] if summed else []))
             pairs += [(getattr(self.coarse, c), getattr(other.coarse, c)) for c in parts]
+            if summed and not weights.same_rest(self.coarse.rest, other.coarse.rest):
+                return False
         return all(np.array_equal(a, b) for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]

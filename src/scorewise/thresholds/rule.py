@@ -25,6 +25,7 @@ from scorewise.show.shown import Shown
 from scorewise.show.words import named, quoted
 from scorewise.tallies import Tally
 from scorewise.tallies.formulas import auroc
+from scorewise.tallies.merging import taken
 from scorewise.thresholds import cuts, document
 from scorewise.thresholds.cuts import Clusters, Table
 from scorewise.thresholds.document import Best, CutPoint, GroupCuts, ThresholdDocument
@@ -167,7 +168,7 @@ def threshold(
     applies those. The rule is the common cut.
 
     Labels and scores are columns as in `evaluate`, or a file, frame or mapping of which `label`, `score`,
-    `weight`, `count` and `cluster` name columns; or `y` is a `Tally`.
+    `weight`, `count` and `cluster` name columns; or `y` is a `Tally`, or a file of one (.tally).
 
     >>> rng = np.random.default_rng(0)
     >>> p = rng.random(500)
@@ -186,6 +187,7 @@ def threshold(
         "positive": positive,
         "kind": kind,
     }
+    y = taken(y, p)
     if isinstance(y, Tally):
         if extra := [n for n, v in {"p": p, **columns, **further}.items() if v is not None]:
             raise BadInput(f"a tally has its scores and labels already; leave out {extra[0]}")

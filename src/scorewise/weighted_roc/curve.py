@@ -26,6 +26,7 @@ from scorewise.show.frame import Backend, framed
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.losses import unit
+from scorewise.tallies.merging import taken
 from scorewise.tallies.smroc import Rule, appropriate, row_climbs, why_not_unit
 from scorewise.tallies.smroc import midpoint as find_midpoint
 from scorewise.tallies.sorting import add_runs
@@ -50,7 +51,8 @@ def recalibrated(t: Tally) -> Tally:
     start = pooled(t)
     columns = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos", "neg2", "pos2")}
     up, along = columns["pos"] / t.positives, columns["neg"] / t.negatives
-    return replace(t, score=up / (up + along), **columns, kind="probability", coarse=None)
+    score = up / (up + along)
+    return replace(t, score=score, kind="probability", coarse=None, rest=None, **columns)
 
 
 class SmRoc(Shown):
@@ -226,6 +228,7 @@ def smroc(
     """
     options: dict[str, Any] = {"level": level, "seed": seed, "cut": threshold}
     check(level=level, seed=seed, threshold=threshold)
+    y = taken(y, s)
     if s is None and is_source(y):
         columns = {"label": label, "score": score, "weight": weight, "count": count}
         columns |= {"positive": positive, "kind": kind, "missing": missing, "encoding": encoding}

@@ -1,0 +1,200 @@
+"""Tallies of more rows than memory holds: exact while their cells fit a budget, then on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from scorewise.arrays import Bools, Ints
+from scorewise.columns import Kind, Rows
+from scorewise.columns.grouping import intersections
+from scorewise.tallies.coarse import Grid
+from scorewise.tallies.dense import Dense
+from scorewise.tallies.sets import Key
+from scorewise.tallies.tally import Tally
+
+PER_SCORE = 48  # bytes that a distinct score takes while rows are sorted and judged
+PER_WEIGHTED = 160  # the same where rows have weights
+_GRID_ROWS = 1 << 21  # rows that are put on the grid at a time
+_FEW = 1 << 14  # scores that are added to a grid as a tally of their own
+
+
+@dataclass
+class Budget:
+    """How much memory tallies may take; the grid that they are on, once they do not fit."""
+
+    memory: int
+    grid: Grid | None = None
+    overrun: bool = False  # the grid was taken because of the memory
+
+    def scores(self, weighted: bool) -> int:
+        """How many distinct scores fit."""
+        return max(1, self.memory // (PER_WEIGHTED if weighted else PER_SCORE))
+
+    def rows(self, weighted: bool) -> int:
+        """How many rows are taken together."""
+        most = self.scores(weighted)
+        return most if self.grid is None else min(_GRID_ROWS, most)
+
+    def settle(self, cells: int, weighted: bool, kind: Kind) -> None:
+        """Take the grid that suits the scores, where there are too many of them."""
+        if self.grid is None and cells > self.scores(weighted):
+            self.grid, self.overrun = grid_of(kind), True
+
+
+def grid_of(kind: Kind) -> Grid:
+    """The grid that suits a kind of scores."""
+    return "probability" if kind == "probability" else "relative"
+
+
+@dataclass
+class Total:
+    """A growing sum of tallies; small ones are added to each other first, so that each is seldom merged."""
+
+    parts: list[Tally] = field(default_factory=list)
+    dense: Dense | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many cells are held."""
+        own = 0 if self.dense is None else int(np.count_nonzero(self.dense.count.any(0)))
+        return own + sum(len(t.score) for t in self.parts)
+
+    def add_to_grid(self, t: Tally, grid: Grid) -> None:
+        """Add a tally to what is on a grid."""
+        if grid == "probability" and t.coarse is None and len(t.score) > _FEW:
+            self.dense = self.dense or Dense()
+            if self.dense.add(t):
+                return
+        self.add(t.coarsen(grid))
+
+    def add(self, t: Tally) -> None:
+        """Add a tally."""
+        while self.parts and len(self.parts[-1].score) <= 2 * len(t.score):
+            t = self.parts.pop() + t
+        self.parts.append(t)
+
+    def coarsen(self, grid: Grid) -> None:
+        """Bring what was added so far onto a grid."""
+        parts, self.parts = self.parts, []
+        for t in parts:
+            self.add(t.coarsen(grid))
+
+    def sum(self) -> Tally:
+        """All of it."""
+        total, dense = Tally.empty(), self.dense
+        self.dense = None
+        for t in (*([] if dense is None else [dense.tally()]), *reversed(self.parts)):
+            total = t + total
+        self.parts = [total]
+        return total
+
+
+class Totals:
+    """Growing sums by group, within a budget that they share with others."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.totals: dict[Key, Total] = {}
+
+    def add(self, made: dict[Key, Tally]) -> None:
+        """Add the tallies of some rows."""
+        grid = self.budget.grid
+        for key, t in made.items():
+            total = self.totals.setdefault(key, Total())
+            if grid is not None and any(part.coarse is None for part in total.parts):
+                total.coarsen(grid)
+            if grid is None:
+                total.add(t)
+            else:
+                total.add_to_grid(t, grid)
+        if grid is None and made:
+            t = next(iter(made.values()))
+            cells = sum(total.cells for total in self.totals.values())
+            self.budget.settle(cells, t.weighted, t.kind)
+            if self.budget.grid is not None:
+                self._coarsen(self.budget.grid)
+
+    def _coarsen(self, grid: Grid) -> None:
+        for total in self.totals.values():
+            total.coarsen(grid)
+
+    def sums(self) -> dict[Key, Tally]:
+        """The tally of each group."""
+        if self.budget.grid is not None:
+            self._coarsen(self.budget.grid)
+        return {key: total.sum() for key, total in self.totals.items()}
+
+
+class Builder:
+    """Tallies of checked rows that come in batches."""
+
+    def __init__(self, budget: Budget, score: str) -> None:
+        self.totals, self.score = Totals(budget), score
+        self.batches: list[Rows] = []
+        self.codes: list[Ints] = []
+        self.keys: dict[Key, int] = {}
+        self.many = 0
+        self.rows = 0
+        self.dropped = 0
+
+    def add(self, rows: Rows) -> None:
+        """Take a batch in."""
+        self.dropped += rows.dropped
+        self.rows += len(rows) + rows.dropped
+        if not len(rows):
+            return
+        if rows.groups:
+            at, words = intersections(rows.groups)
+            code = np.array([self.keys.setdefault(key, len(self.keys)) for key in words])
+            self.codes.append(code[at])
+        self.batches.append(replace(rows, groups={}, dropped=0))
+        self.many += len(rows)
+        if self.many >= self.totals.budget.rows(rows.weight is not None):
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self.batches:
+            return
+        rows, self.batches, self.many = joined(self.batches), [], 0
+        made: dict[Key, Tally] = {}
+        if self.codes:
+            codes, self.codes = np.concatenate(self.codes), []
+            for key, at in _groups(codes, list(self.keys)):
+                made[key] = Tally.of_rows(rows.at(at), self.score)
+        else:
+            made[()] = Tally.of_rows(rows, self.score)
+        self.totals.add(made)
+
+    def sums(self) -> dict[Key, Tally]:
+        """The tally of each group; of no groups, that of all rows under the empty key."""
+        self._flush()
+        return self.totals.sums()
+
+
+def _groups(codes: Ints, keys: Sequence[Key]) -> Iterator[tuple[Key, Ints]]:
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(keys) + 1))
+    for k, key in enumerate(keys):
+        if ends[k] < ends[k + 1]:
+            yield key, order[ends[k] : ends[k + 1]]
+
+
+def joined(batches: Sequence[Rows]) -> Rows:
+    """The rows of several batches, without their places."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+
+    def column(values: list[Any]) -> Any:
+        return None if values[0] is None else np.concatenate(values)
+
+    y: Bools = np.concatenate([r.y for r in batches])
+    return replace(
+        first, y=y, weight=column([r.weight for r in batches]), count=column([r.count for r in batches]),
+        scores={name: np.concatenate([r.scores[name] for r in batches]) for name in first.scores},
+        kinds=batches[-1].kinds,
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""What `show` writes and shows of a saved tally."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from scorewise.columns.provenance import Shard
+from scorewise.registry import MEASURES
+from scorewise.show.data import DataRecord, ScoreKind, ScoreName
+from scorewise.show.document import Document
+from scorewise.show.fields import Count, Number, Record, Word, means
+from scorewise.show.page import Section, section
+from scorewise.show.words import Sentence, count, counted
+from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies.store import AnyTally
+
+_SHOWN = 50  # groups or files on a page
+
+
+class FileRecord(Record):
+    """A file that rows came from."""
+
+    name: str = means("Its name.")
+    size: Count = means("Its size in bytes.")
+    rows: Count = means("Its rows, with those that were dropped.")
+    digest: str = means("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
+
+    @classmethod
+    def of(cls, shard: Shard) -> FileRecord:
+        """The record of what is known of a file."""
+        return cls(name=shard.name, size=shard.size, rows=shard.rows, digest=shard.digest)
+
+
+class GroupRecord(Record):
+    """The rows of one group, or of one window of time."""
+
+    words: list[str] = means("The value of each column of groups.")
+    rows: Count = means("Its rows.")
+    positives: Count = means("Its rows of the positive class.")
+    cells: Count = means("Its distinct scores, or cells of the grid.")
+
+
+class TallyDocument(Document, command="show"):
+    """What is in a saved tally."""
+
+    data: DataRecord | None = means("The rows and classes; null of several classes.")
+    rows: Count = means("Rows, without those dropped.")
+    classes: list[str] = means("The classes; the negative one first, where there are two.")
+    score: ScoreName
+    kind: ScoreKind
+    cells: Count = means("Distinct scores, or cells of the grid, in all groups.")
+    grid: Word | None = means("The grid of the cells; null: all scores are exact.")
+    bound: Number = means(
+        "How far AUROC may be from that of the exact scores; null: none or not known."
+    )
+    by: list[str] = means("Columns of groups.")
+    window: Word | None = means(
+        "What a window of time is, by the last of these columns; null: none."
+    )
+    groups: list[GroupRecord] = means("The groups.")
+    files: list[FileRecord] = means("The files of rows, where they were recorded.")
+
+    def sections(self) -> list[Section]:
+        """The rows, the scores, the groups and the files."""
+        facts: list[tuple[str, Sentence]] = []
+        if self.data is None:
+            facts += [("Rows", count(self.rows)), ("Classes", ", ".join(self.classes))]
+        else:
+            facts += self.data.facts()
+        cells = f"{counted(self.cells, 'cell')} of the grid '{self.grid}'"
+        exact = f"{counted(self.cells, 'distinct score')}, exact"
+        if self.bound is not None and self.grid is not None:
+            cells += f"; AUROC is known to within {self.bound:.2g}"
+        facts.append(("Scores", f"{exact if self.grid is None else cells} ({self.kind})"))
+        if self.by:
+            window = f", each {self.window}" if self.window else ""
+            facts.append(("Groups", f"{len(self.groups):,}, by {' and '.join(self.by)}{window}"))
+        made = [Section(facts=facts)]
+        made += _table(
+            "Groups",
+            {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"},
+            [(" / ".join(g.words), g.rows, g.positives, g.cells) for g in self.groups],
+        )
+        made += _table(
+            "Files",
+            {"File": "text", "Rows": "count", "Bytes": "count"},
+            [(f.name, f.rows, f.size) for f in self.files],
+        )
+        return made
+
+
+def _table(
+    title: str, columns: Mapping[str, Literal["text", "count"]], rows: Sequence[tuple[Any, ...]]
+) -> list[Section]:
+    """The first rows of a table, and how many more there are."""
+    if not rows:
+        return []
+    more = len(rows) - _SHOWN
+    notes = [f"{more:,} more; --json has all."] if more > 0 else []
+    return list(section(title, dict(columns), list(rows[:_SHOWN]), notes=notes))
+
+
+def tally_document(t: AnyTally) -> TallyDocument:
+    """The document of any saved tally."""
+    if isinstance(t, ClassTally):
+        return TallyDocument(
+            data=None, rows=int(t.rows), classes=list(t.classes), score=t.top.origin.score,
+            kind="probability" if t.kind == "probability" else "score", cells=len(t.top.score), grid=None,
+            bound=None, by=[], window=None, groups=[], files=[],
+        )  # fmt: skip
+    parts = t if isinstance(t, TallySet) else {}
+    whole = t.whole if isinstance(t, TallySet) else t
+    assert isinstance(whole, Tally)
+    groups = [
+        GroupRecord(
+            words=list(key), rows=x.origin.rows, positives=x.origin.positives, cells=len(x.score)
+        )
+        for key, x in parts.items()
+    ]
+    bound = None
+    if whole.coarse is not None and not whole.why_not_ranked:
+        bound = MEASURES["auroc"].under({"level": 0.95}, whole).bound
+    return TallyDocument(
+        data=DataRecord.of(whole), rows=whole.origin.rows,
+        classes=[whole.origin.negative, whole.origin.positive], score=whole.origin.score,
+        kind=whole.kind, cells=sum(g.cells for g in groups) if groups else len(whole.score),
+        grid=None if whole.coarse is None else whole.coarse.grid, bound=bound,
+        by=list(t.by) if isinstance(t, TallySet) else [],
+        window=t.window if isinstance(t, TallySet) else None, groups=groups,
+        files=[FileRecord.of(shard) for shard in t.origin.shards],
+    )  # fmt: skip

@@ -1,0 +1,113 @@
+"""`tally`, `merge` and `show`: shards to a tally, days to a month, and what is in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scorewise.columns import Kind, Missing
+from scorewise.columns.files import is_files
+from scorewise.columns.grouping import check_groups
+from scorewise.columns.times import Every
+from scorewise.errors import BadInput
+from scorewise.show.shown import Shown
+from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies.coarse import Grid
+from scorewise.tallies.gathering import MEMORY, Asked, Parts, gather, listed_files
+from scorewise.tallies.merging import check_path, is_saved, merged
+from scorewise.tallies.store import AnyTally, save
+from scorewise.tallying.document import TallyDocument, tally_document
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A tally that was written, the rows that it is of, and what is to be said of them."""
+
+    tally: AnyTally
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+def tally_files(
+    source: Any, *, label: str | None = None, score: str | None = None, weight: str | None = None,
+    count: str | None = None, positive: Any = None, by: str | Sequence[str] | None = None,
+    time: str | None = None, every: Every | None = None, grid: Grid | None = None,
+    memory: str = MEMORY, kind: Kind | None = None, missing: Missing = "refuse",
+    encoding: str | None = None, again: bool = False, resume: bool = False,
+    skip_bad_files: bool = False, out: str,
+) -> Saved:  # fmt: skip
+    """Write the tally of files of any size and number, which are read in batches, file by file.
+
+    `by` names columns of groups, each of which gets a tally; with `time`, a column of dates, each `every`
+    day, week, month, quarter or year does. Tallies are exact as long as the distinct scores fit `memory`;
+    then, or with `grid` from the start, they lie on the cells of a grid.
+
+    Each finished file is kept beside `out` until all are done, and a run that was ended goes on from those
+    with `resume`. A file with the content of another is refused, unless `again`; one that cannot be used is
+    left out with `skip_bad_files`.
+    """
+    check_path(out)
+    if not is_files(source) or is_saved(source):
+        raise BadInput(
+            "a tally is made of files of rows; saved tallies are added up by scorewise merge"
+        )
+    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "count": count}
+    if by is not None:
+        check_groups(by, {name: used for name, used in columns.items() if used is not None})
+        columns["group"] = [by] if isinstance(by, str) else list(by)
+    if time is not None:
+        columns["time"] = time
+    asked = Asked(columns, positive, kind, missing, encoding, every, grid, memory)
+    parts = Parts(Path(f"{out}.parts"), asked.mark, resume)
+    made = gather(
+        listed_files(source), asked, again=again, skip_bad_files=skip_bad_files, parts=parts
+    )
+    save(made.tally, out)
+    parts.clear()
+    return Saved(made.tally, made.tallies.origin.rows, made.notes)
+
+
+def merge(files: Any, *, again: bool = False, out: str) -> Saved:
+    """Write the sum of saved tallies: that of their rows, had they been read at once.
+
+    A tally of rows that another has already is refused, by the files that each was made of, unless `again`.
+    """
+    check_path(out)
+    total = merged(_tallies(files), again)
+    save(total, out)
+    return Saved(total, _rows(total))
+
+
+def show(files: Any, *, again: bool = False) -> ShownTally:
+    """What is in saved tallies: rows, classes, cells, groups, and the files that they were made of."""
+    return ShownTally(merged(_tallies(files), again))
+
+
+class ShownTally(Shown):
+    """A saved tally as a page."""
+
+    def __init__(self, tally: AnyTally) -> None:
+        self.tally = tally
+        self.notes: tuple[str, ...] = ()
+
+    def document(self) -> TallyDocument:
+        """What is written and shown; `scorewise schema show` prints its schema."""
+        return tally_document(self.tally)
+
+
+def _tallies(files: Any) -> list[Any]:
+    listed = listed_files(files)
+    if not is_saved(listed):
+        raise BadInput(
+            f"{listed[0]} is no saved tally (.tally); make one of it with scorewise tally"
+        )
+    return listed
+
+
+def _rows(t: AnyTally) -> int:
+    if isinstance(t, ClassTally):
+        return int(t.rows)
+    assert isinstance(t, Tally | TallySet)
+    return t.origin.rows
