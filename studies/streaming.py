@@ -101,4 +101,5 @@ def main(args: list[str]) -> None:
     ]
     text = f"{PROCESSES} processes, {THREADS} threads in each, batches of 1 to {MOST:,} rows.\n\n"
     write(text + table(["", ""], lines) + "\n", given.out / "streaming.md")
-    assert not wrong and total.origin.rows == rows
+    assert not wrong
+    assert total.origin.rows == rows
