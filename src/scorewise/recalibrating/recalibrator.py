@@ -275,6 +275,23 @@ class Recalibrator(Shown):
         m = self._fitted().map_
         return m(m.scores_of(p))
 
+    def to_sql(
+        self, column: str | Mapping[str, str] | None = None, *, quote: str = '"'
+    ) -> str | dict[str, str]:
+        """The map as a SQL expression of a column; of several classes one for each, by class.
+
+        Those take a mapping from class to column, unless the map was fitted to named columns. `quote` goes
+        around names: ` in Spark, BigQuery and MySQL; with "" the column is any SQL expression. NULL, NaN
+        and what lies outside [0, 1], for probabilities, give NULL.
+
+        >>> r = Recalibrator("histogram").fit([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1])
+        >>> print(str(r.to_sql("p"))[:70])
+        CASE WHEN "p" >= (-0.0001e0) AND "p" <= 1.0001e0 THEN CASE WHEN LEAST(
+        """
+        from scorewise.recalibrating.sql import sql_of
+
+        return sql_of(self.document(), column, quote)
+
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of each class: of two, negative in the first column, positive in the second."""
         q = self.transform(p)
