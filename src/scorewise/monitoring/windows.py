@@ -231,7 +231,7 @@ class Decaying:
 
 
 def scaled(t: Tally, power: float) -> Tally:
-    """The same with all weights times 2^power."""
+    """The same with all weights times 2^power, in floats."""
     f = 2.0 ** max(power, -500.0)
     g = f * f
     coarse = t.coarse
@@ -241,8 +241,9 @@ def scaled(t: Tally, power: float) -> Tally:
             return Moments(m.first * f, m.square * g, m.second * g)
 
         sums = {loss: (times(neg), times(pos)) for loss, (neg, pos) in coarse.losses.items()}
-        coarse = replace(coarse, sum=coarse.sum * f, losses=sums)
-    return replace(t, neg=t.neg * f, pos=t.pos * f, neg2=t.neg2 * g, pos2=t.pos2 * g, coarse=coarse)
+        coarse = replace(coarse, sum=coarse.sum * f, losses=sums, rest=None)
+    columns = {"neg": t.neg * f, "pos": t.pos * f, "neg2": t.neg2 * g, "pos2": t.pos2 * g}
+    return replace(t, coarse=coarse, rest=None, **columns)
 
 
 def _without_dust(t: Tally, least: float) -> Tally:

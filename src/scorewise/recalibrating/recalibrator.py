@@ -284,9 +284,12 @@ class Recalibrator(Shown):
         around names: ` in Spark, BigQuery and MySQL; with "" the column is any SQL expression. NULL, NaN
         and what lies outside [0, 1], for probabilities, give NULL.
 
-        >>> r = Recalibrator("histogram").fit([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1])
-        >>> print(str(r.to_sql("p"))[:70])
-        CASE WHEN "p" >= (-0.0001e0) AND "p" <= 1.0001e0 THEN CASE WHEN LEAST(
+        >>> r = Recalibrator("isotonic").fit([0.25, 0.5, 0.75, 1], [0, 0, 1, 1])
+        >>> print(r.to_sql("p"))
+        CASE WHEN "p" >= (-0.0001e0) AND "p" <= 1.0001e0 THEN
+        CASE WHEN "p" < 0.75e0 THEN
+        CASE WHEN "p" < 0.5e0 THEN 0.0e0 ELSE (4.0e0 * ("p" - 0.5e0)) END
+        ELSE 1.0e0 END END
         """
         from scorewise.recalibrating.sql import sql_of
 

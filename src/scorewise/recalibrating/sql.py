@@ -39,9 +39,8 @@ def to_sql(m: Map, column: str, quote: str = '"') -> str:
     s = _quoted(column, quote)
     probable = m.kind == "probability"
     low, high = (-ROUNDED, 1 + ROUNDED) if probable else (-_LARGEST, _LARGEST)
-    score = _between(s, 0.0, 1.0) if probable else s
     inside = f"{s} >= {_number(low)} AND {s} <= {_number(high)}"
-    return _short(f"CASE WHEN {inside} THEN {_METHODS[m.method](m, score)} END", m.method)
+    return _short(f"CASE WHEN {inside} THEN {_METHODS[m.method](m, s)} END", m.method)
 
 
 def class_to_sql(m: ClassMap, columns: Mapping[str, str], quote: str = '"') -> dict[str, str]:
@@ -208,7 +207,7 @@ def _x(m: Map, s: str) -> str:
 
 
 def _identity(m: Map, s: str) -> str:
-    return _expit(s) if m.kind == "logit" else s
+    return _expit(s) if m.kind == "logit" else _between(s, 0.0, 1.0)
 
 
 def _linear(m: Map, s: str) -> str:
@@ -282,7 +281,11 @@ def _venn_abers(m: Map, s: str) -> str:
     p0[1::2], p1[1::2] = low, high
     p0[::2], p1[::2] = inner
     breaks = [(sign, float(a)) for a in at for sign in ("<", "<=")]
-    return _steps(breaks, (p1 / (1 - p0 + p1)).tolist(), s)
+    values = (p1 / (1 - p0 + p1)).tolist()
+    if m.kind == "probability":  # what rounding puts outside is taken as 0 or 1
+        begin, end = int(at[0] <= 0), len(breaks) - int(at[-1] >= 1)
+        breaks, values = breaks[begin:end], values[begin : end + 1]
+    return _steps(breaks, values, s)
 
 
 _METHODS = {
