@@ -137,7 +137,8 @@ BAD = {
     "outside": (([0, 1], [0.5, 1.5]), r"score is outside \[0, 1\]"),
     "lengths": (([0, 1], [0.5]), "label has 2 rows and score has 1"),
     "labels": ((["a", "b"], [0.5, 0.5]), "label is 'a' in 2 rows"),
-    "third": (([0, 2], [0.5, 0.5]), "2"),
+    "third": (([0, 2], [0.5, 0.5]), "label is '2' in 1 row, .* the classes are '0' and '1'"),
+    "another": (([2.5], [0.5]), "label is '2.5' in 1 row"),
     "classes": (([True, False], [0.5, 0.5]), "'False' and 'True', but were '0' and '1' before"),
 }
 
@@ -300,6 +301,7 @@ def test_monitors_go_through_pickle_and_drift_takes_snapshots():
         ({"window": 0}, "window= must be a positive number of rows or a timedelta"),
         ({"window": timedelta(0)}, "window= must be"),
         ({"half_life": -1.0}, "half_life= must be"),
+        ({"half_life": np.inf}, "half_life= must be"),
         ({"window": 10, "half_life": 10}, "two ways to forget"),
         ({"classes": ["a"]}, "classes= must name two classes"),
         ({"kind": "odds"}, 'kind="odds" is not known'),
@@ -309,6 +311,31 @@ def test_monitors_go_through_pickle_and_drift_takes_snapshots():
 def test_settings_that_mean_nothing(settings, sentence):
     with pytest.raises(BadInput, match=sentence):
         sw.Monitor(**settings)
+
+
+@pytest.mark.parametrize("label", [2, "blue"])
+def test_a_first_batch_of_one_unknown_class_names_the_way_out(label):
+    with pytest.raises(BadInput, match=r"one value only \((2|blue)\).* name both in classes="):
+        sw.Monitor().update([label], [0.5])
+    m = sw.Monitor(classes=(1, 2) if label == 2 else ("red", "blue"))
+    m.update([label], [0.5])
+    assert m.snapshot().origin.positives == 1
+
+
+def test_only_monitors_are_added():
+    with pytest.raises(TypeError):
+        sw.Monitor() + 1
+    with pytest.raises(BadInput, match="a monitor takes the rows of another monitor; got 1"):
+        sw.Monitor().merge(1)
+
+
+def test_missing_labels_are_dropped_on_request():
+    for classes in (None, (0, 1), (1, 2)):
+        m = sw.Monitor(missing="drop", classes=classes)
+        first = classes or (0, 1)
+        m.update([first[0], None, first[1]], [0.2, 0.3, 0.4])
+        m.update(np.array([np.nan, first[1]]), [0.5, 0.6])
+        assert (m.snapshot().origin.rows, m.snapshot().origin.dropped) == (3, 2)
 
 
 def test_no_rows():

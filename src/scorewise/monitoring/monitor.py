@@ -133,6 +133,8 @@ class Monitor:
 
     def merge(self, other: Monitor) -> None:
         """Take all rows of another monitor of the same settings, as from another process."""
+        if not isinstance(other, Monitor):
+            raise BadInput(f"a monitor takes the rows of another monitor; got {short(other)}")
         for name in ("kind", "window", "parts", "half_life"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -150,6 +152,8 @@ class Monitor:
 
     def __add__(self, other: Monitor) -> Monitor:
         """A monitor that has the rows of both."""
+        if not isinstance(other, Monitor):
+            return NotImplemented
         total = self._copy()
         total.merge(other)
         return total
@@ -198,9 +202,12 @@ def _known(y: Any, known: Labels) -> tuple[Any, Labels | None]:
     if isinstance(column, Coded):
         words, codes, gone = [text(v) for v in column.values], column.codes, column.missing()
     else:
-        if {known.negative, known.positive} <= {"0", "1"} or column.values.dtype == bool:
-            return y, None
         gone = column.missing()
+        if column.values.dtype == bool:
+            return y, None
+        if {known.negative, known.positive} == {"0", "1"}:
+            _refuse(~np.isin(column.values, (0, 1)), gone, column.values, known)
+            return y, None
         values = column.values if gone is None else np.where(gone, 0, column.values)
         distinct, codes = np.unique(values, return_inverse=True)
         words = [text(v) for v in distinct]
@@ -209,23 +216,33 @@ def _known(y: Any, known: Labels) -> tuple[Any, Labels | None]:
     found = to[np.asarray(codes, np.int64)]
     if gone is not None:
         found[gone] = np.nan
-    strange = found < 0
-    if strange.any():
-        word = words[int(codes[strange.argmax()])]
-        raise BadInput(
-            f"label is {short(word)} {Place().rows(strange)}; the classes are "
-            f"{short(known.negative)} and {short(known.positive)}"
-        )
+    _refuse(found < 0, gone, np.array([*words, ""])[codes], known)
     return found, known
 
 
+def _refuse(strange: Any, gone: Any, values: Any, known: Labels) -> None:
+    """Refuse labels of neither class; missing ones are judged as everywhere."""
+    strange = strange if gone is None else strange & ~gone
+    if strange.any():
+        raise BadInput(
+            f"label is {short(text(values[strange.argmax()]))} {Place().rows(strange)}; the classes are "
+            f"{short(known.negative)} and {short(known.positive)}"
+        )
+
+
 def _two_sided(y: Any) -> None:
-    """Refuse a first batch of one word that says nothing about the other."""
+    """Refuse a first batch of one value that says nothing about the other."""
     column = vector(y, "label")
-    if not isinstance(column, Coded) or column.declared:
-        return
-    used = np.unique(column.codes[column.codes >= 0])
-    if len(used) == 1 and pair_of(word := text(column.values[int(used[0])])) is None:
+    if isinstance(column, Coded):
+        if column.declared:
+            return
+        used = [column.values[int(k)] for k in np.unique(column.codes[column.codes >= 0])]
+    else:
+        gone = column.missing()
+        used = list(np.unique(column.values if gone is None else column.values[~gone]))
+        if column.values.dtype == bool or (len(used) == 1 and used[0] in (0, 1)):
+            return
+    if len(used) == 1 and pair_of(word := text(used[0])) is None:
         raise BadInput(
             f"label has one value only ({word}), and the other class is not known yet; name both in ",
             Option("classes"), ", the negative first",
@@ -241,7 +258,7 @@ def _length(name: str, given: Length) -> float:
     if isinstance(given, timedelta):
         if given.total_seconds() > 0:
             return given.total_seconds()
-    elif is_integer(given, 1) or (name == "half_life" and is_number(given) and given > 0):
+    elif is_integer(given, 1) or (name == "half_life" and is_number(given) and 0 < given < np.inf):
         return float(given) if name == "half_life" else int(given)
     raise BadInput(
         Option(name), f" must be a positive number of rows or a timedelta, such as 100_000 or "
