@@ -172,12 +172,16 @@ def test_two_processes_add_their_tallies_up():
     context = multiprocessing.get_context("spawn")
     out, port = context.Queue(), free_port()
     processes = [context.Process(target=one_of_two, args=(k, port, out)) for k in (0, 1)]
-    for process in processes:
-        process.start()
-    found = sorted((out.get(timeout=120) for _ in processes), key=lambda x: x[0])
-    for process in processes:
-        process.join(60)
-        assert process.exitcode == 0
+    try:
+        for process in processes:
+            process.start()
+        found = sorted((out.get(timeout=120) for _ in processes), key=lambda x: x[0])
+        for process in processes:
+            process.join(60)
+            assert process.exitcode == 0
+    finally:
+        for process in processes:
+            process.kill()
     p, y = drawn(100_000)
     whole = sw.Tally.of(y.numpy(), p.numpy())
     for rank, value, both, own, few, plain in found:
