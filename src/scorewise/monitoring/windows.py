@@ -20,7 +20,8 @@ from scorewise.tallies import Tally
 from scorewise.tallies.coarse import Coarse
 from scorewise.tallies.losses import Moments
 
-ROWS = 1 << 16  # rows that are gathered before they are folded into cells
+ROWS = 1 << 18  # rows that are gathered before they are folded into cells
+BATCHES = 1 << 13  # and batches, of which one of a single row takes far more memory than the row
 EXACT = 1 << 16  # distinct scores up to which a tally stays exact
 FARTHEST = 64  # powers of two between the newest row and what is too light to keep
 SCORE = "score"
@@ -38,8 +39,7 @@ class Accumulator:
         """Take checked rows."""
         self.waiting.append(rows)
         self.size += len(rows)
-        # a thousand single rows are as slow to join as many more at once
-        if self.size >= ROWS or len(self.waiting) >= ROWS // 8:
+        if self.size >= ROWS or len(self.waiting) >= BATCHES:
             self.tally()
 
     def merge(self, t: Tally) -> None:
