@@ -40,9 +40,11 @@ def one_score():
 
 
 SMALL = {
+    "auc": {"SETTINGS": lambda m: dict(list(m.SETTINGS.items())[:2])},
     "calibration": {"SIZES": (60,), "HUGE": 500, "PARTS": 2},
     "class_calibration": {"COLUMNS": [(3, 60)], "PARTS": 1},
     "clusters": {"SETTINGS": lambda m: few(m, lambda s: s.name.startswith("60 x 5")), "FOLDED": 1},
+    "cost": {},
     "coverage": {
         "SETTINGS": lambda m: few(m, lambda s: "raters, .9" in s.name or "pictures" in s.name)
     },
@@ -70,6 +72,7 @@ SMALL = {
         "data_sets": lambda m: one_score,
         "class_sets": lambda m: three_classes,
     },
+    "streaming": {"PROCESSES": 2},
     "thresholds": {"SETTINGS": lambda m: [s for s in m.SETTINGS if s.rows == 500]},
     "selective": {"KINDS": [(1.0, 1.0, True)], "SIZES": (50,), "MANY": 2000},
     "validation": {"CASES": lambda m: m.CASES[:1], "SITES": lambda m: m.SITES[:1]},
@@ -108,6 +111,38 @@ def test_studies_run_and_write_their_tables(name, tmp_path, monkeypatch, capsys)
         assert tables
         assert all(len(rows) > 2 for rows in tables)
         assert all(len({line.count("|") for line in rows}) == 1 for rows in tables)
+
+
+def test_rules_of_other_packages_are_theirs():
+    import torch
+    from sklearn.metrics import roc_auc_score
+    from torchmetrics.classification import BinaryAUROC
+
+    study = import_module("studies.auc")
+    # the example in Keras' documentation
+    assert study.keras(np.array([0, 0, 1, 1]) == 1, np.array([0, 0.5, 0.3, 0.9]), 3) == 0.75
+    y, p = study.draw("calibrated, 0.5 % positive", 20_000)
+    theirs = BinaryAUROC(thresholds=101)
+    theirs.update(torch.tensor(p), torch.tensor(y.astype(int)))
+    assert study.equal_bins(y, p, 100) == pytest.approx(theirs.compute().item(), abs=1e-6)
+    # each is exact where it need not put scores together
+    few = p.round(3)
+    exact = roc_auc_score(y, few)
+    assert len(np.unique(few)) < 400
+    for value in (study.h2o(y, few), study.spark(y, few)[0], study.xgboost(y, few, 1)):
+        assert value == pytest.approx(exact, abs=1e-12)
+
+
+def test_rules_of_other_packages_give_what_the_packages_gave():
+    """Keras 3.15.1, Spark 4.3.0, H2O 3.46.0.12 and XGBoost 3.2.0 (two workers) on the same rows."""
+    study = import_module("studies.auc")
+    y, p = study.draw("overconfident, 0.5 % positive", 200_000)
+    assert study.keras(y, p) == pytest.approx(0.5143457651138306, abs=1e-6)
+    assert study.spark(y, p) == pytest.approx((0.8500020820305437, 0.06119477761578125), rel=1e-12)
+    # H2O deals rows out to threads before it puts bins together
+    assert study.h2o(y, p) == pytest.approx(0.7244991162599788, abs=0.01)
+    y, p = study.draw("scores drift from worker to worker", 100_000)
+    assert study.xgboost(y, p, 2) == pytest.approx(0.83876206739523096, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", ON_DATA)

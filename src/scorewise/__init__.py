@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scorewise.gating import Gate, gate
     from scorewise.inspection import Inspection, Raters, inspect, raters
     from scorewise.judging import Judgement, items_needed, judge
+    from scorewise.monitoring import Monitor
     from scorewise.planning import Plan, plan
     from scorewise.recalibrating import Recalibrator
     from scorewise.registry import measure
@@ -53,6 +54,7 @@ __all__ = [
     "Inspection",
     "Judgement",
     "ModelComparison",
+    "Monitor",
     "Plan",
     "Raters",
     "Ratings",
@@ -103,6 +105,7 @@ _HOMES = {
     "Inspection": "inspection",
     "Judgement": "judging",
     "ModelComparison": "evaluation",
+    "Monitor": "monitoring",
     "Plan": "planning",
     "Raters": "inspection",
     "Ratings": "tallies",

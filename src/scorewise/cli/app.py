@@ -66,6 +66,32 @@ for _name, _entry in COMMANDS.items():
 app.add_typer(calibrate, name="calibrate")
 
 
+@calibrate.command("sql", short_help="Print a map as a SQL expression.")
+def calibrate_sql(
+    map_file: Annotated[str, typer.Argument(metavar="MAP", help="What calibrate fit wrote.")],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[CLASS=]COLUMN",
+            help="Column with the scores; of several classes CLASS=COLUMN for each, else those fitted to.",
+        ),
+    ] = None,
+    quote: Annotated[
+        str,
+        typer.Option(
+            metavar="MARK", help='Mark around names: " unless given, ` in Spark, or none.'
+        ),
+    ] = '"',
+) -> None:
+    """Print the map as an expression of standard SQL, to be applied where the scores are.
+
+    Example: scorewise calibrate sql map.json --column risk
+    """
+    from scorewise.recalibrating.sql import sql_text
+
+    typer.echo(sql_text(map_file, column or [], quote).encode(), nl=False)
+
+
 def _version(asked: bool) -> None:
     if asked:
         typer.echo(f"scorewise {__version__}")

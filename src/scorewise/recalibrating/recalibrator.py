@@ -277,6 +277,26 @@ class Recalibrator(Shown):
         m = self._fitted().map_
         return m(m.scores_of(p))
 
+    def to_sql(
+        self, column: str | Mapping[str, str] | None = None, *, quote: str = '"'
+    ) -> str | dict[str, str]:
+        """The map as a SQL expression of a column; of several classes one for each, by class.
+
+        Those take a mapping from class to column, unless the map was fitted to named columns. `quote` goes
+        around names: ` in Spark, BigQuery and MySQL; with "" the column is any SQL expression. NULL, NaN
+        and what lies outside [0, 1], for probabilities, give NULL.
+
+        >>> r = Recalibrator("isotonic").fit([0.25, 0.5, 0.75, 1], [0, 0, 1, 1])
+        >>> print(r.to_sql("p"))
+        CASE WHEN "p" >= (-0.0001e0) AND "p" <= 1.0001e0 THEN
+        CASE WHEN "p" < 0.75e0 THEN
+        CASE WHEN "p" < 0.5e0 THEN 0.0e0 ELSE (4.0e0 * ("p" - 0.5e0)) END
+        ELSE 1.0e0 END END
+        """
+        from scorewise.recalibrating.sql import sql_of
+
+        return sql_of(self.document(), column, quote)
+
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of each class: of two, negative in the first column, positive in the second."""
         q = self.transform(p)

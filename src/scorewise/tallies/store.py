@@ -85,6 +85,11 @@ def load(path: Path) -> Tally:
     return _loaded(path, _KEYS[Tally], "read it with sw.tally", _built)
 
 
+def from_content(data: bytes) -> Tally:
+    """The tally whose content is given, checked as a file is."""
+    return _loaded(Path("the content"), _KEYS[Tally], "pass that of a tally", _built, data)
+
+
 def load_classes(path: Path) -> ClassTally:
     """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
     return _loaded(path, _KEYS[ClassTally], "make it with ClassTally.of and save", _built_classes)
@@ -104,8 +109,14 @@ def load_any(path: Path) -> AnyTally:
     return found
 
 
-def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored], Made]) -> Made:
-    about, column = _read(path, key, instead)
+def _loaded(
+    path: Path,
+    key: str,
+    instead: str,
+    built: Callable[[Stored, Stored], Made],
+    data: bytes | None = None,
+) -> Made:
+    about, column = _read(path, key, instead, data)
     try:
         t = built(about, column)
         wrong = fault(t)
@@ -117,11 +128,11 @@ def _loaded(path: Path, key: str, instead: str, built: Callable[[Stored, Stored]
     return t
 
 
-def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
+def _read(path: Path, key: str, instead: str, data: bytes | None = None) -> tuple[Stored, Stored]:
     """What the file says of itself, and its columns; `instead` is the way out if it is another file."""
     import polars as pl
 
-    data, metadata = _metadata(path)
+    data, metadata = _metadata(path, data)
     if key not in metadata:
         raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
     try:
@@ -142,19 +153,15 @@ def _read(path: Path, key: str, instead: str) -> tuple[Stored, Stored]:
     return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
 
 
-def _metadata(path: Path) -> tuple[bytes, Stored]:
-    """The bytes of a file and what it says of itself.
+def _metadata(path: Path, data: bytes | None = None) -> tuple[bytes, Stored]:
+    """The bytes of a file, read unless they are given, and what it says of itself.
 
     The seal is of the bytes, and looked at first: on damaged ones a reader of Parquet may end the process.
     """
     import polars as pl
 
-    if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
-        raise BadInput(f"no such file: {path}")
-    try:
-        data = path.read_bytes()  # polars takes brackets in a path for a glob
-    except OSError:
-        raise _damaged(path) from None
+    if data is None:
+        data = _bytes_of(path)
     place, made = _sealed(bytearray(data))
     if place.stop and data[place] != made:
         raise _changed(path)
@@ -162,6 +169,15 @@ def _metadata(path: Path) -> tuple[bytes, Stored]:
         return data, dict(pl.read_parquet_metadata(io.BytesIO(data)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *_UNREADABLE) as e:
         raise _damaged(path) from e
+
+
+def _bytes_of(path: Path) -> bytes:
+    if not os.path.isfile(path):  # noqa: PTH113 (bears names too long)
+        raise BadInput(f"no such file: {path}")
+    try:
+        return path.read_bytes()  # polars takes brackets in a path for a glob
+    except OSError:
+        raise _damaged(path) from None
 
 
 def _changed(path: Path) -> BadInput:

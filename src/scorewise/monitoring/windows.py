@@ -1,0 +1,269 @@
+"""Which of the rows that came in count: all of them, the latest, or the latest the most.
+
+Each window keeps tallies, never rows for long: an `Accumulator` gathers checked rows and folds them into
+its tally when there are enough, which is coarse once it has more distinct scores than a grid has cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from scorewise.arrays import Bools, Floats
+from scorewise.columns import Rows
+from scorewise.errors import BadInput
+from scorewise.tallies import Tally
+from scorewise.tallies.coarse import Coarse
+from scorewise.tallies.losses import Moments
+
+ROWS = 1 << 18  # rows that are gathered before they are folded into cells
+BATCHES = 1 << 13  # and batches, of which one of a single row takes far more memory than the row
+EXACT = 1 << 16  # distinct scores up to which a tally stays exact
+FARTHEST = 64  # powers of two between the newest row and what is too light to keep
+SCORE = "score"
+
+
+class Accumulator:
+    """A tally that takes rows."""
+
+    def __init__(self) -> None:
+        self.total = Tally.empty()
+        self.waiting: list[Rows] = []
+        self.size = 0
+
+    def add(self, rows: Rows) -> None:
+        """Take checked rows."""
+        self.waiting.append(rows)
+        self.size += len(rows)
+        if self.size >= ROWS or len(self.waiting) >= BATCHES:
+            self.tally()
+
+    def merge(self, t: Tally) -> None:
+        """Take the rows of a tally."""
+        total = self.total + t
+        self.total = total.coarsen() if len(total.score) > EXACT else total
+
+    def tally(self) -> Tally:
+        """The tally of all rows so far."""
+        if self.waiting:
+            t = Tally.of_rows(_joined(self.waiting), SCORE)
+            self.waiting, self.size = [], 0
+            self.merge(t.unlabelled())
+        return self.total
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one after the other; those without a weight weigh 1, those without a count stand for one."""
+
+    def column(name: str, kind: Any) -> Any:
+        found = [getattr(rows, name) for rows in parts]
+        if all(x is None for x in found):
+            return None
+        each = zip(found, parts, strict=True)
+        return np.concatenate([np.ones(len(r), kind) if x is None else x for x, r in each])
+
+    # the same whatever the order in which threads came
+    first = min(parts, key=lambda rows: (rows.labels.rule == "no rows", rows.labels.negative))
+    return replace(
+        first,
+        y=np.concatenate([rows.y for rows in parts]),
+        scores={SCORE: np.concatenate([rows.scores[SCORE] for rows in parts])},
+        weight=column("weight", np.float64),
+        count=column("count", np.int64),
+        dropped=sum(rows.dropped for rows in parts),
+    )
+
+
+class Window(Protocol):
+    """What keeps the tallies of the rows that count."""
+
+    def add(self, rows: Rows, now: float) -> None:
+        """Take checked rows."""
+
+    def tallies(self, now: float) -> list[Tally]:
+        """Tallies whose sum is that of the rows that count now."""
+
+    def merge(self, other: Any, now: float) -> None:
+        """Take the rows of another window of the same settings."""
+
+
+class Everything:
+    """All rows since the start."""
+
+    def __init__(self) -> None:
+        self.part = Accumulator()
+
+    def add(self, rows: Rows, now: float) -> None:
+        """Take checked rows."""
+        self.part.add(rows)
+
+    def tallies(self, now: float) -> list[Tally]:
+        """The tally of all rows."""
+        return [self.part.tally()]
+
+    def merge(self, other: Everything, now: float) -> None:
+        """Take the rows of another."""
+        self.part.merge(other.part.tally())
+
+
+class Sliding:
+    """The latest rows, by number or by time: a ring of tallies, of which whole ones are dropped.
+
+    `length` is how many rows or seconds count at least, `width` what one of the parts holds. At any time
+    there are between `length` and `length + width` of them.
+    """
+
+    def __init__(self, length: float, parts: int, timed: bool) -> None:
+        self.length, self.timed = length, timed
+        self.width = length / parts if timed else math.ceil(length / parts)
+        self.ring: dict[int, Accumulator] = {}
+        self.seen = 0
+
+    def add(self, rows: Rows, now: float) -> None:
+        """Take checked rows; those that fill up a part begin the next."""
+        for slot, part in [(math.floor(now / self.width), rows)] if self.timed else self._cut(rows):
+            self.ring.setdefault(slot, Accumulator()).add(part)
+            self._drop(now)
+
+    def _cut(self, rows: Rows) -> Iterator[tuple[int, Rows]]:
+        begin = 0
+        while begin < len(rows) or begin == 0:
+            room = int(self.width - self.seen % self.width)
+            part = rows if begin == 0 and len(rows) <= room else rows.at(slice(begin, begin + room))
+            if begin:  # what was dropped from a batch is counted once
+                part = replace(part, dropped=0)
+            slot, begin = int(self.seen // self.width), begin + room
+            self.seen += len(part)
+            yield slot, part
+
+    def _drop(self, now: float) -> None:
+        since = (now if self.timed else self.seen) - self.length
+        for slot in [slot for slot in self.ring if (slot + 1) * self.width <= since]:
+            del self.ring[slot]
+
+    def tallies(self, now: float) -> list[Tally]:
+        """The tallies of the parts, the oldest first."""
+        self._drop(now)
+        return [self.ring[slot].tally() for slot in sorted(self.ring)]
+
+    def merge(self, other: Sliding, now: float) -> None:
+        """Take the rows of another, part by part."""
+        if not self.timed:
+            raise BadInput(
+                "windows of rows cannot be merged, as nothing says which rows of both are the latest; add "
+                "their snapshots, or take a window of time"
+            )
+        for slot, part in other.ring.items():
+            self.ring.setdefault(slot, Accumulator()).merge(part.tally())
+        self._drop(now)
+
+
+class Decaying:
+    """All rows, each weighing half as much after each half-life.
+
+    A row weighs 2^(place / half-life), place being its number or the time, so that old rows need not be
+    touched (forward decay, Cormode et al. 2009); all are scaled back by a power of two, which changes no
+    digit, before weights become large. What then weighs less than 2^-64 of what was new is dropped.
+    """
+
+    def __init__(self, half_life: float, timed: bool) -> None:
+        self.half_life, self.timed = half_life, timed
+        self.part = Accumulator()
+        self.seen, self.newest = 0, -math.inf
+        self.base: int | None = None
+
+    def add(self, rows: Rows, now: float) -> None:
+        """Take checked rows, the last of which is the newest."""
+        if not len(rows):
+            self.part.add(rows)
+            return
+        place = np.full(len(rows), now) if self.timed else self.seen + np.arange(float(len(rows)))
+        self.seen += len(rows)
+        step = max(1, int(self.half_life * FARTHEST)) if not self.timed else len(rows)
+        for begin in range(0, len(rows), step):
+            at = slice(begin, begin + step)
+            power = place[at] / self.half_life
+            self._rebase(float(power[-1]))
+            assert self.base is not None
+            part = rows if step >= len(rows) else rows.at(at)
+            weight = np.exp2(power - self.base) * (1.0 if part.weight is None else part.weight)
+            dropped = part.dropped if begin == 0 else 0
+            names = replace(part.names, weight="decayed weight")
+            self.part.add(replace(part, weight=weight, names=names, dropped=dropped))
+            self.newest = max(self.newest, float(power[-1]))
+
+    def _rebase(self, power: float) -> None:
+        """Scale what there is back, so that no weight is beyond 2^64."""
+        if self.base is None:
+            self.base = math.floor(power)
+        shift = math.floor(power) - self.base
+        if shift > FARTHEST:
+            t = self.part.tally()
+            # what the rows of the newest age weighed, in all: the unit of weight, whatever the user's is
+            unit = (t.negatives + t.positives) * 2.0 ** (self.base - self.newest)
+            self.part.total = _without_dust(scaled(t, -shift), 2.0**-FARTHEST * unit)
+            self.base += shift
+
+    def tallies(self, now: float) -> list[Tally]:
+        """The tally, in which the newest row weighs what was given."""
+        if self.base is None:
+            return [self.part.tally()]
+        return [scaled(self.part.tally(), self.base - self.newest)]
+
+    def merge(self, other: Decaying, now: float) -> None:
+        """Take the rows of another."""
+        if not self.timed:
+            raise BadInput(
+                "windows that decay by rows cannot be merged, as nothing says which rows of both are the "
+                "latest; add their snapshots, or let them decay by time"
+            )
+        if other.base is None:
+            self.part.merge(other.part.tally())
+            return
+        self._rebase(other.newest)
+        assert self.base is not None
+        self.part.merge(scaled(other.part.tally(), other.base - self.base))
+        self.newest = max(self.newest, other.newest)
+
+
+def scaled(t: Tally, power: float) -> Tally:
+    """The same with all weights times 2^power, in floats."""
+    f = 2.0 ** max(power, -500.0)
+    g = f * f
+    coarse = t.coarse
+    if coarse is not None:
+
+        def times(m: Moments) -> Moments:
+            return Moments(m.first * f, m.square * g, m.second * g)
+
+        sums = {loss: (times(neg), times(pos)) for loss, (neg, pos) in coarse.losses.items()}
+        coarse = replace(coarse, sum=coarse.sum * f, losses=sums, rest=None)
+    columns = {"neg": t.neg * f, "pos": t.pos * f, "neg2": t.neg2 * g, "pos2": t.pos2 * g}
+    return replace(t, coarse=coarse, rest=None, **columns)
+
+
+def _without_dust(t: Tally, least: float) -> Tally:
+    """The same without the weight of a class in a cell that is less than that."""
+    kept: tuple[Bools, Bools] = (t.neg > least, t.pos > least)
+    used = kept[0] | kept[1]
+
+    def column(x: Any, side: int) -> Floats:
+        return np.where(kept[side], x, 0.0)[used]
+
+    coarse = t.coarse
+    if coarse is not None:
+        coarse = Coarse(
+            coarse.grid,
+            coarse.cell[used],
+            np.where(kept, coarse.low, np.inf)[:, used],
+            np.where(kept, coarse.high, -np.inf)[:, used],
+            np.where(kept, coarse.sum, 0.0)[:, used],
+            coarse.losses,
+        )
+    score = t.score[used] if coarse is None else coarse.middle.astype(t.score.dtype)
+    columns = column(t.neg, 0), column(t.pos, 1), column(t.neg2, 0), column(t.pos2, 1)
+    return Tally(score, *columns, t.kind, t.origin, coarse)
