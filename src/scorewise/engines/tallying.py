@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scorewise.columns.labels import coded
 from scorewise.columns.vectors import vector
 from scorewise.engines import arithmetic
 from scorewise.engines.arithmetic import Limbs, digits_for, top_of
-from scorewise.engines.frames import Checked, checked, chosen
+from scorewise.engines.frames import Checked, Step, Totals, checked, chosen
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import exact, weights
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
@@ -26,6 +27,7 @@ from scorewise.tallies.sorting import first_of_runs
 from scorewise.tallies.tally import Tally
 
 EXACT_ROWS = 1 << 16  # of which the scores are no more than the cells would be
+_IDLE = -(1 << 60)  # the key of rows without weight
 _CHARGED = ("brier", "spherical", "log")
 _LARGEST = {"brier": 1.0, "spherical": 1.0, "log": 745.0}
 
@@ -69,7 +71,8 @@ def tally_frame(
         check_groups(groups, others)
     found = checked(frame, choice, positive=positive, kind=kind, missing=missing)
     plan = Plan.of(found, "s0", found.rows <= EXACT_ROWS)
-    cells = collected(plan.query(found.frame, [f"g{k}" for k in range(len(groups))]))
+    totals = plan.totals([f"g{k}" for k in range(len(groups))])
+    cells = collected(totals.query(found.frame, partial(plan.columns, found.complete)))
     origin = Origin(
         found.label, next(iter(choice.columns["score"])), found.weight,
         found.labels.positive, found.labels.negative, found.labels.rule,
@@ -126,11 +129,17 @@ class Plan:
         """The grid that suits the scores."""
         return "probability" if self.kind == "probability" else "relative"
 
-    def query(self, frame: Any, groups: Sequence[str]) -> Any:
-        """Rows counted by label, group and key, with the ends of their scores and sums of integers."""
+    def totals(self, groups: Sequence[str] = ()) -> Totals:
+        """What is counted: rows by label, group and key, the ends of their scores and sums of integers."""
+        digits = [name for limbs in self.limbs for name in limbs.names]
+        keys = ("y", "key", "scale", "own", *groups)
+        return Totals(keys, ("n", *digits), ("low",), ("high",))
+
+    def columns(self, complete: Step, frame: Any) -> Any:
+        """Key, score and digits of each row of a frame whose columns were checked."""
         import narwhals as nw
 
-        frame = frame.with_columns(s=nw.col(self.column))
+        frame = complete(frame).with_columns(s=nw.col(self.column))
         if self.weighted:
             frame = frame.with_columns(w2=nw.col("w") * nw.col("w"))
         if self.exact:
@@ -145,29 +154,19 @@ class Plan:
         if self.weighted:  # rows of no weight are counted, and are in no cell
             idle = nw.col("w") == 0.0
             frame = frame.with_columns(
-                key=nw.when(idle).then(-(1 << 60)).otherwise(nw.col("key")),
+                key=nw.when(idle).then(_IDLE).otherwise(nw.col("key")),
                 scale=nw.when(idle).then(0).otherwise(nw.col("scale")),
                 own=nw.when(idle).then(0.0).otherwise(nw.col("own")),
             )
         if self.limbs:
             frame = arithmetic.cut(frame, [*self.limbs])
-        digits = [name for limbs in self.limbs for name in limbs.names]
-        keys = ["y", "key", "scale", "own", *groups]
-        grouped = frame.select(*keys, "s", *digits).group_by(*keys)
-        made = grouped.agg(
-            nw.len().alias("n"),
-            nw.col("s").min().alias("low"),
-            nw.col("s").max().alias("high"),
-            *(nw.col(name).sum() for name in digits),
-        )
-        # sums of integers are wider than integers in DuckDB
-        return made.with_columns(*(nw.col(c).cast(nw.Int64) for c in ("y", "n", *digits)))
+        return frame.with_columns(n=nw.lit(1), low=nw.col("s"), high=nw.col("s"))
 
     def tally(self, cells: Mapping[str, Any], origin: Origin) -> Tally:
         """The tally of what came back."""
         rows = np.bincount(cells["y"], cells["n"], 2).astype(np.int64)
         origin = replace(origin, negatives=int(rows[0]), positives=int(rows[1]))
-        used = cells["key"] > -(1 << 60)
+        used = cells["key"] != _IDLE
         g = _Groups({c: v[used] for c, v in cells.items() if c[0] != "g"}, self)
         score: Any
         if self.exact:
