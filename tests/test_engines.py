@@ -1,4 +1,4 @@
-"""Frames that stay in their engine: the same tally from Polars, DuckDB, Dask and PySpark, and as numpy's."""
+"""Frames that stay in their engine: the same tally from Polars, DuckDB, Dask, PySpark and numpy."""
 
 import os
 import shutil
@@ -141,9 +141,7 @@ def test_the_weighted_tally_is_that_of_numpy(engine, opened, data):
 
 
 def test_engines_agree_also_in_what_equality_leaves_out(opened):
-    made = [
-        sw.tally(opened(engine), label="ill", score="p", weight="w") for engine in ENGINES[:3]
-    ]
+    made = [sw.tally(opened(engine), label="ill", score="p", weight="w") for engine in ENGINES[:3]]
     for other in made[1:]:
         assert np.array_equal(other.coarse.sum, made[0].coarse.sum)
         assert other.coarse.losses == made[0].coarse.losses
@@ -194,7 +192,9 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
         time.sleep(0.1)
         return simulated(8_000, seed).select("ill", "p", "w").to_pandas()
 
-    frame = dd.from_map(part, range(12), meta=simulated(8_000)[:0].select("ill", "p", "w").to_pandas())
+    frame = dd.from_map(
+        part, range(12), meta=simulated(8_000)[:0].select("ill", "p", "w").to_pandas()
+    )
     made = []
     pids = cluster.run(os.getpid)
     run = threading.Thread(
@@ -318,7 +318,9 @@ def test_bad_columns_are_refused_in_spark(session):
 
 
 def test_polars_names_the_first_row():
-    with pytest.raises(sw.BadInput, match="p is missing in 2 rows, first at row 1, counting from 0"):
+    with pytest.raises(
+        sw.BadInput, match="p is missing in 2 rows, first at row 1, counting from 0"
+    ):
         sw.tally(small("polars", GOOD | {"p": [0.9, None, None, 0.7]}), label="y", score="p")
     with pytest.raises(sw.BadInput, match="y is missing in 1 row, row 3, counting from 0"):
         sw.tally(small("polars", GOOD | {"y": ["yes", "no", "no", None]}), label="y", score="p")
@@ -363,5 +365,3 @@ def test_spellings_and_guesses_are_told(engine):
 def test_no_rows_are_refused():
     with pytest.raises(sw.BadInput, match="the frame has no rows"):
         sw.tally(pl.LazyFrame(GOOD).filter(pl.col("p") > 2), label="y", score="p")
-
-

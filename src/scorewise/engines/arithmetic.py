@@ -1,8 +1,8 @@
 """Cells, losses and exact sums as expressions that give the same bits in every engine.
 
-A row's cell is not found by a search in the edges of the grid, which no query language has, but by a key that
-tells at least as many scores apart: rows of one key are in one cell. Near an edge, where the rounding of the
-key could matter, the score itself is part of the key. So the cells come out as numpy finds them.
+A row's cell is not found by a search in the edges of the grid, which no query language has, but by a key
+that tells at least as many scores apart: rows of one key are in one cell. Near an edge, where the rounding
+of the key could matter, the score itself is part of the key. So the cells come out as numpy finds them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _OCTAVE = 128  # cells of the grid of probabilities towards 0 and 1
 _FIRST, _LAST = 8, 60  # octaves in which it has them
 _NEAR = 1e-6  # of a cell: far more than the rounding of keys, far less than a cell
 _TERMS = 11  # of the series of the logarithm, exact to the last digit
-_ROUNDED = 2.0**-45  # towards 1 edges are rounded to 2^-54: so much in cells, times the distance from 1
+_ROUNDED = (
+    2.0**-45
+)  # towards 1 edges are rounded to 2^-54: so much in cells, times the distance from 1
 Frame = Any  # nw.LazyFrame
 Expr = Any  # nw.Expr
 
@@ -163,13 +165,12 @@ def relative_keys(frame: Frame, least: float, largest: float) -> Frame:
     frame = frame.with_columns(x=nw.when(s < 0.0).then(0.0 - s).otherwise(s))
     frame = octaves(frame, least, largest)
     key = (nw.col("x") * 2048.0).floor().cast(nw.Float64)
-    frame = frame.with_columns(
+    return frame.with_columns(
         a=nw.col("x"),
         scale=nw.col("e").cast(nw.Int64),
         key=nw.when(s < 0.0).then(-1.0 - key).otherwise(key).cast(nw.Int64),
         own=s * 0.0,
     )
-    return frame
 
 
 def losses(frame: Frame) -> Frame:

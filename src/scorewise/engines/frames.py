@@ -155,9 +155,9 @@ def checked(
     label = next(iter(of["label"].values()))
     columns = {"y": label}
     columns |= {f"s{k}": name for k, name in enumerate(of["score"].values())}
-    columns |= {"w": name for name in of.get("weight", {}).values()}
+    if "weight" in of:
+        columns["w"] = next(iter(of["weight"].values()))
     columns |= {f"g{k}": name for k, name in enumerate(of.get("group", {}).values())}
-    columns = {c: name for c, name in columns.items()}
     frame = frame.select(*dict.fromkeys(columns.values()))
     floats = tuple(c for c, name in columns.items() if c[0] in "sw" or schema[name].is_float())
     door = _Door(frame, _Columns(columns, floats))
@@ -172,9 +172,7 @@ def checked(
                 )  # fmt: skip
     total, gone = int(sum(found["rows"])), int(sum(found["gone"]))
     if total == gone:
-        raise BadInput(
-            "the frame has no rows" if not total else f"all {total:,} rows lack a value"
-        )
+        raise BadInput("the frame has no rows" if not total else f"all {total:,} rows lack a value")
     spreads = {c: _spread(c, found) for c in door.columns.numbers}
     for c, spread in spreads.items():
         if spread.infinite:

@@ -28,7 +28,7 @@ from scorewise.tallies.tally import Tally
 
 EXACT_ROWS = 1 << 16  # of which the scores are no more than the cells would be
 _IDLE = -(1 << 60)  # the key of rows without weight
-_CHARGED = ("brier", "spherical", "log")
+_CHARGED: tuple[Loss, ...] = ("brier", "spherical", "log")
 _LARGEST = {"brier": 1.0, "spherical": 1.0, "log": 745.0}
 
 
@@ -106,7 +106,9 @@ class Plan:
     column: str
     weighted: bool
     exact: bool
-    ends: tuple[float, float]  # least size that is not 0, or distance from 0 or 1; and greatest size
+    ends: tuple[
+        float, float
+    ]  # least size that is not 0, or distance from 0 or 1; and greatest size
     limbs: tuple[Limbs, ...]
 
     @classmethod
@@ -286,14 +288,14 @@ class _Groups:
         return made
 
     def losses(self) -> dict[Loss, tuple[Moments, Moments]]:
-        """The sums of losses and their squares by class; the clipped logarithm from cells beyond the clip."""
+        """Sums of losses and their squares by class; the clipped logarithm by the cells beyond the clip."""
         up = self["y"] == 1
         # the grid has edges at the clip, so that a group is on one side of it
         tiny, full = self["high"] < CLIP, self["low"] >= 1.0 - CLIP
         worst, best = np.where(up, tiny, full), np.where(up, full, tiny)
         made: dict[Loss, tuple[Moments, Moments]] = {}
-        for loss in ("brier", "spherical", "log"):
-            made[loss] = self._moments(loss)  # type: ignore[index]
+        for loss in _CHARGED:
+            made[loss] = self._moments(loss)
         inner = self._moments("log", ~(worst | best))
         ends = [(worst, -float(np.log(CLIP))), (best, -float(np.log1p(-CLIP)))]
         clipped = list(inner)
@@ -309,7 +311,7 @@ class _Groups:
     def _mass(self, where: Any) -> tuple[Floats, Floats]:
         at = np.zeros(len(self["y"]), np.int64)
         if not self._plan.weighted:
-            rows = np.bincount(self["y"], np.where(where, self["n"], 0), 2)
+            rows: Any = np.bincount(self["y"], np.where(where, self["n"], 0), 2)
             return rows, rows
         w, w2 = (self.added(name, at, 1, where) for name in ("w", "w2"))
         return np.array([x.value[0] for x in w]), np.array([x.value[0] for x in w2])
