@@ -71,16 +71,18 @@ clean:
 	$(PIP) --editable '.[test,docs]'
 	touch $@
 
-# a browser for the tests of the report, and Node to build it: Debian's packages, where they may be installed
+# a browser for the tests of the report, Node to build it, and Java for PySpark: Debian's packages, where
+# they may be installed
 TOOLS = command -v chromium >/dev/null || echo chromium fonts-dejavu-core; \
-	command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm
+	command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm; \
+	command -v java >/dev/null || echo default-jre-headless
 .venv/tools: .venv/made
 	@absent=$$($(TOOLS)); \
 	if [ -z "$$absent" ]; then touch $@; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y -qq --no-install-recommends $$absent >/dev/null && touch $@; \
-	else echo "not installed, so that tests of the report are skipped: $$absent"; fi
+	else echo "not installed, so that tests of the report or of PySpark are skipped: $$absent"; fi
 
 web/node_modules: .venv/tools web/package-lock.json
 	@if command -v npm >/dev/null; then cd web && npm ci --silent && touch node_modules; fi

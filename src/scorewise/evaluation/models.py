@@ -15,7 +15,7 @@ from collections.abc import (
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import at_least, check
 from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.grouping import intersections
 from scorewise.columns.rows import one_of, warn
+from scorewise.engines import is_engine, tally_frame
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.choices import Interval, by_name
@@ -40,7 +42,7 @@ from scorewise.inference.scales import student
 from scorewise.registry import MEASURES, Lazy, Measure, Measured, unknown
 from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion, Tally
+from scorewise.tallies import Confusion, Tally, TallySet
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import why_not_unit
 from scorewise.tallies.sorting import each_on_threads, kept, on_threads
@@ -190,6 +192,18 @@ class Evaluation(Shown, Measured):
         return pictures_of_models({self.tally.origin.score: self}, self)
 
 
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: str | None = None, weight: str | None = None,
+    count: str | None = None, by: None = None, positive: Any = None, kind: Kind | None = None,
+    missing: Missing = "refuse", encoding: str | None = None,
+) -> Tally: ...  # fmt: skip
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: str | None = None, weight: str | None = None,
+    count: str | None = None, by: str | Sequence[str], positive: Any = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> TallySet: ...  # fmt: skip
 def tally(
     source: Any,
     *,
@@ -197,24 +211,38 @@ def tally(
     score: str | None = None,
     weight: str | None = None,
     count: str | None = None,
+    by: str | Sequence[str] | None = None,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
-) -> Tally:
+) -> Tally | TallySet:
     """The tally of files, globs or any data frame, reading only the columns that are needed.
 
-    Files of text are in UTF-8, or in `encoding`, such as "latin-1".
+    Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
+    rows in cells; beyond 65,536 rows the tally is coarse. `by` names columns of groups: there is then a
+    tally of each, in a `TallySet`. Files of text are in UTF-8, or in `encoding`, such as "latin-1".
 
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9], "site": ["a", "a", "b"]}, label="y", score="p",
+    ...       by="site")
+    <TallySet: 3 rows in 2 groups by site>
     """
-    rows = binary_rows(
-        source, label=label, score=score, weight=weight, count=count,
-        positive=positive, kind=kind, missing=missing, encoding=encoding,
-    )  # fmt: skip
+    columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
+    columns |= {"positive": positive, "kind": kind, "missing": missing}
+    if is_engine(source):
+        return tally_frame(source, by=by, **columns)
+    rows = binary_rows(source, groups=by, encoding=encoding, **columns)
     warn(rows.notes)
-    return Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
+    name = next(iter(rows.scores))
+    if by is None:
+        return Tally.of_rows(rows, name, rows.sources)
+    codes, keys = intersections(rows.groups)
+    parts = {key: Tally.of_rows(rows.at(codes == k), name) for k, key in enumerate(keys)}
+    parts = {key: replace(t, origin=replace(t.origin, dropped=0)) for key, t in parts.items()}
+    known = Tally.of_rows(rows, name, rows.sources).origin
+    return TallySet((*rows.groups,), parts, origin=known)
 
 
 # Several models on the same rows, side by side, and the differences between them.

@@ -1,0 +1,328 @@
+"""From a frame in its engine to a tally: rows counted in cells there, cells put together here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from scorewise.arrays import Floats, Ints
+from scorewise.columns import Kind, Missing
+from scorewise.columns.grouping import check_groups, intersections
+from scorewise.columns.labels import coded
+from scorewise.columns.vectors import vector
+from scorewise.engines import arithmetic
+from scorewise.engines.arithmetic import Limbs, digits_for, top_of
+from scorewise.engines.frames import Checked, Step, Totals, checked, chosen
+from scorewise.errors import BadInput, Option
+from scorewise.tallies import exact, weights
+from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
+from scorewise.tallies.exact import Exact
+from scorewise.tallies.losses import CLIP, Loss, Moments
+from scorewise.tallies.sets import TallySet
+from scorewise.tallies.sorting import first_of_runs
+from scorewise.tallies.tally import Tally
+
+EXACT_ROWS = 1 << 16  # of which the scores are no more than the cells would be
+_IDLE = -(1 << 60)  # the key of rows without weight
+_CHARGED: tuple[Loss, ...] = ("brier", "spherical", "log")
+_LARGEST = {"brier": 1.0, "spherical": 1.0, "log": 745.0}
+
+
+def tally_frame(
+    source: Any,
+    *,
+    label: str | None = None,
+    score: str | None = None,
+    weight: str | None = None,
+    count: str | None = None,
+    by: str | Sequence[str] | None = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+) -> Tally | TallySet:
+    """The tally of a frame that stays in its engine; by groups, one for each.
+
+    Up to 65,536 rows it is exact. Of more it is coarse, on the grid that suits the scores, and the same as
+    `Tally.of(...).coarsen()` of the rows, bit for bit.
+
+    >>> import polars as pl
+    >>> tally_frame(pl.LazyFrame({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}), label="y", score="p")
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    """
+    import narwhals as nw
+
+    if count is not None:
+        raise BadInput(
+            Option("count"), " is not taken from an engine; repeat rows there, or pass ",
+            Option("weight"), " if it says how much a row matters",
+        )  # fmt: skip
+    frame = nw.from_native(source)
+    groups = [by] if isinstance(by, str) else list(by or ())
+    asked = {"label": label, "score": score, "weight": weight, "group": groups or None}
+    choice = chosen(frame, asked)
+    if len(choice.columns["score"]) > 1:
+        raise BadInput("a tally is of one column of scores; name one as ", Option("score"))
+    if groups:
+        others = {role: list(choice.columns.get(role, {}).values()) for role in ("label", "score")}
+        check_groups(groups, others)
+    found = checked(frame, choice, positive=positive, kind=kind, missing=missing)
+    plan = Plan.of(found, "s0", found.rows <= EXACT_ROWS)
+    totals = plan.totals([f"g{k}" for k in range(len(groups))])
+    cells = collected(totals.query(found.frame, partial(plan.columns, found.complete)))
+    origin = Origin(
+        found.label, next(iter(choice.columns["score"])), found.weight,
+        found.labels.positive, found.labels.negative, found.labels.rule,
+    )  # fmt: skip
+    if not groups:
+        return plan.tally(cells, replace(origin, dropped=found.dropped))
+    columns = {name: coded(vector(cells[f"g{k}"], name)) for k, name in enumerate(groups)}
+    codes, keys = intersections(columns)
+    parts = {
+        key: plan.tally({c: v[codes == k] for c, v in cells.items() if c[0] != "g"}, origin)
+        for k, key in enumerate(keys)
+    }
+    return TallySet(tuple(groups), parts, origin=replace(origin, dropped=found.dropped))
+
+
+def collected(query: Any) -> dict[str, Any]:
+    """What a query gives, as numpy arrays; columns of groups as their library has them."""
+    made = query.collect()
+    return {
+        c: np.asarray(made[c].to_list(), object) if c[0] == "g" else made[c].to_numpy()
+        for c in made.columns
+    }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which sums are taken of one column of scores, and how they become a tally."""
+
+    kind: Kind
+    narrow: bool
+    column: str
+    weighted: bool
+    exact: bool
+    ends: tuple[
+        float, float
+    ]  # least size that is not 0, or distance from 0 or 1; and greatest size
+    limbs: tuple[Limbs, ...]
+
+    @classmethod
+    def of(cls, found: Checked, column: str, exact: bool) -> Plan:
+        """The plan for checked columns."""
+        spread, kind = found.scores[column], found.kinds[column]
+        largest = max(-spread.low, spread.high)
+        ends = (spread.inside, 1.0) if kind == "probability" else (spread.least, largest)
+        limbs: list[Limbs] = []
+        if found.weights is not None:
+            least, most = found.weights.least, found.weights.high
+            limbs.append(Limbs("w", *digits_for(least, most)))
+            limbs.append(Limbs("w2", *digits_for(least * least, most * most)))
+        if not exact:
+            limbs += _sums(kind, largest, None if found.weights is None else most)
+        return cls(kind, found.narrow[column], column, bool(found.weight), exact, ends, (*limbs,))
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that suits the scores."""
+        return "probability" if self.kind == "probability" else "relative"
+
+    def totals(self, groups: Sequence[str] = ()) -> Totals:
+        """What is counted: rows by label, group and key, the ends of their scores and sums of integers."""
+        digits = [name for limbs in self.limbs for name in limbs.names]
+        keys = ("y", "key", "scale", "own", *groups)
+        return Totals(keys, ("n", *digits), ("low",), ("high",))
+
+    def columns(self, complete: Step, frame: Any) -> Any:
+        """Key, score and digits of each row of a frame whose columns were checked."""
+        import narwhals as nw
+
+        frame = complete(frame).with_columns(s=nw.col(self.column))
+        if self.weighted:
+            frame = frame.with_columns(w2=nw.col("w") * nw.col("w"))
+        if self.exact:
+            frame = frame.with_columns(key=nw.lit(0), scale=nw.lit(0), own=nw.col("s"))
+        elif self.kind == "probability":
+            frame = arithmetic.probability_keys(frame, self.ends[0])
+            frame = _charged(arithmetic.losses(frame), self.weighted)
+        else:
+            frame = arithmetic.relative_keys(frame, *self.ends)
+            if self.weighted:
+                frame = frame.with_columns(ws=nw.col("w") * nw.col("s"))
+        if self.weighted:  # rows of no weight are counted, and are in no cell
+            idle = nw.col("w") == 0.0
+            frame = frame.with_columns(
+                key=nw.when(idle).then(_IDLE).otherwise(nw.col("key")),
+                scale=nw.when(idle).then(0).otherwise(nw.col("scale")),
+                own=nw.when(idle).then(0.0).otherwise(nw.col("own")),
+            )
+        if self.limbs:
+            frame = arithmetic.cut(frame, [*self.limbs])
+        return frame.with_columns(n=nw.lit(1), low=nw.col("s"), high=nw.col("s"))
+
+    def tally(self, cells: Mapping[str, Any], origin: Origin) -> Tally:
+        """The tally of what came back."""
+        rows = np.bincount(cells["y"], cells["n"], 2).astype(np.int64)
+        origin = replace(origin, negatives=int(rows[0]), positives=int(rows[1]))
+        used = cells["key"] != _IDLE
+        g = _Groups({c: v[used] for c, v in cells.items() if c[0] != "g"}, self)
+        score: Any
+        if self.exact:
+            score, at = np.unique(g["low"], return_inverse=True)
+            coarse = None
+        else:
+            number, at = np.unique(cell_of(g["low"], self.grid), return_inverse=True)
+            if not np.array_equal(number[at], cell_of(g["high"], self.grid)):
+                raise AssertionError("the engine put scores of two cells together")
+            coarse = self._coarse(g, number, at)
+            score = coarse.middle
+        columns = self._weights(g, at, len(score))
+        narrow = score.astype(np.float32) if self.narrow else score
+        return Tally(narrow, kind=self.kind, origin=origin, coarse=coarse, **columns)
+
+    def _weights(self, g: _Groups, at: Ints, size: int) -> dict[str, Any]:
+        if not self.weighted:
+            neg, pos = g.counted(at, size)
+            return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
+        sums = [x for name in ("w", "w2") for x in g.added(name, at, size)]
+        return weights.as_columns(sums)
+
+    def _coarse(self, g: _Groups, number: Ints, at: Ints) -> Coarse:
+        size = len(number)
+        low, high = np.full((2, size), np.inf), np.full((2, size), -np.inf)
+        np.minimum.at(low, (g["y"], at), g["low"])
+        np.maximum.at(high, (g["y"], at), g["high"])
+        if self.weighted:
+            sums = [exact.plain(x.value) for x in g.added("ws", at, size)]
+        else:
+            sums = g.scaled(at, size)
+        losses = g.losses() if self.kind == "probability" else {}
+        total = np.stack([x.value for x in sums])
+        return Coarse(self.grid, number, low, high, total, losses, weights.rest_of(sums))
+
+
+def _sums(kind: Kind, largest: float, weight: float | None) -> list[Limbs]:
+    """The sums that coarse tallies keep: of scores, and of losses and their squares."""
+    if weight is None:
+        limbs = [Limbs("a", 0, 2)]
+        if kind == "probability":
+            for loss in _CHARGED:
+                top = top_of(_LARGEST[loss])
+                limbs += [Limbs(loss, top, 2 + top), Limbs(f"{loss}2", top, 2 + top)]
+        return limbs
+    limbs = [Limbs("ws", top_of(weight * largest), 3)]
+    if kind == "probability":
+        for loss in _CHARGED:
+            most = _LARGEST[loss]
+            limbs += [
+                Limbs(f"{loss}_w", top_of(weight * most), 3),
+                Limbs(f"{loss}_w2", top_of(weight * weight * most), 3),
+                Limbs(f"{loss}2_w2", top_of(weight * weight * most * most), 3),
+            ]
+    return limbs
+
+
+def _charged(frame: Any, weighted: bool) -> Any:
+    """Losses times weights, and their squares."""
+    import narwhals as nw
+
+    made = {}
+    for loss in _CHARGED:
+        charge = nw.col(loss)
+        if weighted:
+            made[f"{loss}_w"] = nw.col("w") * charge
+            made[f"{loss}_w2"] = nw.col("w2") * charge
+            made[f"{loss}2_w2"] = nw.col("w2") * charge * charge
+        else:
+            made[f"{loss}2"] = charge * charge
+    if weighted:
+        made["ws"] = nw.col("w") * nw.col("s")
+    return frame.with_columns(**made)
+
+
+class _Groups:
+    """The groups that came back, by column."""
+
+    def __init__(self, columns: Mapping[str, Any], plan: Plan) -> None:
+        self._columns, self._plan = columns, plan
+        self._limbs = {limbs.column: limbs for limbs in plan.limbs}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def counted(self, at: Ints, size: int) -> Ints:
+        """Rows by class and cell."""
+        total = np.zeros((2, size), np.int64)
+        np.add.at(total, (self["y"], at), self["n"])
+        return total
+
+    def added(self, name: str, at: Ints, size: int, where: Any = True) -> list[Exact]:
+        """Exact sums by class and cell, or of all where there is one."""
+        limbs = self._limbs[name]
+        total = np.zeros((limbs.many, 2, size), np.int64)
+        for k, column in enumerate(limbs.names):
+            np.add.at(total[k], (self["y"], at), np.where(where, self[column], 0))
+        return [exact.from_limbs(total[:, side], limbs.top) for side in (0, 1)]
+
+    def scaled(self, at: Ints, size: int) -> list[Exact]:
+        """The exact sums of scores by class and cell, each group having a power of two of its own."""
+        limbs = self._limbs["a"]
+        sums = exact.from_limbs(np.stack([self[name] for name in limbs.names]), limbs.top)
+        sign = np.where(self["high"] < 0, -1.0, 1.0)
+        with np.errstate(over="ignore"):
+            terms = np.ldexp(sign * np.stack([sums.value, *sums.rest]), -self["scale"])
+        made = []
+        for side in (0, 1):
+            here = np.flatnonzero(self["y"] == side)
+            order = here[np.argsort(at[here], kind="stable")]
+            start = first_of_runs(at[order])
+            flat = np.ascontiguousarray(terms[:, order].T).ravel()
+            found = exact.sum_runs(flat, start * len(terms))
+            value, rest = np.zeros(size), np.zeros((len(found.rest), size))
+            value[at[order][start]], rest[:, at[order][start]] = found
+            made.append(Exact(value, rest))
+        return made
+
+    def losses(self) -> dict[Loss, tuple[Moments, Moments]]:
+        """Sums of losses and their squares by class; the clipped logarithm by the cells beyond the clip."""
+        up = self["y"] == 1
+        # the grid has edges at the clip, so that a group is on one side of it
+        tiny, full = self["high"] < CLIP, self["low"] >= 1.0 - CLIP
+        worst, best = np.where(up, tiny, full), np.where(up, full, tiny)
+        made: dict[Loss, tuple[Moments, Moments]] = {}
+        for loss in _CHARGED:
+            made[loss] = self._moments(loss)
+        inner = self._moments("log", ~(worst | best))
+        ends = [(worst, -float(np.log(CLIP))), (best, -float(np.log1p(-CLIP)))]
+        clipped = list(inner)
+        for where, charge in ends:
+            mass, square = self._mass(where)
+            for side in (0, 1):
+                clipped[side] += Moments(
+                    mass[side] * charge, square[side] * charge, square[side] * charge**2
+                )
+        made["log clipped"] = clipped[0], clipped[1]
+        return made
+
+    def _mass(self, where: Any) -> tuple[Floats, Floats]:
+        at = np.zeros(len(self["y"]), np.int64)
+        if not self._plan.weighted:
+            rows: Any = np.bincount(self["y"], np.where(where, self["n"], 0), 2)
+            return rows, rows
+        w, w2 = (self.added(name, at, 1, where) for name in ("w", "w2"))
+        return np.array([x.value[0] for x in w]), np.array([x.value[0] for x in w2])
+
+    def _moments(self, loss: str, where: Any = True) -> tuple[Moments, Moments]:
+        names = (
+            (f"{loss}_w", f"{loss}_w2", f"{loss}2_w2")
+            if self._plan.weighted
+            else (loss, loss, f"{loss}2")
+        )
+        at = np.zeros(len(self["y"]), np.int64)
+        sums = [self.added(name, at, 1, where) for name in names]
+        both = [Moments(*(float(x[side].value[0]) for x in sums)) for side in (0, 1)]
+        return both[0], both[1]
