@@ -220,7 +220,7 @@ def tally(
     """The tally of files, globs or any data frame, reading only the columns that are needed.
 
     Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
-    rows in cells; beyond 65,536 rows the tally is coarse. `by` names columns of groups: there is then a
+    rows in cells; beyond 65,536 rows the tally is coarse. (With `count`, Polars' are read instead.) `by` names columns of groups: there is then a
     tally of each, in a `TallySet`. Files of text are in UTF-8, or in `encoding`, such as "latin-1".
 
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
@@ -231,7 +231,8 @@ def tally(
     """
     columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
     columns |= {"positive": positive, "kind": kind, "missing": missing}
-    if is_engine(source):
+    in_memory = count is not None and hasattr(source, "collect_schema")  # Polars reads it itself
+    if is_engine(source) and not in_memory:
         return tally_frame(source, by=by, **columns)
     rows = binary_rows(source, groups=by, encoding=encoding, **columns)
     warn(rows.notes)
