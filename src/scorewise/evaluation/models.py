@@ -221,7 +221,8 @@ def tally(
 
     Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
     rows in cells; beyond 65,536 rows the tally is coarse. (With `count`, those of Polars are read.) `by`
-    names columns of groups: there is then a tally of each, in a `TallySet`. Files of text are in UTF-8, or in `encoding`, such as "latin-1".
+    names columns of groups: there is then a tally of each, in a `TallySet`. Files of text are in UTF-8, or
+    in `encoding`, such as "latin-1".
 
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
