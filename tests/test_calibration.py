@@ -211,7 +211,7 @@ def test_bad_options_are_refused(measure, options, words):
 
 @every_error
 def test_scores_that_are_no_probabilities(m):
-    assert "no probabilities" in m(Tally.of([0, 1, 1], [-1.0, 2.0, 3.0])).why
+    assert "are not probabilities" in m(Tally.of([0, 1, 1], [-1.0, 2.0, 3.0])).why
 
 
 def test_one_row_makes_no_pair():

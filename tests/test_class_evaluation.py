@@ -406,7 +406,7 @@ def test_hints():
     said = sw.evaluate(y[there], p[there], classes=range(4)).to_dict()["hints"]
     ties = sum(there[[7, 9]])
     assert said[0].startswith("'3' occurs in no row")
-    assert said[1].startswith("'2' occurs, but is never the decision")
+    assert said[1].startswith("'2' is never predicted, and so has no precision")
     assert said[2].startswith(f"several classes share the highest score in {ties} row")
     assert all("unreliable" in hint for hint in said[3:])
     backwards = sw.evaluate(y, draw(k=4)[1], confidence=-draw(k=4)[1].max(1))

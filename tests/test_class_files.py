@@ -118,10 +118,10 @@ def test_one_wrong_bit_is_refused_or_changes_nothing(weighted, tmp_path, capfd):
 
 
 def test_a_file_of_another_version_is_refused(tmp_path):
-    for version in (1, 3):
+    for version in (2, 4):
         path = tmp_path / "t.parquet"
         drawn(8, 30, 3).tally.save(path)
-        edit(path, lambda text, v=version: text.replace('"version": 2', f'"version": {v}'))
-        match = f"of version {version}, this scorewise reads version 2"
+        edit(path, lambda text, v=version: text.replace('"version": 3', f'"version": {v}'))
+        match = f"of version {version}, this scorewise reads version 3"
         with pytest.raises(BadInput, match=match):
             ClassTally.load(path)

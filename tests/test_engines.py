@@ -201,7 +201,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
         target=lambda: made.append(sw.tally(frame, label="ill", score="p", weight="w"))
     )
     run.start()
-    while len(list(tmp_path.iterdir())) < 16:  # the second query is under way
+    while run.is_alive() and len(list(tmp_path.iterdir())) < 16:  # the second query is under way
         time.sleep(0.01)
     os.kill(next(iter(pids.values())), signal.SIGKILL)
     run.join()
@@ -276,7 +276,6 @@ BAD = {
     "an absent class": ({}, {"positive": "maybe"}, "y is never 'maybe'"),
     "scores in words": ({"p": ["high", "low", "low", "high"]}, {}, "p holds String in the engine"),
     "log-odds": ({}, {"kind": "logit"}, "log-odds are not tallied in an engine"),
-    "counts": ({}, {"count": "w", "weight": None}, "count= is not taken from an engine"),
     "a column that is not there": ({}, {"score": "q"}, "there is no column 'q'"),
 }  # fmt: skip
 
@@ -298,6 +297,14 @@ def test_bad_columns_are_refused_in_one_sentence(engine, case):
     with pytest.raises(sw.BadInput, match=sentence) as told:
         sw.tally(small(engine, GOOD | change), **options)
     assert "\n" not in str(told.value)
+
+
+def test_counts_are_read_by_polars_and_refused_elsewhere():
+    columns = GOOD | {"w": [1, 2, 3, 1]}
+    made = sw.tally(small("polars", columns), label="y", score="p", count="w")
+    assert made == sw.Tally.of(columns["y"], columns["p"], count=columns["w"])
+    with pytest.raises(sw.BadInput, match="count= is not taken from an engine"):
+        sw.tally(small("duckdb", columns), label="y", score="p", count="w")
 
 
 @pytest.mark.parametrize("case", ["a missing score", "a missing label", "an infinite score"])

@@ -93,7 +93,7 @@ def test_every_study_is_listed_with_a_sentence(capsys):
 
 
 def test_a_study_that_does_not_exist_is_refused_with_the_known_ones():
-    with pytest.raises(SystemExit, match=r"there is no study colour; known: answers, calibration"):
+    with pytest.raises(SystemExit, match=r"there is no study colour; known: answers, auc"):
         command.main(["colour"])
 
 

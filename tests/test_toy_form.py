@@ -82,7 +82,7 @@ def test_every_command_has_it(home):
         lines = (home / f"{name}.toy").read_text("utf-8").splitlines()
         command = "evaluate" if name.startswith("evaluate") else name
         assert lines[0] == f"toy {command}"
-        assert len(lines) > 10
+        assert len(lines) > 8
 
 
 def test_results_have_it(home):

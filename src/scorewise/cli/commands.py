@@ -538,7 +538,6 @@ COMMANDS = {
         verb="scorewise.tallying:show",
         summary="Say what is in a saved tally.",
         drawn=False,
-        pictured=False,
         help="""Say what is in saved tallies: rows, classes, scores, groups, and the files that they are of.
 
         Example: scorewise show month.tally

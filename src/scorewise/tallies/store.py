@@ -330,6 +330,9 @@ def _class_columns(t: ClassTally) -> tuple[Stored, Stored]:
         # counts are their own squares, and are kept once
         if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
     }
+    for name in about["tallies"]:
+        left = _rest_columns(_TALLY[1:], parts[name][0].rest)
+        columns |= {f"{name}: {field}": values for field, values in left.items()}
     return columns, about
 
 
@@ -356,7 +359,10 @@ def _built_classes(about: Stored, column: Stored) -> ClassTally:
     def tally(part: str) -> Tally:
         kind, origin = about["tallies"][part]
         neg, pos, neg2, pos2 = weights(part, *_TALLY[1:])
-        return Tally(scores(f"{part}: score"), neg, pos, neg2, pos2, kind, _origin(origin))
+        own = {name.removeprefix(f"{part}: "): values for name, values in column.items()}
+        rest = _rest(_TALLY[1:], own, len(neg))
+        score = scores(f"{part}: score")
+        return Tally(score, neg, pos, neg2, pos2, kind, _origin(origin), rest=rest)
 
     each: tuple[Marks, ...] = ()
     if "class 0: score" in column:

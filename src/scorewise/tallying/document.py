@@ -11,7 +11,8 @@ from scorewise.show.data import DataRecord, ScoreKind, ScoreName
 from scorewise.show.document import Document
 from scorewise.show.fields import Count, Number, Record, Word, means
 from scorewise.show.page import Section, section
-from scorewise.show.words import Sentence, count, counted
+from scorewise.show.verdict import Claims, claim
+from scorewise.show.words import Sentence, count, counted, percent
 from scorewise.tallies import ClassTally, Tally, TallySet
 from scorewise.tallies.store import AnyTally
 
@@ -44,6 +45,7 @@ class GroupRecord(Record):
 class TallyDocument(Document, command="show"):
     """What is in a saved tally."""
 
+    verdict: Claims
     data: DataRecord | None = means("The rows and classes; null of several classes.")
     rows: Count = means("Rows, without those dropped.")
     classes: list[str] = means("The classes; the negative one first, where there are two.")
@@ -104,7 +106,9 @@ def _table(
 def tally_document(t: AnyTally) -> TallyDocument:
     """The document of any saved tally."""
     if isinstance(t, ClassTally):
+        said = f"{counted(int(t.rows), 'row')} of {len(t.classes)} classes."
         return TallyDocument(
+            verdict=[claim("data", "rows", said)],
             data=None, rows=int(t.rows), classes=list(t.classes), score=t.top.origin.score,
             kind="probability" if t.kind == "probability" else "score", cells=len(t.top.score), grid=None,
             bound=None, by=[], window=None, groups=[], files=[],
@@ -122,7 +126,7 @@ def tally_document(t: AnyTally) -> TallyDocument:
     if whole.coarse is not None and not whole.why_not_ranked:
         bound = MEASURES["auroc"].under({"level": 0.95}, whole).bound
     return TallyDocument(
-        data=DataRecord.of(whole), rows=whole.origin.rows,
+        verdict=_verdict(whole, bound, len(groups)), data=DataRecord.of(whole), rows=whole.origin.rows,
         classes=[whole.origin.negative, whole.origin.positive], score=whole.origin.score,
         kind=whole.kind, cells=sum(g.cells for g in groups) if groups else len(whole.score),
         grid=None if whole.coarse is None else whole.coarse.grid, bound=bound,
@@ -130,3 +134,21 @@ def tally_document(t: AnyTally) -> TallyDocument:
         window=t.window if isinstance(t, TallySet) else None, groups=groups,
         files=[FileRecord.of(shard) for shard in t.origin.shards],
     )  # fmt: skip
+
+
+def _verdict(t: Tally, bound: float | None, groups: int) -> Claims:
+    """How many rows there are, and how exactly their scores are known."""
+    o = t.origin
+    share = f", {percent(o.positives / o.rows)} of them positive" if o.rows else ""
+    parts = f", in {counted(groups, 'group')}" if groups else ""
+    if t.coarse is None:
+        kept = "Each score is kept, so that every measure is exact."
+    elif bound is None:
+        kept = "Scores are rounded to the cells of a grid."
+    else:
+        kept = f"Scores are rounded to the cells of a grid: AUROC is known to within {bound:.2g}."
+    said = f"{counted(o.rows, 'row')}{share}{parts}."
+    return [
+        claim("data", "rows", said),
+        claim("data", "exact" if t.coarse is None else "grid", kept),
+    ]

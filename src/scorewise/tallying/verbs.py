@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,17 @@ class ShownTally(Shown):
     def document(self) -> TallyDocument:
         """What is written and shown; `scorewise schema show` prints its schema."""
         return tally_document(self.tally)
+
+    def pictures(self) -> Any:
+        """How the scores of both classes are spread; of several classes, the decisions."""
+        from scorewise.displays import ConfusionDisplay, DensityDisplay
+        from scorewise.displays.overview import Pictures
+
+        t = self.tally
+        if isinstance(t, ClassTally):
+            return Pictures({"confusion": partial(ConfusionDisplay.from_tally, t)}, ("confusion",))
+        whole = t.whole if isinstance(t, TallySet) else t
+        return Pictures({"density": partial(DensityDisplay.from_tally, whole)}, ("density",))
 
 
 def _tallies(files: Any) -> list[Any]:
