@@ -189,7 +189,7 @@ def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int =
     if rare or math.isnan(value):
         return Estimate.undefined("a class is too rare for floating point", level)
     # many rows on few cells leave no bias that more would show
-    cells = 256 if t.origin.rows > 1 << 16 else 1024
+    cells = 256 if t.origin.rows > 1 << 16 else 512
     drawn = bootstrap_cells(
         t, lambda n, p: _saved(n, p, costs), replicates=150, seed=seed, cells=cells
     )
