@@ -22,6 +22,7 @@ from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_clusters, flipped, widened
+from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.logistic import logistic
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import z
@@ -32,6 +33,7 @@ from scorewise.tallies.formulas import largest_gaps, placed
 from scorewise.tallies.losses import Loss, charges, expit, logit, unit
 from scorewise.tallies.probabilities import binned, chances
 from scorewise.tallies.smroc import midpoint
+from scorewise.tallies.sorting import add_runs
 
 GROUPS = 40
 MOST = 2000  # rows of which groups are left out: how two models vary together shows in few
@@ -274,11 +276,10 @@ def _isotonic(sign: float) -> Effects:
     """Of miscalibration, or of discrimination (sign -1): by losses beside those of the isotonic fit."""
 
     def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        from scipy.optimize import isotonic_regression
-
         few, weight = t.pooled, rows.mass()
-        mass = (few.neg + few.pos).astype(np.float64)
-        fit = isotonic_regression(few.pos / mass, weights=mass).x
+        start = pooled_runs(few.neg, few.pos)
+        down, up = (add_runs(w, start) for w in (few.neg, few.pos))
+        fit = np.repeat(up / (down + up), np.diff(start, append=len(few.score)))
         neg, pos = charges(fit, "probability", "brier")
         own = of_cells(t, Influence(neg, pos), rows)
         if sign > 0:
