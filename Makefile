@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# as pip does it for a wheel, so that a command starts as fast as an installed one
+COMPILED := $(BIN)/python -m compileall -q src
 # runs with the newest numpy, scipy and pandas, but asks for old ones
 IRRCAC := irrCAC==0.4.4
 
@@ -60,11 +62,13 @@ clean:
 
 .venv/installed: .venv/made pyproject.toml
 	$(PIP) --editable .
+	$(COMPILED)
 	touch $@
 
 .venv/tested: .venv/made pyproject.toml
 	$(PIP) --editable '.[test]'
 	$(PIP) --no-deps $(IRRCAC)
+	$(COMPILED)
 	touch $@ .venv/installed
 
 .venv/documented: .venv/tested

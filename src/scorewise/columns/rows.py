@@ -73,9 +73,10 @@ class Checked:
 
     def mass(self, power: int = 1) -> Floats:
         """Row weight, raised to a power, times row count."""
-        w = 1.0 if self.weight is None else self.weight**power
-        times = 1 if self.count is None else self.count
-        return np.broadcast_to(np.asarray(w * times, np.float64), len(self))
+        w: Any = 1.0 if self.weight is None else self.weight
+        w = w if power == 1 else w**power
+        total = w if self.count is None else w * self.count
+        return np.broadcast_to(np.asarray(total, np.float64), len(self))
 
     def at(self, which: Any) -> Self:
         """Some of the rows; clusters are numbered anew."""

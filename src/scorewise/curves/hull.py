@@ -12,6 +12,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput, Option
+from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
 from scorewise.inference.shares import rising_limits
@@ -57,11 +58,11 @@ def pooled(t: Tally) -> Ints:
 def pool(neg: Numbers, pos: Numbers) -> Ints:
     """The same for weights on cells; parts first and then their runs, which keeps memory small."""
     if len(neg) <= _PART:
-        return pool_rows(neg[None], pos[None])[0] if len(neg) else np.empty(0, np.int64)
+        return pooled_runs(neg, pos)
     start = np.concatenate(
         [i + pool(neg[i : i + _PART], pos[i : i + _PART]) for i in range(0, len(neg), _PART)]
     )
-    return start[pool_rows(*(add_runs(w, start)[None] for w in (neg, pos)))[0]]
+    return start[pooled_runs(*(add_runs(w, start) for w in (neg, pos)))]
 
 
 def calibrated(t: Tally) -> Floats:
@@ -124,18 +125,8 @@ def fits(neg: Floats, pos: Floats) -> Floats:
 def pool_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     """The first cells of the runs of all rows, counted through, and the row of each run."""
     row = np.repeat(np.arange(len(neg)), neg.shape[1])
-    start = _pooled_rows(neg.ravel(), pos.ravel(), row)
+    start = pooled_runs(neg.ravel(), pos.ravel(), row)
     return start, row[start]
-
-
-def _pooled_rows(neg: Any, pos: Any, row: Ints) -> Ints:
-    """The same of rows of any length one after the other, given the row of each cell."""
-    from scipy.optimize import isotonic_regression
-
-    weight = np.asarray(neg + pos, np.float64)
-    # each row two higher than the last: no run crosses from one row to the next
-    lifted = pos / weight + 2.0 * row
-    return np.asarray(isotonic_regression(lifted, weights=weight).blocks[:-1], np.int64)
 
 
 def fits_elsewhere(
@@ -172,7 +163,7 @@ def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
     n, p = others(neg), others(pos)
     seen = n + p > 0
     n, p, row = n[seen], p[seen], np.nonzero(seen)[0]
-    fit = np.split(shares(n, p, _pooled_rows(n, p, row)), seen.sum(1).cumsum()[:-1])
+    fit = np.split(shares(n, p, pooled_runs(n, p, row)), seen.sum(1).cumsum()[:-1])
     for k in np.flatnonzero(seen.any(1)):
         made[k] = np.interp(place, place[seen[k]], fit[k])
     return made

@@ -10,6 +10,5 @@ sums of floats, and comparisons with NaN are not used, because engines differ on
 from __future__ import annotations
 
 from scorewise.engines.frames import is_engine
-from scorewise.engines.tallying import tally_frame
 
-__all__ = ["is_engine", "tally_frame"]
+__all__ = ["is_engine"]

@@ -148,7 +148,6 @@ def by_group(
     settings: Settings, names: tuple[str, ...],
 ) -> tuple[Estimates, dict[str, Floats]]:  # fmt: skip
     """Each of the measures for each group, and on all rows but its own: value, low and high."""
-    found: Estimates = {name: [] for name in names}
     parts, many = list(cells.batches()), len(cells.first)
     small = (_part(cells, t) < LARGE).any()
     tasks: list[Callable[[], Any]] = [
@@ -157,12 +156,27 @@ def by_group(
     ]
     # sums beside each other; what is made of them is Python, which would only wait for itself
     moved, *each = on_threads(lambda task: task(), tasks, enough=4)
-    for part, made in zip(parts, each, strict=True):
-        for name in names:
-            for k in range(len(part.first)):
-                e = made[name](k)
-                found[name].append(asked(name, part.tally(k), settings) if e is None else e)
+    groups = [
+        (part, made, k)
+        for part, made in zip(parts, each, strict=True)
+        for k in range(len(part.first))
+    ]
+    make = partial(_group, settings=settings, names=names)
+    if len(groups) <= MANY and cells.length.max() > MOST:  # measures are asked of many rows
+        own = on_threads(lambda of: make(*of), groups, enough=1)
+    else:
+        own = [make(*of) for of in groups]
+    found = {name: [e[i] for e in own] for i, name in enumerate(names)}
     return found, _rest(rows, whole, t, codes, cells, settings, names, moved)
+
+
+def _group(
+    part: Cells, made: Mapping[str, Made], k: int, settings: Settings, names: tuple[str, ...]
+) -> list[Estimate]:
+    """Each of the measures for one group: made of its sums, or asked, all of one tally."""
+    t = part.tally(k)
+    each = ((name, made[name](k)) for name in names)
+    return [asked(name, t, settings) if e is None else e for name, e in each]
 
 
 def _part(cells: Cells, t: Tally) -> Floats:
@@ -587,7 +601,7 @@ def _others(rows: Rows, t: Tally, codes: Ints, cells: Cells, k: int) -> Tally:
         return Tally.of_rows(chosen(rows, codes != k), t.origin.score)
     end = cells.first[k + 1] if k + 1 < len(cells.first) else len(cells.score)
     its = slice(cells.first[k], end)
-    at = np.searchsorted(t.score, cells.score[its])
+    at = cells.rank[its] if t.distinct else np.searchsorted(t.score, cells.score[its])
     if t.distinct:
         there = np.ones(len(t.score), np.bool_)
         there[at] = False

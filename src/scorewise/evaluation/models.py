@@ -25,7 +25,7 @@ from scorewise.checks import at_least, check
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.grouping import intersections
 from scorewise.columns.rows import one_of, warn
-from scorewise.engines import is_engine, tally_frame
+from scorewise.engines import is_engine
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.choices import Interval, by_name
@@ -234,6 +234,8 @@ def tally(
     columns |= {"positive": positive, "kind": kind, "missing": missing}
     in_memory = count is not None and hasattr(source, "collect_schema")  # Polars reads it itself
     if is_engine(source) and not in_memory:
+        from scorewise.engines.tallying import tally_frame  # which imports narwhals
+
         return tally_frame(source, by=by, **columns)
     rows = binary_rows(source, groups=by, encoding=encoding, **columns)
     warn(rows.notes)

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from scorewise.colours import BLUE, GREY, NEGATIVE, POSITIVE, VERMILION
-from scorewise.estimate import number
 from scorewise.figures.agreement import mark
 from scorewise.figures.forest import Forest, Mark, Row, Upright, forest_figure
 from scorewise.figures.parts import estimate, figure, level, panels, shortened, table
@@ -14,7 +13,7 @@ from scorewise.figures.scale import step
 from scorewise.figures.scores import class_densities, class_keys, class_names, density_top
 from scorewise.figures.svg import Drawing, Key, element, escaped, line
 from scorewise.show.page import Figure
-from scorewise.show.words import p_value, quoted
+from scorewise.show.words import is_least, p_value, quoted, value
 
 WINDOWS = 60
 DOTS: tuple[dict[str, Any], ...] = (
@@ -46,8 +45,9 @@ def sizes(doc: Any) -> Figure | None:
     rows = []
     for c in known:
         size, colour = abs(c.value) / c.by_chance, VERMILION if c.name in sure else GREY
-        stem = Mark(size, 0.0, size, colour, c.name in sure, label=f"{size:.2f} x")
-        rows.append(Row(c.title, [stem], f"{number(c.value)}, p {p_value(c.p_adjusted)}"))
+        stem = Mark(size, 0.0, size, colour, c.name in sure, label=f"{size:.2f}\u00d7")
+        p = p_value(c.p_adjusted, least=is_least(c.p, doc.settings.replicates))
+        rows.append(Row(c.title, [stem], f"{value(c)}, p {p}"))
     keys = [
         Key("changed", colour=VERMILION, shape="mark"),
         Key("not told apart from chance", colour=GREY, shape="mark"),

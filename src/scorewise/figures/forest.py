@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scorewise.colours import GREY
@@ -112,10 +112,12 @@ class Forest:
         )
         drawing.add(keyed)
         self._behind(drawing, x, top, foot)
-        at = top
+        at, said_last = top, ""
         for row, high in zip(self.rows, highs, strict=True):
-            self._row(drawing, x, row, at, high, names, left)
-            at += high
+            # one name of several rows is said once
+            name = "" if row.words and row.name == said_last else row.name
+            self._row(drawing, x, replace(row, name=name), at, high, names, left)
+            at, said_last = at + high, row.name
         drawing.add(said((left + right) / 2, foot + 40, self.x_title, anchor="middle", size=14))
         if self.note:
             drawing.add(said(14, foot + 62, self.note, room=wide - 20, size=12, ink=QUIET))
@@ -196,7 +198,8 @@ class Forest:
         middle = top + high / 2
         ink = QUIET if row.quiet else INK
         with drawing.group(data_group=row.group):
-            drawing.add(said(14, middle + 4.5, row.name, room=names - 16, ink=ink))
+            if row.name:
+                drawing.add(said(14, middle + 4.5, row.name, room=names - 16, ink=ink))
             if row.words:
                 drawing.add(
                     said(left - 14, middle + 4, row.words, anchor="end", size=12, ink=QUIET)

@@ -14,7 +14,7 @@ from scorewise.show.words import Format, interval, percent, quoted, value
 ROWS = 24  # of a table beside a figure
 NAMED = 4  # models in a sentence
 BANDED = 2  # models up to which bands are drawn: those of more hide one another
-WIDE, LEFT, RIGHT = 520.0, 60.0, 500.0  # of a figure of panels
+WIDE, LEFT, RIGHT = 440.0, 60.0, 420.0  # of a figure of panels
 SIDE = 360.0  # of a square one
 
 
@@ -146,7 +146,7 @@ def panels(
         last = i == len(names) - 1
         drawn.append(
             axes.frame(
-                x_title if last else "", across=last, many=(8, 4), y_ticks=None if y_ticks else ()
+                x_title if last else "", across=last, many=(6, 4), y_ticks=None if y_ticks else ()
             )
         )
         if name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from scorewise.colours import GREY, NEGATIVE, POSITIVE
@@ -28,7 +29,11 @@ from scorewise.figures.svg import DASHES, QUIET, Axes, Drawing, Key, area, eleme
 from scorewise.show.page import Figure
 from scorewise.show.words import count, whole_percent
 
-STEEP = 6  # how many times a class may peak above the other before its top is cut off
+STEEP = 6  # how many times a class may peak above the other, or the rest, before its top is cut off
+LEAST, BESIDE = (
+    1 / 12,
+    0.25,
+)  # of a peak that is cut off: the part left; the rows of a class beside it
 STRIP = 44.0  # height of a histogram below a reliability curve
 
 
@@ -97,7 +102,20 @@ def _above(model: Any) -> str:
 def density_top(d: Any) -> tuple[float, bool]:
     """How high the axis of densities has to be, and whether the top of one is cut off."""
     low, high = sorted((max(d.negative), max(d.positive)))
-    return (STEEP * low, True) if high > STEEP * low > 0 else (1.08 * high or 1.0, False)
+    steep = high > STEEP * low > 0
+    top = STEEP * low if steep else 1.08 * high or 1.0
+    # both classes may peak at one end, above where many rows of one lie
+    usual = sorted(map(max, d.negative, d.positive))[len(d.x) * 4 // 5]
+    less = max(STEEP * usual, LEAST * high)
+    beside = max(_share_below(d.x, y, less) for y in (d.negative, d.positive))
+    return (less, True) if less < top / 1.5 and beside > BESIDE else (top, steep)
+
+
+def _share_below(x: Sequence[float], y: Sequence[float], top: float) -> float:
+    """The share of the area under a line that lies where it is below a height."""
+    parts = [(b - a) * (v + w) / 2 for (a, v), (b, w) in pairwise(zip(x, y, strict=True))]
+    below = [part for part, v in zip(parts, y, strict=False) if v < top]
+    return sum(below) / (sum(parts) or 1.0)
 
 
 def reliability(doc: Any) -> Figure | None:

@@ -22,7 +22,8 @@ from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_clusters, flipped, widened
-from scorewise.inference.logistic import logistic
+from scorewise.inference.isotonic import pooled_runs
+from scorewise.inference.logistic import log_odds, logistic
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import z
 from scorewise.inference.smroc import Influence, influence
@@ -32,6 +33,7 @@ from scorewise.tallies.formulas import largest_gaps, placed
 from scorewise.tallies.losses import Loss, charges, expit, logit, unit
 from scorewise.tallies.probabilities import binned, chances
 from scorewise.tallies.smroc import midpoint
+from scorewise.tallies.sorting import add_runs, kept, once
 
 GROUPS = 40
 MOST = 2000  # rows of which groups are left out: how two models vary together shows in few
@@ -62,17 +64,15 @@ def cells_of(t: Tally, rows: Rows) -> NDArray[np.int64]:
 
 def order_of(rows: Rows, name: str) -> NDArray[np.int64]:
     """The rows from the lowest score up, sorted once."""
-    if f"order of {name}" not in rows.kept:
-        rows.kept[f"order of {name}"] = np.argsort(rows.scores[name])
-    found: NDArray[np.int64] = rows.kept[f"order of {name}"]
-    return found
+    return kept(rows, ("order", name), lambda: np.argsort(rows.scores[name]))
 
 
 def places(rows: Rows, name: str, edges: Any, side: Literal["left", "right"]) -> NDArray[np.int64]:
-    """Where each score is among sorted ones: looked up in their order, which is faster of very many."""
+    """Where each score is among sorted ones, which are looked up among the sorted rows: they are fewer."""
     s, order = rows.scores[name], order_of(rows, name)
+    first = np.searchsorted(s[order], edges, side="left" if side == "right" else "right")
     found = np.empty(len(s), np.int64)
-    found[order] = np.searchsorted(edges, s[order], side=side)
+    found[order] = np.repeat(np.arange(len(edges) + 1), np.diff(first, prepend=0, append=len(s)))
     return found
 
 
@@ -95,7 +95,8 @@ def placements(t: Tally, rows: Rows) -> Floats:
 
 def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats:
     """By the slopes of the measure along the four cells of the table of decisions."""
-    table = t.confusion(settings["threshold"]).weight.astype(np.float64)
+    at = settings["threshold"]
+    table = kept(t, ("decisions", at), lambda: t.confusion(at).weight).astype(np.float64)
     slopes = np.zeros((2, 2))
     step = 1e-5 * table.sum()
     for at in np.ndindex(2, 2):
@@ -165,13 +166,25 @@ def _coefficient(sloped: bool) -> Effects:
         weight, ones = rows.mass(), np.ones(len(s))
         neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
         features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
-        fit = logistic(features, neg, pos, offset=offset)
+        fit = logistic(features, neg, pos, offset=offset, start=_near(t, clip, sloped))
         p = expit(sum((c * f for c, f in zip(fit.coef, features, strict=True)), offset + 0 * x))
         bread = np.linalg.pinv(fit.curvature)[-1]
         along = sum((c * f for c, f in zip(bread, features, strict=True)), np.zeros(len(s)))
         return along * (rows.y - p)
 
     return made
+
+
+@once
+def _near(t: Tally, clip: float | None, sloped: bool) -> Floats | None:
+    """The coefficients that fit the cells of a tally, to begin from."""
+    c = log_odds(t, clip)
+    if not np.isfinite(c.x).all():
+        return None
+    ones = np.ones(len(c.x))
+    features, offset = ([ones, c.x], 0.0) if sloped else ([ones], c.x)
+    fit = logistic(features, c.neg, c.pos, offset=offset)
+    return fit.coef if fit.converged else None
 
 
 def _ratio(rows: Rows, t: Tally, settings: Settings) -> Floats:
@@ -203,11 +216,16 @@ def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]], *bins_of: A
 
 def _residuals(rows: Rows, t: Tally, *bins_of: Any) -> tuple[NDArray[np.int64], Floats, int]:
     """The bin of each row, fifteen of equal width unless said, its residual, and the number of bins."""
-    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
-    bins = binned(t, *bins_of)
-    # by where bins begin
-    at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
-    return at, rows.y - p, len(bins)
+    key = f"residuals of {t.origin.score} by {bins_of}"
+    of, known = rows.kept.get(key, (None, None))
+    if of is not t:
+        p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+        bins = binned(t, *bins_of)
+        # by where bins begin
+        at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
+        rows.kept[key] = t, (known := (at, rows.y - p, len(bins)))
+    found: tuple[NDArray[np.int64], Floats, int] = known
+    return found
 
 
 def _mean_gap(gap: Floats, mass: Floats, total: float) -> tuple[Any, Any]:
@@ -274,11 +292,10 @@ def _isotonic(sign: float) -> Effects:
     """Of miscalibration, or of discrimination (sign -1): by losses beside those of the isotonic fit."""
 
     def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        from scipy.optimize import isotonic_regression
-
         few, weight = t.pooled, rows.mass()
-        mass = (few.neg + few.pos).astype(np.float64)
-        fit = isotonic_regression(few.pos / mass, weights=mass).x
+        start = pooled_runs(few.neg, few.pos)
+        down, up = (add_runs(w, start) for w in (few.neg, few.pos))
+        fit = np.repeat(up / (down + up), np.diff(start, append=len(few.score)))
         neg, pos = charges(fit, "probability", "brier")
         own = of_cells(t, Influence(neg, pos), rows)
         if sign > 0:
@@ -402,10 +419,7 @@ def _thinned(rows: Rows) -> tuple[Rows, Floats]:
     """
     if len(rows) <= 2 * MANY:
         return rows, np.ones(1)
-    if "thinned" not in rows.kept:
-        rows.kept["thinned"] = _thin(rows)
-    found: tuple[Rows, Floats] = rows.kept["thinned"]
-    return found
+    return kept(rows, "thinned", lambda: _thin(rows))
 
 
 def _thin(rows: Rows) -> tuple[Rows, Floats]:

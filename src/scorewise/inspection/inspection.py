@@ -34,6 +34,7 @@ from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
+from scorewise.tallies.sorting import on_threads
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -103,7 +104,8 @@ class Inspection(Shown):
         self.settings, self.notes = settings, rows.notes
         names = named_rows(ids, len(rows) + rows.dropped)
         tallies = tallies or [Tally.of_rows(rows, name, sources) for name in rows.scores]
-        self.models = {t.origin.score: _inspected(rows, t, settings, names) for t in tallies}
+        found = on_threads(lambda t: _inspected(rows, t, settings, names), tallies, enough=1)
+        self.models = {t.origin.score: one for t, one in zip(tallies, found, strict=True)}
         several = agree and len(tallies) > 1
         self.agreement = _agreement(rows, tallies, settings, names) if several else None
 

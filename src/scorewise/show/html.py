@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from types import MappingProxyType
@@ -25,7 +26,8 @@ from scorewise.show.report import Part, evidence, heading, payload, report_parts
 from scorewise.show.words import Sentence, count, limits, sentence, value, written
 
 SIZES = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
-SCALE = 0.83  # of drawings: three square ones stand in a row of a screen 1,200 px wide
+SCALE, ABREAST = 0.98, 0.83  # of drawings: three in a row fit on a screen 1,200 px wide
+WIDE = 540  # px of a drawing, from which on it is moved sideways on a phone
 JOINERS = "\u200c\u200d"  # do not print by themselves, and belong to words and emoji
 HOOKS = re.compile(r' (?:class|data-[a-z-]+)="[^"]*"')  # for style sheets and scripts
 MAPPED = re.compile(r"(.+?)((?:, with the same file and columns,)? maps them to better ones)?$")
@@ -253,10 +255,12 @@ def _facts(facts: Sequence[tuple[str, Sentence]]) -> str:
 
 
 def _figures(figures: Sequence[Figure]) -> str:
-    return "\n".join(['<div class="sw-figures">', *map(_figure, figures), "</div>"])
+    scale = SCALE if len(figures) < 3 else ABREAST
+    drawn = (_figure(f, scale) for f in figures)
+    return "\n".join(['<div class="sw-figures">', *drawn, "</div>"])
 
 
-def _figure(f: Figure) -> str:
+def _figure(f: Figure, scale: float) -> str:
     data = ""
     if f.table:
         table = _table(_thinned(f.table), f.title, plainly=True)
@@ -266,12 +270,17 @@ def _figure(f: Figure) -> str:
         )
         data = f"<details><summary>Data as a table</summary>{_scroll(table, f.title)}</details>"
     caption = f"<figcaption><b>{escaped(f.title)}.</b> {escaped(f.description)}</figcaption>"
-    return f'<figure data-kind="{escaped(f.kind)}">{SIZES.sub(_sized, f.svg())}{caption}{data}</figure>'
+    svg = f.svg()
+    drawn = SIZES.sub(partial(_sized, scale=scale), svg)
+    size = SIZES.search(svg)
+    if size and float(size[2]) > WIDE:
+        drawn = _scroll(drawn, f.title).replace("sw-scroll", "sw-scroll sw-wide", 1)
+    return f'<figure data-kind="{escaped(f.kind)}">{drawn}{caption}{data}</figure>'
 
 
-def _sized(found: re.Match[str]) -> str:
-    """The size of a drawing, all to one scale, so that their words have one size."""
-    wide, high = (SCALE * float(x) for x in found.group(2, 3))
+def _sized(found: re.Match[str], scale: float) -> str:
+    """The size of a drawing; those of a row are all to one scale, so that their words have one size."""
+    wide, high = (scale * float(x) for x in found.group(2, 3))
     return f'{found[1]} width="{wide:.0f}" height="{high:.0f}"'
 
 

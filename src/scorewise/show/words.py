@@ -32,6 +32,7 @@ Format = Literal[
     "skill",  # of a measure: in percent, with a bar where there is room; else the p-value
     "compared",  # value and interval, marked where a paired comparison with every other is won
 ]
+TINY = 1e-15  # no approximation holds so far out: smaller p-values are not told apart
 LEFT: frozenset[Format] = frozenset({"text", "name", "title", "interval or reason", "compared"})
 
 
@@ -170,10 +171,10 @@ def p_value(p: float | None, *, least: bool = False) -> str:
     """A p-value, to three decimals where that says enough; `least` marks the floor of resampling.
 
     >>> p_value(0.03), p_value(0.000999), p_value(0.0), p_value(1 / 1001, least=True)
-    ('0.030', '0.001', '<1e-300', '≤0.001')
+    ('0.030', '0.001', '<1e-15', '≤0.001')
     """
-    if p is None or p <= 1e-300:
-        return DASH if p is None else "<1e-300"
+    if p is None or p < TINY:
+        return DASH if p is None else f"<{TINY:.0e}"
     p = rounded_up(p) if least else p
     return ("≤" if least else "") + (f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}")
 
@@ -182,10 +183,10 @@ def chance(p: float, *, least: bool = False) -> str:
     """A p-value within a sentence; `least` marks the floor of resampling.
 
     >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 301, least=True)
-    ('p = 0.030', 'p = 0.001', 'p < 1e-300', 'p ≤ 0.004')
+    ('p = 0.030', 'p = 0.001', 'p < 1e-15', 'p ≤ 0.004')
     """
-    if p <= 1e-300:
-        return "p < 1e-300"
+    if p < TINY:
+        return f"p < {TINY:.0e}"
     p = rounded_up(p) if least else p
     return f"p {'≤' if least else '='} {f'{p:.3f}' if p >= 0.00095 else number(p)}"
 
