@@ -9,7 +9,8 @@ sums of floats, and comparisons with NaN are not used, because engines differ on
 
 from __future__ import annotations
 
+from scorewise.engines.distinct import rows_of_frame
 from scorewise.engines.frames import is_engine
 from scorewise.engines.tallying import tally_frame
 
-__all__ = ["is_engine", "tally_frame"]
+__all__ = ["is_engine", "rows_of_frame", "tally_frame"]
