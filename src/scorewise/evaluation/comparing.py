@@ -388,8 +388,8 @@ def _joint(t: Any) -> RowTally:
     """A tally that says what several models say of the same rows; others are refused."""
     if not isinstance(t, RowTally) or len(t.roles.get("score", ())) < 2:
         raise BadInput(
-            "models are compared on the same rows, and the tally has one score of each; make it anew with ",
-            Option("score"), " for each model",
+            "a comparison needs what models say of the same rows, and the tally has one score; make it ",
+            "anew with ", Option("score"), " for each model",
         )  # fmt: skip
     return t
 

@@ -87,10 +87,12 @@ class RowTally:
         asked = [by] if isinstance(by, str) else list(by or self.by)
         for name in asked:
             if name not in self.by:
-                of = " and ".join(self.by) or "no groups"
-                raise BadInput(
-                    f"the tally is by {of}, not by '{name}'; make it anew with ", Option("by", name)
+                of = (
+                    f"is by {' and '.join(self.by)}, not by '{name}'"
+                    if self.by
+                    else "has no groups"
                 )
+                raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
         return {**self.roles, **({"by": asked} if asked else {})}
 
     def __add__(self, other: RowTally) -> RowTally:
