@@ -254,4 +254,5 @@ def test_runs_that_are_ended_are_counted(tmp_path, monkeypatch):
     lines = (tmp_path / "kills.md").read_text().splitlines()[2:5]
     cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines]
     assert [c[0] for c in cells] == ["tally", "merge", "report"]
+    assert all(c[2] == "1" for c in cells)  # one of three each
     assert all(c[3:5] == ["0", "0"] for c in cells)  # nothing broken, nothing other

@@ -39,7 +39,8 @@ from scorewise.registry import RATER_MEASURES, Measure, Measured
 from scorewise.show.estimates import ConfidenceLevel, Seed
 from scorewise.show.fields import Count, Record, means
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion, Ratings
+from scorewise.tallies import Confusion, Ratings, RowTally
+from scorewise.tallies.merging import is_saved, ratings_of, saved
 from scorewise.tallies.ratings import some_items
 
 if TYPE_CHECKING:
@@ -263,6 +264,13 @@ def agree(
     settings: dict[str, Any] = {
         "interval": interval, "level": float(level), "seed": int(seed), "top": top,
     }  # fmt: skip
+    if other is None and is_saved(ratings):
+        ratings = saved(ratings)
+    if isinstance(ratings, RowTally):
+        return agree(
+            ratings.frame, **ratings_of(ratings, by), scale=scale, categories=categories, weights=weights,
+            min_rows=min_rows, **settings,
+        )  # fmt: skip
     if other is not None:
         ratings = {"first": ratings, "second": other}
         by = group_columns(by, "ratings")

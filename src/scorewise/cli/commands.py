@@ -514,10 +514,13 @@ COMMANDS = {
         Example: scorewise tally day1.parquet --label outcome --score risk -o day1.tally
 
         Groups: scorewise tally "2026/*.parquet" --by site --time date --every month -o year.tally
+
+        Models to compare: scorewise tally day1.parquet --score risk --score sharp -o both.tally
         """,
         texts={
             "out": "File to write (.tally).",
-            "score": "Column with scores.",
+            "score": "Column with scores; of several, distinct rows are kept, for compare.",
+            "raters": "Column with a rater's ratings, for agree.",
             "by": "Column of groups, each of which gets a tally.",
             "time": "Column of dates; each period gets a tally.",
             "every": "Periods of time: day, week, month, quarter or year.",

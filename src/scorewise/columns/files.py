@@ -6,16 +6,21 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scorewise.columns.csv_files import Table, start_of
+from scorewise.columns.csv_files import Table, Whole, start_of
 from scorewise.columns.decoding import Source, as_utf8, check_encoding, copied
 from scorewise.columns.formats import open_table, sniff
 from scorewise.columns.numbers import Place
-from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of
+from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.columns.roles import near_names
 from scorewise.errors import BadInput
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Opened(NamedTuple):
@@ -39,6 +44,8 @@ def open_source(source: Any, encoding: str | None = None) -> Opened:
     (['id', 'p'], {'p': [0.2, 0.9]})
     """
     check_encoding(encoding)
+    if isinstance(source, Opened):
+        return source
     if is_files(source):
         listed = source if isinstance(source, list | tuple) else [source]
         return open_tables(open_files(listed, encoding))
@@ -64,14 +71,16 @@ def is_files(source: Any) -> bool:
 
 
 def open_files(
-    sources: Sequence[str | os.PathLike[str]], encoding: str | None = None
+    sources: Sequence[str | os.PathLike[str]], encoding: str | None = None, folders: bool = True
 ) -> list[Table]:
     """The tables in files: csv, jsonl and json (also .gz), parquet and arrow; `-` is standard input.
 
-    Text is in `encoding`, if it has no mark that says another; else in UTF-8.
+    Text is in `encoding`, if it has no mark that says another; else in UTF-8. `folders` such as site=north
+    stand for columns.
     """
     paths = expand(sources)
-    return [open_file(p, n, encoding) for p, n in zip(paths, names_of(paths), strict=True)]
+    pairs = zip(paths, names_of(paths), strict=True)
+    return [open_file(p, n, encoding, folders) for p, n in pairs]
 
 
 def read_shards(
@@ -137,7 +146,7 @@ def readable(name: str) -> Iterator[None]:
         raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
 
 
-def open_file(path: Path, name: str, encoding: str | None = None) -> Table:
+def open_file(path: Path, name: str, encoding: str | None = None, folders: bool = True) -> Table:
     """The table in one file, a pipe or standard input."""
     with readable(name):
         if str(path) == STDIN or not path.is_file():  # a pipe, too, can be read once only
@@ -148,7 +157,43 @@ def open_file(path: Path, name: str, encoding: str | None = None) -> Table:
             if FORMATS[form].text
             else _filled(path, name)
         )
-        return open_table(text, name, form)
+        table = open_table(text, name, form)
+        return _with_partitions(table, partitions(path)) if folders else table
+
+
+def _with_partitions(table: Table, values: Mapping[str, str | None]) -> Table:
+    """A table with the columns that its folders stand for, but for those that it has itself."""
+    new = {name: value for name, value in values.items() if name not in table.columns}
+    if not new:
+        return table
+
+    def filled(read: Callable[[list[str]], pl.DataFrame], wanted: list[str]) -> pl.DataFrame:
+        import polars as pl
+
+        # some column of the file, for the number of rows
+        own = [c for c in wanted if c not in new] or table.columns[:1]
+        extra = [pl.lit(new[c], pl.String).alias(c) for c in wanted if c in new]
+        return read(own).with_columns(extra).select(wanted)
+
+    def records() -> list[dict[str, Any]]:
+        assert table.records is not None
+        return [{**new, **row} for row in table.records()]
+
+    @contextmanager
+    def whole() -> Iterator[Whole]:
+        import polars as pl
+
+        with table.whole() as of:
+            first = len(of.columns)
+            extra = [pl.lit(v, pl.String).alias(str(k)) for k, v in enumerate(new.values(), first)]
+            frame = of.frame.with_columns(extra)
+            yield of._replace(columns=[*of.columns, *new], frame=frame)
+
+    return replace(
+        table, columns=[*table.columns, *new], read=partial(filled, table.read), whole=whole,
+        texts=None if table.texts is None else partial(filled, table.texts),
+        records=None if table.records is None else records,
+    )  # fmt: skip
 
 
 def _text_of(source: Source, name: str, form: str, packed: bool, encoding: str | None) -> Source:

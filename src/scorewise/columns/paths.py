@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from scorewise.errors import BadInput
 
@@ -33,11 +34,15 @@ FORMATS = {
     "arrow": Format((".arrow", ".feather", ".ipc"), "scorewise.columns.formats:open_arrow"),
 }
 STDIN = "-"
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _MOST_FOLDERS = 100_000
 
 
 def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The files that paths and globs name, in order, each once; `-` stands for standard input."""
+    """The files that paths and globs name, in order, each once; `-` stands for standard input.
+
+    A folder is read where its folders stand for columns (site=north), as Hive and Spark write them.
+    """
     found: list[Path] = []
     for source in sources:
         text = os.fspath(source)
@@ -48,7 +53,8 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
             continue
         path = Path(os.path.expanduser(text))  # noqa: PTH111 (leaves the name of nobody as it is)
         if os.path.isdir(path):  # noqa: PTH112 (bears names too long, as do those below)
-            raise BadInput(_directory(text, path))
+            found.extend(_partitioned(text, path))
+            continue
         if os.path.exists(path):  # noqa: PTH110
             found.append(path)
         elif glob.has_magic(text):
@@ -92,6 +98,32 @@ def _folders(above: Sequence[Path], pattern: str) -> list[Path]:
             if not path.name.startswith(".") and os.path.isdir(path):  # noqa: PTH112 (bears loops)
                 (linked if path.is_symlink() else own).append(path)
     return list(found.values())
+
+
+def partitions(path: Path) -> dict[str, str | None]:
+    """The columns that the folders of a path stand for, as Hive and Spark name them.
+
+    >>> partitions(Path("scores/year=2026/site=St.%20Anne/part-0.parquet"))
+    {'year': '2026', 'site': 'St. Anne'}
+    """
+    pairs = (part.partition("=") for part in path.parts[:-1])
+    found = {unquote(name): unquote(value) for name, equals, value in pairs if name and equals}
+    return {name: None if value == _NO_VALUE else value for name, value in found.items()}
+
+
+def _partitioned(text: str, folder: Path) -> list[Path]:
+    """The files of a folder whose folders stand for columns (site=north); any other folder is refused."""
+    if not any("=" in p.name and os.path.isdir(p) for p in _inside(folder)):  # noqa: PTH112
+        raise BadInput(_directory(text, folder))
+    inside = (p for f in _folders([folder], text) for p in _inside(f))
+    files = sorted(p for p in inside if p.is_file() and not p.name.startswith((".", "_")))
+    known = {p.name.removesuffix(".gz").rpartition(".")[2] for p in files}
+    if not files or len(known) > 1:
+        what = "no files" if not files else f"files of several kinds ({', '.join(sorted(known))})"
+        raise BadInput(
+            f"{text} has {what}; pass a pattern such as '{text.rstrip('/')}/**/*.parquet'"
+        )
+    return files
 
 
 class Source(str):

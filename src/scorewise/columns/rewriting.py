@@ -78,7 +78,8 @@ def scan(
 ) -> Iterator[list[Scanned]]:
     """The files, which have the same columns."""
     with ExitStack() as stack:
-        made = [Scanned(t, stack.enter_context(t.whole())) for t in open_files(files, encoding)]
+        tables = open_files(files, encoding, folders=False)
+        made = [Scanned(t, stack.enter_context(t.whole())) for t in tables]
         for other in made:
             if other.whole.columns != made[0].whole.columns:
                 raise BadInput(

@@ -9,6 +9,7 @@ sums of floats, and comparisons with NaN are not used, because engines differ on
 
 from __future__ import annotations
 
+from scorewise.engines.distinct import rows_of_frame
 from scorewise.engines.frames import is_engine
 
-__all__ = ["is_engine"]
+__all__ = ["is_engine", "rows_of_frame"]

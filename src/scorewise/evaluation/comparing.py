@@ -49,7 +49,8 @@ from scorewise.inference.models import (
 )
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure, unknown
-from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies import ClassTally, RowTally, Tally
+from scorewise.tallies.merging import is_saved, saved, scores_of
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -344,6 +345,14 @@ def compare(
         )
     further = {"weight": weight, "count": count, "cluster": cluster}
     options: dict[str, Any] = {"kind": kind, "missing": missing}
+    if scores is None and is_saved(y):
+        y = _joint(saved(y))
+    if scores is None and isinstance(y, RowTally):
+        return compare(
+            y.frame, **scores_of(_joint(y), by), cluster=cluster, min_rows=min_rows, measure=measure,
+            margin=margin, baseline=baseline, mcnemar=mcnemar, threshold=threshold, level=level,
+            seed=seed, clip=clip, interval=interval, replicates=replicates,
+        )  # fmt: skip
     if scores is None:
         if not is_source(y):
             raise BadInput(
@@ -373,6 +382,16 @@ def compare(
     found = _in_memory(y, columns, classes, by, positive, further, options)
     _refuse_classes(found, interval)
     return ModelComparison(found, settings, question, min_rows, nameless=True)
+
+
+def _joint(t: Any) -> RowTally:
+    """A tally that says what several models say of the same rows; others are refused."""
+    if not isinstance(t, RowTally) or len(t.roles.get("score", ())) < 2:
+        raise BadInput(
+            "a comparison needs what models say of the same rows, and the tally has one score; make it ",
+            "anew with ", Option("score"), " for each model",
+        )  # fmt: skip
+    return t
 
 
 def _refuse_classes(found: Models, interval: Interval | None) -> None:

@@ -21,15 +21,17 @@ from scorewise.columns.classes import (
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
+from scorewise.engines import is_engine, rows_of_frame
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.large import evaluate_large, evaluate_set
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
 from scorewise.inference.choices import Interval
-from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
 from scorewise.tallies.gathering import MEMORY
 from scorewise.tallies.joint import Rule
-from scorewise.tallies.merging import is_saved, saved
+from scorewise.tallies.merging import is_saved, saved, scores_of
+from scorewise.tallies.row_files import Wanted
 
 
 def evaluate(
@@ -91,8 +93,14 @@ def evaluate(
     named = {"label": label, "score": score, "encoding": encoding}
     several = {"classes": classes, "predicted": predicted, "confidence": confidence}
     further = {"weight": weight, "count": count, "kind": kind}
-    if p is None and is_saved(y):
-        y = saved(y)
+    y = _saved(y, p)
+    if isinstance(y, RowTally):
+        own = {"p": p, **named, **several, **further, "positive": positive, "cluster": cluster}
+        _refuse(own, "a tally has its scores and labels already; leave out ")
+        return evaluate(
+            y.frame, **scores_of(y, by), threshold=threshold, level=level, seed=seed, clip=clip,
+            interval=interval, replicates=replicates, min_rows=min_rows,
+        )  # fmt: skip
     if isinstance(y, Tally | ClassTally | TallySet):
         own = {"p": p, **named, **several, **further, "positive": positive, "cluster": cluster}
         own |= {} if isinstance(y, TallySet) else {"by": by}
@@ -126,6 +134,11 @@ def evaluate(
 
         several_of.groups = ClassGroups(several_of, rows, rule, min_rows)
     return several_of
+
+
+def _saved(y: Any, p: Any) -> Any:
+    """The sum of saved tallies, where the source names such files; else the source."""
+    return saved(y) if p is None and is_saved(y) else y
 
 
 AnyRows = Rows | ClassRows | DecidedRows
@@ -307,6 +320,11 @@ def class_tally(
             Option("classes"), " is missing; pass a pattern such as ", Option("classes", "p_*"),
             ", or ", Option("predicted"),
         )  # fmt: skip
+    if is_engine(source) and classes is not None and predicted is None and confidence is None:
+        roles = {"label": label, "classes": classes, "weight": weight, "count": count, "kind": kind}
+        t = rows_of_frame(source, Wanted({**roles, "missing": missing}))
+        source, label, classes = t.frame, t.roles["label"], t.roles["classes"]
+        count = t.count
     rows, rule = _from_source(
         source,
         {"label": label, "score": score, "encoding": encoding},

@@ -25,7 +25,7 @@ from scorewise.checks import at_least, check
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.grouping import intersections
 from scorewise.columns.rows import one_of, warn
-from scorewise.engines import is_engine
+from scorewise.engines import is_engine, rows_of_frame
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.choices import Interval, by_name
@@ -42,8 +42,9 @@ from scorewise.inference.scales import student
 from scorewise.registry import MEASURES, Lazy, Measure, Measured, unknown
 from scorewise.show.document import to_dict
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion, Tally, TallySet
+from scorewise.tallies import Confusion, RowTally, Tally, TallySet
 from scorewise.tallies.losses import unit
+from scorewise.tallies.row_files import Wanted
 from scorewise.tallies.smroc import why_not_unit
 from scorewise.tallies.sorting import each_on_threads, kept, on_threads
 
@@ -204,11 +205,17 @@ def tally(
     count: str | None = None, by: str | Sequence[str], positive: Any = None,
     kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
 ) -> TallySet: ...  # fmt: skip
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: Sequence[str], weight: str | None = None,
+    count: str | None = None, by: str | Sequence[str] | None = None, positive: Any = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> RowTally: ...  # fmt: skip
 def tally(
     source: Any,
     *,
     label: str | None = None,
-    score: str | None = None,
+    score: str | Sequence[str] | None = None,
     weight: str | None = None,
     count: str | None = None,
     by: str | Sequence[str] | None = None,
@@ -216,13 +223,16 @@ def tally(
     kind: Kind | None = None,
     missing: Missing = "refuse",
     encoding: str | None = None,
-) -> Tally | TallySet:
+) -> Tally | TallySet | RowTally:
     """The tally of files, globs or any data frame, reading only the columns that are needed.
 
     Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
     rows in cells; beyond 65,536 rows the tally is coarse. (With `count`, those of Polars are read.) `by`
     names columns of groups: there is then a tally of each, in a `TallySet`. Files of text are in UTF-8, or
     in `encoding`, such as "latin-1".
+
+    Of several columns of scores, in a list, the distinct rows are kept with their number, for `compare` and
+    `evaluate`, which need what the models say of the same row.
 
     >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
@@ -232,6 +242,12 @@ def tally(
     """
     columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
     columns |= {"positive": positive, "kind": kind, "missing": missing}
+    if score is not None and not isinstance(score, str):
+        columns["score"] = list(score)
+        wanted = Wanted(
+            columns, (by,) if isinstance(by, str) else tuple(by or ()), encoding=encoding
+        )
+        return rows_of_frame(source, wanted) if is_engine(source) else wanted.tally(source)
     in_memory = count is not None and hasattr(source, "collect_schema")  # Polars reads it itself
     if is_engine(source) and not in_memory:
         from scorewise.engines.tallying import tally_frame  # which imports narwhals

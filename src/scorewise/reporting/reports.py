@@ -21,8 +21,8 @@ from scorewise.inspection.inspection import Settings as Inspected
 from scorewise.recalibrating import Recalibrator
 from scorewise.reporting.document import AbsentRecord, FileRecord, ReportDocument
 from scorewise.show.shown import Shown
-from scorewise.tallies import ClassTally, Tally, TallySet
-from scorewise.tallies.merging import is_saved, saved
+from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
+from scorewise.tallies.merging import is_saved, saved, scores_of
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -185,6 +185,11 @@ def report(
     options = {"weight": weight, "count": count, "kind": kind, "missing": missing}
     if p is None and is_saved(y):
         y = saved(y)
+    if isinstance(y, RowTally):
+        return report(
+            y.frame, **scores_of(y, by), reference=reference, cluster=cluster, ids=ids,
+            min_rows=min_rows, threshold=threshold, level=level, seed=seed, clip=clip,
+        )  # fmt: skip
     if classes is not None or isinstance(y, Tally | ClassTally | TallySet):
         if ids is not None:
             raise BadInput(Option("ids"), " names rows of two classes; leave it out")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.distinct import RowTally
 from scorewise.tallies.ratings import Ratings
 from scorewise.tallies.sets import TallySet
 from scorewise.tallies.tally import Tally
 
-__all__ = ["ClassTally", "Confusion", "Ratings", "Tally", "TallySet"]
+__all__ = ["ClassTally", "Confusion", "Ratings", "RowTally", "Tally", "TallySet"]

@@ -19,7 +19,7 @@ from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.files import open_file
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
-from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of
+from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.columns.provenance import Shard, shard_of
 from scorewise.columns.rows import Columns, one_of
 from scorewise.columns.streaming import Changed, Settled, batches, settle
@@ -28,6 +28,7 @@ from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.building import Budget, Builder, Totals
 from scorewise.tallies.coarse import Grid, Origin
+from scorewise.tallies.distinct import RowTally
 from scorewise.tallies.sets import Key, TallySet
 from scorewise.tallies.tally import Tally
 
@@ -142,22 +143,33 @@ class Parts:
         if not self.resume:
             self.clear()
 
-    def _path(self, digest: str) -> Path:
-        return self.folder / f"{digest[:40]}-{self.mark}.tally"
+    def _path(self, file: str | os.PathLike[str], digest: str) -> Path:
+        # folders that stand for columns are a part of what a file says
+        told = json.dumps([digest, partitions(Path(file))])
+        return self.folder / f"{hashlib.sha256(told.encode()).hexdigest()[:40]}-{self.mark}.tally"
 
-    def find(self, digest: str) -> TallySet | None:
+    def find(self, file: str | os.PathLike[str], digest: str) -> TallySet | None:
         """What an earlier run made of a file of that content, if it is whole."""
-        from scorewise.tallies.store import load_set
+        found = self._kept(file, digest)
+        return found if isinstance(found, TallySet) else None
+
+    def find_rows(self, file: str | os.PathLike[str], digest: str) -> RowTally | None:
+        """The same of rows whose columns stay together."""
+        found = self._kept(file, digest)
+        return found if isinstance(found, RowTally) else None
+
+    def _kept(self, file: str | os.PathLike[str], digest: str) -> Any:
+        from scorewise.tallies.store import load_any
 
         try:
-            return load_set(self._path(digest)) if self.resume else None
+            return load_any(self._path(file, digest)) if self.resume else None
         except BadInput:
             return None
 
-    def keep(self, digest: str, made: TallySet) -> None:
+    def keep(self, file: str | os.PathLike[str], digest: str, made: TallySet | RowTally) -> None:
         """Keep what was made of a file."""
         self.folder.mkdir(exist_ok=True)
-        made.save(self._path(digest))
+        made.save(self._path(file, digest))
 
     def clear(self) -> None:
         """Remove what was kept, and the folder if nothing else is in it."""
@@ -262,7 +274,7 @@ def _read(
         elif digests:
             shard = shard_of(file.path, file.name, 0)
             _check_once(r, shard, again)
-        made, rows, dropped = _file(r, table, shard, parts)
+        made, rows, dropped = _file(r, table, shard, file.path, parts)
     except BadInput as problem:
         if not skip:
             raise
@@ -292,13 +304,13 @@ def _check_once(r: _Reading, shard: Shard, again: bool) -> None:
 
 
 def _file(
-    r: _Reading, table: Table, shard: Shard | None, parts: Parts | None
+    r: _Reading, table: Table, shard: Shard | None, path: Path, parts: Parts | None
 ) -> tuple[dict[Key, Tally], int, int]:
     """The tallies of a file, from an earlier run where there is one; its rows, and those dropped."""
     a = r.asked
     if r.settled is None:
         r.settled = settle(table, a.columns, positive=a.positive, kind=a.kind, missing=a.missing)
-    kept = None if parts is None or shard is None else parts.find(shard.digest)
+    kept = None if parts is None or shard is None else parts.find(path, shard.digest)
     if kept is not None:
         o = kept.origin
         t = next(iter(kept.values()))
@@ -322,7 +334,7 @@ def _file(
             r.settled.label, r.settled.score, **labels, dropped=builder.dropped,
             shards=(shard._replace(rows=builder.rows),),
         )  # fmt: skip
-        parts.keep(shard.digest, TallySet(_by(a, r.settled), own, a.every, origin))
+        parts.keep(path, shard.digest, TallySet(_by(a, r.settled), own, a.every, origin))
     return made, builder.rows, builder.dropped
 
 

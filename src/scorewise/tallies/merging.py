@@ -11,6 +11,7 @@ from typing import Any
 from scorewise.columns.paths import expand, names_of
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.classes import ClassTally
+from scorewise.tallies.distinct import RowTally
 from scorewise.tallies.sets import TallySet
 from scorewise.tallies.store import AnyTally, load_any
 from scorewise.tallies.tally import Tally
@@ -46,7 +47,30 @@ def taken(source: Any, beside: Any = None) -> Any:
     With columns beside it, the source is a column.
     """
     found = saved(source) if beside is None else None
+    if isinstance(found, RowTally):
+        raise BadInput(f"{what_rows(found)}; evaluate, compare, report and agree read it")
     return source if found is None else found.whole if isinstance(found, TallySet) else found
+
+
+def what_rows(t: RowTally) -> str:
+    """What a tally of distinct rows is of, in words."""
+    of = {"raters": "ratings", "classes": "the scores of several classes"}
+    known = next((words for role, words in of.items() if role in t.roles), "several scores")
+    return f"the tally has {known}"
+
+
+def scores_of(t: RowTally, by: Any = None) -> dict[str, Any]:
+    """The options with which verbs of scores read distinct rows; refused where they are ratings."""
+    if "raters" in t.roles:
+        raise BadInput(f"{what_rows(t)} and no scores; agree reads it")
+    return t.options(by)
+
+
+def ratings_of(t: Any, by: Any = None) -> dict[str, Any]:
+    """The options with which `agree` reads distinct rows; refused where they are no ratings."""
+    if not isinstance(t, RowTally) or "raters" not in t.roles:
+        raise BadInput("the tally has scores and no ratings; evaluate reads it")
+    return t.options(by)
 
 
 def merged(files: Sequence[Any], again: bool = False) -> AnyTally:
@@ -76,12 +100,22 @@ def merged(files: Sequence[Any], again: bool = False) -> AnyTally:
 def _cells(t: AnyTally) -> int:
     if isinstance(t, Tally):
         return len(t.score)
+    if isinstance(t, RowTally):
+        return t.frame.height
     return sum(len(x.score) for x in t.values()) if isinstance(t, TallySet) else len(t.top.score)
 
 
 def _added(first: str, a: AnyTally, second: str, b: AnyTally, again: bool) -> AnyTally:
     if isinstance(a, ClassTally) and isinstance(b, ClassTally):
         return a + b
+    if isinstance(a, RowTally) and isinstance(b, RowTally):
+        own = replace(b, origin=b.origin.apart_from(a.origin)) if again else b
+        return a + own
+    if isinstance(a, RowTally) or isinstance(b, RowTally):
+        row, plain = (first, second) if isinstance(a, RowTally) else (second, first)
+        raise BadInput(
+            f"{row} has rows of several columns, and {plain} has one score; make both alike"
+        )
     if isinstance(a, ClassTally) or isinstance(b, ClassTally):
         raise BadInput(f"{first} and {second} are not both of two classes, or both of several")
     if isinstance(a, TallySet) != isinstance(b, TallySet):

@@ -1,7 +1,8 @@
 """Tallies as files: one small Parquet file, with version, origin and a seal; and what no tally can be.
 
 A tally of two classes is a row for each cell; that of several classes one row of lists; a set of tallies
-has a row of lists for each group. What rounding leaves of exact sums has its own columns (`neg_rest1`).
+has a row of lists for each group; distinct rows are a row each. What
+rounding leaves of exact sums has its own columns (`neg_rest1`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
 from scorewise.tallies.confusion import Confusion
+from scorewise.tallies.distinct import RowTally, role_columns
 from scorewise.tallies.joint import JOINT, MARKS, MOST, Joint, Marks
 from scorewise.tallies.losses import CLASS_LOSSES, CLIP, LOSSES, Moments, charges, unit
 from scorewise.tallies.sets import TallySet
@@ -41,15 +43,16 @@ _LOG_OF_LEAST = 745.0  # log loss of the smallest float above 0
 _LARGEST = {
     "log": math.inf, "log clipped": -math.log(CLIP), "brier": 2.0, "spherical": 1.0, "ranked": 1.0
 }  # fmt: skip
-Made = TypeVar("Made", Tally, ClassTally, TallySet)
-AnyTally = Tally | ClassTally | TallySet
+Made = TypeVar("Made", Tally, ClassTally, TallySet, RowTally)
+AnyTally = Tally | ClassTally | TallySet | RowTally
 _VERSION = 3
 _UNREADABLE = (OSError, ValueError, RecursionError, IndexError)
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
 _KEYS: dict[type, str] = {
-    Tally: "scorewise.tally", ClassTally: "scorewise.class_tally", TallySet: "scorewise.tally_set"
+    Tally: "scorewise.tally", ClassTally: "scorewise.class_tally", TallySet: "scorewise.tally_set",
+    RowTally: "scorewise.row_tally",
 }  # fmt: skip
 _SIDES = ("neg", "pos")
 _ENDS = ("low", "high", "sum")
@@ -100,11 +103,18 @@ def load_set(path: Path) -> TallySet:
     return _loaded(path, _KEYS[TallySet], "make it with scorewise tally --by", _built_set)
 
 
+def load_rows(path: Path) -> RowTally:
+    """Read distinct rows, refusing what is not such a file, is damaged or of another version."""
+    return _loaded(path, _KEYS[RowTally], "make it with scorewise tally", _built_rows)
+
+
 def load_any(path: Path) -> AnyTally:
     """Read whichever kind of tally a file holds."""
     _, metadata = _metadata(path)
     kind = next((kind for kind, key in _KEYS.items() if key in metadata), Tally)
-    read: Any = {Tally: load, ClassTally: load_classes, TallySet: load_set}[kind]
+    read: Any = {
+        Tally: load, ClassTally: load_classes, TallySet: load_set, RowTally: load_rows
+    }[kind]  # fmt: skip
     found: AnyTally = read(path)
     return found
 
@@ -148,7 +158,7 @@ def _read(path: Path, key: str, instead: str, data: bytes | None = None) -> tupl
     if not _SEALED.search(data):
         raise _changed(path)
     frame = pl.read_parquet(io.BytesIO(data))
-    if key == _KEYS[TallySet]:
+    if key in (_KEYS[TallySet], _KEYS[RowTally]):
         return about, {s.name: s for s in frame}
     return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
 
@@ -260,6 +270,21 @@ def _built_set(about: Stored, column: Stored) -> TallySet:
     if window is not None and not isinstance(window, str):
         raise TypeError
     return TallySet(by, parts, window, _origin(about["origin"]))
+
+
+def _row_columns(t: RowTally) -> tuple[Stored, Stored]:
+    """Distinct rows as they are, with their number."""
+    about = {"roles": t.roles, "by": t.by, "window": t.window, "origin": asdict(t.origin)}
+    return {s.name: s for s in t.frame}, about
+
+
+def _built_rows(about: Stored, column: Stored) -> RowTally:
+    import polars as pl
+
+    frame = pl.DataFrame(list(column.values()))
+    return RowTally(
+        frame, dict(about["roles"]), tuple(about["by"]), about["window"], _origin(about["origin"])
+    )
 
 
 def _built(about: Stored, column: Stored) -> Tally:
@@ -388,7 +413,7 @@ def _built_classes(about: Stored, column: Stored) -> ClassTally:
 
 
 _CONTENT: dict[type, Callable[[Any], tuple[Stored, Stored]]] = {
-    Tally: _columns, ClassTally: _class_columns, TallySet: _set_columns
+    Tally: _columns, ClassTally: _class_columns, TallySet: _set_columns, RowTally: _row_columns
 }  # fmt: skip
 
 
@@ -404,10 +429,22 @@ def fault(t: AnyTally) -> str:
     >>> fault(Tally(np.array([2.0, 8.0]), one, one, one, one, "probability"))
     'probabilities must lie in [0, 1]'
     """
+    if isinstance(t, RowTally):
+        return next(_of_rows(t), "")
     parts: Any = t.parts.values() if isinstance(t, TallySet) else (t,)
     found = (_of_classes(x) if isinstance(x, ClassTally) else _of_tally(x) for x in parts)
     with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores are infinite
         return next((wrong for each in found for wrong in each), "")
+
+
+def _of_rows(t: RowTally) -> Iterator[str]:
+    if sorted(t.columns) != sorted(role_columns(t.roles, t.by)):
+        yield "the columns must be those of the roles"
+    count = t.frame[t.count]
+    if not count.dtype.is_integer() or count.null_count() or (count < 0).any():
+        yield "the number of rows must be a whole number, 0 or more"
+    if t.frame.select(t.columns).is_duplicated().any():
+        yield "rows must be distinct"
 
 
 def _of_tally(t: Tally) -> Iterator[str]:

@@ -13,7 +13,7 @@ from scorewise.show.fields import Count, Number, Record, Word, means
 from scorewise.show.page import Section, section
 from scorewise.show.verdict import Claims, claim
 from scorewise.show.words import Sentence, count, counted, percent
-from scorewise.tallies import ClassTally, Tally, TallySet
+from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
 from scorewise.tallies.store import AnyTally
 
 _SHOWN = 50  # groups or files on a page
@@ -38,8 +38,8 @@ class GroupRecord(Record):
 
     words: list[str] = means("The value of each column of groups.")
     rows: Count = means("Its rows.")
-    positives: Count = means("Its rows of the positive class.")
-    cells: Count = means("Its distinct scores, or cells of the grid.")
+    positives: Count | None = means("Its rows of the positive class; null of distinct rows.")
+    cells: Count = means("Its distinct scores, cells of the grid, or distinct rows.")
 
 
 class TallyDocument(Document, command="show"):
@@ -50,12 +50,13 @@ class TallyDocument(Document, command="show"):
     rows: Count = means("Rows, without those dropped.")
     classes: list[str] = means("The classes; the negative one first, where there are two.")
     score: ScoreName
-    kind: ScoreKind
-    cells: Count = means("Distinct scores, or cells of the grid, in all groups.")
+    kind: ScoreKind | None = means("What the scores are said to be; null: not said.")
+    cells: Count = means("Distinct scores, cells of the grid, or distinct rows, in all groups.")
     grid: Word | None = means("The grid of the cells; null: all scores are exact.")
     bound: Number = means(
         "How far AUROC may be from that of the exact scores; null: none or not known."
     )
+    columns: list[str] = means("Columns of distinct rows; empty where scores are kept by class.")
     by: list[str] = means("Columns of groups.")
     window: Word | None = means(
         "What a window of time is, by the last of these columns; null: none."
@@ -67,22 +68,31 @@ class TallyDocument(Document, command="show"):
         """The rows, the scores, the groups and the files."""
         facts: list[tuple[str, Sentence]] = []
         if self.data is None:
-            facts += [("Rows", count(self.rows)), ("Classes", ", ".join(self.classes))]
+            facts.append(("Rows", count(self.rows)))
+            facts += [("Classes", ", ".join(self.classes))] if self.classes else []
         else:
             facts += self.data.facts()
         cells = f"{counted(self.cells, 'cell')} of the grid '{self.grid}'"
         exact = f"{counted(self.cells, 'distinct score')}, exact"
         if self.bound is not None and self.grid is not None:
             cells += f"; AUROC is known to within {self.bound:.2g}"
-        facts.append(("Scores", f"{exact if self.grid is None else cells} ({self.kind})"))
+        if self.columns:
+            facts.append(("Columns", ", ".join(self.columns)))
+        else:
+            facts.append(("Scores", f"{exact if self.grid is None else cells} ({self.kind})"))
         if self.by:
             window = f", each {self.window}" if self.window else ""
             facts.append(("Groups", f"{len(self.groups):,}, by {' and '.join(self.by)}{window}"))
         made = [Section(facts=facts)]
         made += _table(
             "Groups",
-            {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"},
-            [(" / ".join(g.words), g.rows, g.positives, g.cells) for g in self.groups],
+            {"Group": "text", "Rows": "count", "Distinct": "count"}
+            if self.columns
+            else {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"},
+            [
+                (" / ".join(g.words), g.rows, *(() if self.columns else (g.positives,)), g.cells)
+                for g in self.groups
+            ],
         )
         made += _table(
             "Files",
@@ -105,13 +115,15 @@ def _table(
 
 def tally_document(t: AnyTally) -> TallyDocument:
     """The document of any saved tally."""
+    if isinstance(t, RowTally):
+        return _of_rows(t)
     if isinstance(t, ClassTally):
         said = f"{counted(int(t.rows), 'row')} of {len(t.classes)} classes."
         return TallyDocument(
             verdict=[claim("data", "rows", said)],
             data=None, rows=int(t.rows), classes=list(t.classes), score=t.top.origin.score,
             kind="probability" if t.kind == "probability" else "score", cells=len(t.top.score), grid=None,
-            bound=None, by=[], window=None, groups=[], files=[],
+            bound=None, columns=[], by=[], window=None, groups=[], files=[],
         )  # fmt: skip
     parts = t if isinstance(t, TallySet) else {}
     whole = t.whole if isinstance(t, TallySet) else t
@@ -130,8 +142,33 @@ def tally_document(t: AnyTally) -> TallyDocument:
         classes=[whole.origin.negative, whole.origin.positive], score=whole.origin.score,
         kind=whole.kind, cells=sum(g.cells for g in groups) if groups else len(whole.score),
         grid=None if whole.coarse is None else whole.coarse.grid, bound=bound,
-        by=list(t.by) if isinstance(t, TallySet) else [],
+        columns=[], by=list(t.by) if isinstance(t, TallySet) else [],
         window=t.window if isinstance(t, TallySet) else None, groups=groups,
+        files=[FileRecord.of(shard) for shard in t.origin.shards],
+    )  # fmt: skip
+
+
+def _of_rows(t: RowTally) -> TallyDocument:
+    """The document of distinct rows."""
+    scores = t.roles.get("score") or (t.roles.get("classes") or {}).values() or t.roles["raters"]
+    held = f"{counted(t.rows, 'row')}, kept as {counted(t.frame.height, 'distinct row')}."
+    words = list(t.roles.get("classes") or ())
+    if not words and "label" in t.roles:
+        words = sorted(map(str, t.frame[t.roles["label"]].unique().to_list()))
+    groups = []
+    if t.by:
+        parts = t.frame.group_by(t.by, maintain_order=True)
+        groups = [
+            GroupRecord(
+                words=[str(word) for word in key], rows=int(part[t.count].sum()), positives=None,
+                cells=part.height,
+            )
+            for key, part in sorted(parts, key=lambda pair: [str(word) for word in pair[0]])
+        ]  # fmt: skip
+    return TallyDocument(
+        verdict=[claim("data", "rows", held)], data=None, rows=t.rows, classes=words,
+        score=", ".join(scores), kind=t.roles.get("kind") or None, cells=t.frame.height, grid=None,
+        bound=None, columns=t.columns, by=list(t.by), window=t.window, groups=groups,
         files=[FileRecord.of(shard) for shard in t.origin.shards],
     )  # fmt: skip
 

@@ -1,0 +1,175 @@
+"""Files of rows whose columns stay together: several scores, several classes, raters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scorewise.columns import binary_rows
+from scorewise.columns.classes import class_rows
+from scorewise.columns.files import is_files, open_source
+from scorewise.columns.grouping import check_groups
+from scorewise.columns.paths import STDIN, expand, names_of
+from scorewise.columns.provenance import Shard, shard_of
+from scorewise.columns.ratings import rating_rows
+from scorewise.columns.roles import class_columns
+from scorewise.columns.times import Every, moments, named, period
+from scorewise.errors import BadInput, Option
+from scorewise.progress import Progress, tell
+from scorewise.tallies.coarse import Origin
+from scorewise.tallies.distinct import RowTally, role_columns
+from scorewise.tallies.gathering import MEMORY, Parts, bytes_of
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns stay together, and how they are read."""
+
+    roles: Mapping[
+        str, Any
+    ]  # label, score, classes, raters, weight, count, positive, kind, missing
+    by: tuple[str, ...] = ()
+    time: str | None = None
+    every: Every | None = None
+    encoding: str | None = None
+    memory: str | int = MEMORY
+
+    def __post_init__(self) -> None:
+        if (self.time is None) != (self.every is None):
+            raise BadInput(Option("time"), " and ", Option("every"), " belong together; pass both")
+
+    @property
+    def mark(self) -> str:
+        """What tells tallies of the same files apart that were asked for in another way."""
+        told = [dict(self.roles), self.by, self.time, self.every, self.encoding]
+        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
+
+    def tally(self, source: Any, origin: Origin | None = None) -> RowTally:
+        """The tally of one file, frame or mapping of columns, whose rows are checked as a verb would."""
+        groups = [*self.by, *([self.time] if self.time else [])]
+        # what can be read once only is read here
+        opened = open_source(source, self.encoding if is_files(source) else None)
+        roles, found = self._checked(opened, groups or None)
+        count = roles.get("count")
+        names = [*role_columns(roles, groups), *([count] if count else [])]
+        columns, _ = opened.read(names, ())
+        if self.time is not None:
+            columns[self.time] = self._windows(columns[self.time])
+        made = RowTally.of(columns, roles, groups, self.every, origin)
+        if made.frame.estimated_size() > bytes_of(self.memory):
+            raise BadInput(
+                f"{made.frame.height:,} distinct rows do not fit the memory of {self.memory}; round the "
+                "scores before, or pass ", Option("memory"), " with more",
+            )  # fmt: skip
+        return replace(made, origin=replace(made.origin, dropped=found))
+
+    def _checked(self, opened: Any, groups: Any) -> tuple[dict[str, Any], int]:
+        """The roles with the names of their columns; bad rows are refused with file and number."""
+        r = {k: v for k, v in self.roles.items() if v is not None}
+        if groups:
+            used = {k: v for k, v in r.items() if k in ("label", "score", "weight", "count")}
+            check_groups(groups, used)
+        if "raters" in r:
+            amounts = {k: r[k] for k in ("weight", "count") if k in r}
+            rating_rows(opened, raters=r["raters"], groups=groups, **amounts)
+            return r, 0
+        if "classes" in r:
+            r["classes"] = class_columns(opened.names, r["classes"])
+            own = {k: v for k, v in r.items() if k not in ("classes", "positive")}
+            rows: Any = class_rows(opened, r["classes"], groups=groups, **own)
+        else:
+            rows = binary_rows(opened, groups=groups, **r)
+        return r | {"label": rows.names.label}, rows.dropped
+
+    def _windows(self, column: Any) -> list[str]:
+        assert self.time is not None
+        assert self.every is not None
+        at = moments(column, self.time)
+        if at.dtype.kind != "M":
+            raise BadInput(f"'{self.time}' holds numbers, which have no {self.every}; name dates")
+        if np.isnat(at).any():
+            first = int(np.flatnonzero(np.isnat(at))[0]) + 1
+            raise BadInput(f"{self.time} is missing, first at row {first}; give each row its time")
+        _, first_of, codes = np.unique(
+            period(at, self.every), return_index=True, return_inverse=True
+        )
+        words = [named(at[i], at[i], self.every) for i in first_of.tolist()]
+        return [words[k] for k in codes.tolist()]
+
+
+@dataclass
+class GatheredRows:
+    """The sum of files, and what is to be said of them."""
+
+    tally: RowTally
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Walk:
+    shards: dict[str, Shard] = field(default_factory=dict)
+    skipped: list[BadInput] = field(default_factory=list)
+    resumed: int = 0
+
+
+def gather_rows(
+    files: Sequence[Any], wanted: Wanted, *, again: bool, skip_bad_files: bool, parts: Parts
+) -> GatheredRows:
+    """The tally of files, one after the other; see `tally_files`."""
+    paths = expand(files)
+    walk, total = _Walk(), None
+    progress = Progress(0)
+    for path, name in zip(paths, names_of(paths), strict=True):
+        try:
+            made = _file(path, name, wanted, walk, again, parts if len(paths) > 1 else None)
+            total = made if total is None else total + made
+        except BadInput as problem:
+            if not skip_bad_files:
+                raise
+            walk.skipped.append(problem)
+            continue
+        progress.rows += made.rows
+        tell(progress)
+    if total is None:
+        raise BadInput(
+            f"none of the {len(paths):,} files can be used; the first: ", *walk.skipped[0].parts
+        )
+    notes = []
+    if walk.resumed:
+        notes.append(f"{walk.resumed:,} of {len(paths):,} files were taken from the earlier run")
+    if walk.skipped:
+        of = "file was" if len(walk.skipped) == 1 else "files were"
+        why = "; ".join(map(str, walk.skipped[:3])) + "; ..." * (len(walk.skipped) > 3)
+        notes.append(f"{len(walk.skipped):,} bad {of} skipped: {why}")
+    return GatheredRows(total, tuple(notes))
+
+
+def _file(
+    path: Path, name: str, wanted: Wanted, walk: _Walk, again: bool, parts: Parts | None
+) -> RowTally:
+    if str(path) == STDIN or not path.is_file():
+        return wanted.tally([str(path)], Origin(sources=(name,)))
+    shard = shard_of(path, name, 0)
+    first = walk.shards.setdefault(shard.digest, shard)
+    if first is not shard and not again:
+        raise BadInput(
+            f"{name} has the same content as {first.name}; its rows would count twice; leave it out, or "
+            "pass ", Option("again"),
+        )  # fmt: skip
+    kept = None if parts is None else parts.find_rows(path, shard.digest)
+    if kept is not None:
+        walk.resumed += 1
+        made = kept
+    else:
+        made = wanted.tally([str(path)], Origin(sources=(name,)))
+        shards = (shard._replace(rows=made.rows),)
+        made = replace(made, origin=replace(made.origin, shards=shards))
+        if parts is not None:
+            parts.keep(path, shard.digest, made)
+    return made if first is shard else replace(made, origin=replace(made.origin, shards=()))
