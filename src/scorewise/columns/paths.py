@@ -63,7 +63,7 @@ def expand(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
                 raise BadInput(f"no file matches {text}; check the folder and the pattern")
             found.extend(files)
         else:
-            raise BadInput(_no_file(text, path))
+            raise BadInput(no_file(text, path))
     if not found:
         raise BadInput("no files were given; pass at least one")
     _each_once(found)
@@ -219,7 +219,8 @@ def _directory(text: str, path: Path) -> str:
     return f"{text} is a folder; pass its files, such as '{pattern}'"
 
 
-def _no_file(text: str, path: Path) -> str:
+def no_file(text: str, path: Path) -> str:
+    """That there is no such file, and which one beside it has a similar name."""
     if os.path.islink(path):  # noqa: PTH114
         return f"{text} is a link to nothing; pass the file itself"
     near = difflib.get_close_matches(path.name, [p.name for p in _inside(path.parent)], 1, 0.75)

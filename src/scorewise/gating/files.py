@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from scorewise.columns.paths import no_file
 from scorewise.errors import BadInput, plain, short
 from scorewise.show.document import document_type, from_dict
 from scorewise.writing import write
@@ -20,8 +21,8 @@ KEYS: dict[str, tuple[type, ...]] = {
     "file": (str, list), "require": (str, list), "baseline": (str,), "key": (str, list),
     "label": (str,), "score": (str,), "classes": (str,), "weight": (str,), "count": (str,),
     "positive": (str, int, float, bool), "cluster": (str,), "min_rows": (int,),
-    "threshold": (int, float), "level": (float,), "looks": (int,), "ledger": (str,),
-    "inconclusive": (str,), "seed": (int,), "kind": (str,), "missing": (str,), "clip": (float,),
+    "threshold": (int, float), "level": (int, float), "looks": (int,), "ledger": (str,),
+    "inconclusive": (str,), "seed": (int,), "kind": (str,), "missing": (str,), "clip": (int, float),
     "encoding": (str,),
 }  # fmt: skip
 PATHS = ("file", "baseline", "ledger")  # which lie beside the file
@@ -40,7 +41,8 @@ def read_gates(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         found = tomllib.loads(place.read_text("utf-8"))
     except OSError as e:
-        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
+        why = f"{name} cannot be read: {e.strerror or e}"
+        raise BadInput(why if place.exists() else no_file(name, place)) from None
     except UnicodeDecodeError:
         raise BadInput(f"{name} is not in UTF-8; save it as UTF-8") from None
     except tomllib.TOMLDecodeError as e:

@@ -35,7 +35,7 @@ from scorewise.gating.requirements import Outcome, Requirement, judged, parsed
 from scorewise.show.document import cautions
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import shown
-from scorewise.show.words import counted
+from scorewise.show.words import counted, roughly
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -210,7 +210,7 @@ def _judged(
                 )
     hints += [
         f"'{r.text}' goes by the value alone, which changes sides by chance: identical models fail such a "
-        "requirement about every second time where it lies at the limit."
+        "requirement about every second time where the true value lies at the limit."
         for r in required
         if r.end == "value"
     ]
@@ -290,7 +290,10 @@ def _refusal(r: Requirement, f: Found) -> str:
             f"'{r.text}' cannot be judged: {f.measure} has no interval here ({f.why}); more rows may give "
             f"it one, and {f.measure}{'.delta' * r.delta}.value goes without"
         )
-    return f"'{r.text}' cannot be judged: {f.measure} is undefined ({f.why})"
+    return (
+        f"'{r.text}' cannot be judged: {f.measure} is undefined ({f.why}); leave it out, or judge rows on "
+        "which it is defined"
+    )
 
 
 def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
@@ -304,9 +307,10 @@ def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
         outcome, needed = judged(r, f.estimate, f.rows, groups)
         value = shown(f.estimate) if r.end != "value" else f"{f.estimate.value:.4g}"
         if outcome == "inconclusive":
-            text = f"{where} cannot be told with {counted(f.rows, 'row')}: {value}; "
+            text = f"{where} cannot be told with {counted(f.rows, 'row')}: {value}"
+            text += f", which may be chance among {groups} groups; " if _beyond(r, f) else "; "
             text += (
-                f"about {needed - f.rows:,} more would tell, if the value stayed."
+                f"about {roughly(needed - f.rows)} more would tell, if the value stayed."
                 if needed is not None
                 else "the value lies at the limit, so that no number of rows would tell."
             )
@@ -327,6 +331,11 @@ def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
         rows_needed=needed,
         sentence=text,
     )
+
+
+def _beyond(r: Requirement, f: Found) -> bool:
+    """Whether the whole interval of a group breaks a requirement, before allowing for other groups."""
+    return not r.holds(f.estimate.high if r.upward else f.estimate.low)
 
 
 def refusal_file(error: BadInput) -> bytes:

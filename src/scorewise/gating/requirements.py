@@ -12,6 +12,7 @@ from scorewise.errors import BadInput, short
 from scorewise.estimate import Estimate
 from scorewise.grammar import NAMES, comparison, conjuncts, spelled
 from scorewise.inference.paired import p_of
+from scorewise.inference.scales import z
 from scorewise.registry import Measure, unknown
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -65,6 +66,11 @@ class Requirement:
         return self.word + ".delta" * self.delta + (f".{self.end}" if self.end else "")
 
     @property
+    def name(self) -> str:
+        """The measure, whatever name of it was written."""
+        return NAMES.get(self.word, ALSO.get(self.word, self.word))
+
+    @property
     def upward(self) -> bool:
         """Whether it asks for at least something."""
         return self.sign[0] == ">"
@@ -82,11 +88,8 @@ class Requirement:
 
     def measure(self, known: Collection[str]) -> tuple[str, bool]:
         """The name of the measure among those known, and whether it is the complement of that one."""
-        for name in (self.word, NAMES.get(self.word, ""), ALSO.get(self.word, "")):
-            if name in known:
-                return name, False
-            if COMPLEMENTS.get(name) in known:
-                return COMPLEMENTS[name], True
+        if found := measure_of(self.word, known):
+            return found
         raise BadInput(f"{short(self.text)}: {unknown(self.word, known)}")
 
     def check_limit(self, m: Measure) -> None:
@@ -95,10 +98,24 @@ class Requirement:
         if self.delta:
             low, high = low - high, high - low
         if not low <= self.limit <= high:
-            percents = f"; did you mean {self.limit:g}%?" if 1 < self.limit <= 100 else ""
+            percents = f"; did you mean {self.limit:g}%?" if 2 <= self.limit <= 100 else ""
             what = f"a difference in {m.name}" if self.delta else m.name
             ends = f"{low:g} and {high:g}" if math.isfinite(high) else f"{low:g} and infinity"
             raise BadInput(f"{what} lies between {ends}, but '{self.text}' is required{percents}")
+
+
+def measure_of(word: str, known: Collection[str]) -> tuple[str, bool] | None:
+    """The measure that a word means among those known, and whether as its complement; None: none of them.
+
+    >>> measure_of("fpr", ["auroc", "specificity"])
+    ('specificity', True)
+    """
+    for name in (word, NAMES.get(word, ""), ALSO.get(word, "")):
+        if name in known:
+            return name, False
+        if COMPLEMENTS.get(name) in known:
+            return COMPLEMENTS[name], True
+    return None
 
 
 def parsed(require: Any) -> list[Requirement]:
@@ -113,7 +130,7 @@ def parsed(require: Any) -> list[Requirement]:
     found = [one for text in texts for one in _parsed(text)]
     for a in found:
         for b in found:
-            same = (a.word, a.delta, a.baseline, a.by) == (b.word, b.delta, b.baseline, b.by)
+            same = (a.name, a.delta, a.baseline, a.by) == (b.name, b.delta, b.baseline, b.by)
             if same and a.upward and not b.upward and a.limit > b.limit:
                 raise BadInput(
                     f"'{a.text}' and '{b.text}' contradict each other: nothing keeps both; leave out one"
@@ -163,7 +180,7 @@ def judged(r: Requirement, e: Estimate, rows: int, groups: int = 1) -> Judged:
     """Whether an estimate of so many rows passes, fails or leaves it open.
 
     Of a requirement of every group each has to pass, and one fails where its p-value, adjusted for the
-    number of groups (Bonferroni), says that it is broken.
+    number of groups (Bonferroni), says that it is broken; so the rows that would tell are more, too.
 
     >>> r = parsed("auroc >= 0.8")[0]
     >>> [judged(r, Estimate(0.85, low, 0.9), 100) for low in (0.81, 0.75)]
@@ -180,7 +197,9 @@ def judged(r: Requirement, e: Estimate, rows: int, groups: int = 1) -> Judged:
     if r.lenient or r.holds(near):
         return Judged("pass")
     away = abs(e.value - r.limit)
-    reach = abs(e.value - (near if r.holds(e.value) else far))
+    reach = abs(e.value - near)
+    if not r.holds(e.value):
+        reach = abs(e.value - far) * z(1 - (1 - e.level) / groups) / z(e.level)
     total = rows * (reach / away) ** 2 if away > 0 else math.inf
     return Judged(
         "inconclusive", max(math.ceil(total * (1 - 1e-9)), rows + 1) if total <= MOST else None

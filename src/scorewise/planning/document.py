@@ -11,6 +11,7 @@ from scorewise.show.verdict import Claim, Claims, Hints, claim
 from scorewise.show.words import count, counted, percent
 
 Goal: TypeAlias = Literal["half-width", "difference", "guarantee", "gate", "rows at hand"]
+POWERED = {"difference", "gate", "rows at hand"}  # goals that are met in a share of cases
 
 
 class SettingsRecord(Record):
@@ -58,7 +59,8 @@ class PlanDocument(Document, command="plan"):
         facts = [("Supposed", "; ".join(s.supposed))] if s.supposed else []
         level = percent(1 - (1 - s.level) / s.looks)
         shared = f" ({percent(s.level)} shared among {s.looks} looks)" if s.looks > 1 else ""
-        facts.append(("Level", f"{level}{shared}; power {percent(s.power)}"))
+        power = f"; power {percent(s.power)}" if {n.goal for n in self.needs} & POWERED else ""
+        facts.append(("Level", f"{level}{shared}{power}"))
         sections = [Section(facts=facts)]
         if len(self.needs) > 1:
             rows = [(n.text, n.rows, n.unit) for n in self.needs]
@@ -79,11 +81,13 @@ class PlanDocument(Document, command="plan"):
         return sections
 
 
-def sentence(n: NeedRecord, supposed: list[str], power: float) -> Claim:
+def sentence(n: NeedRecord, supposed: list[str]) -> Claim:
     """A goal in a sentence."""
     many = counted(n.rows, n.unit.removesuffix("s"))
     if n.positives is not None and n.unit == "rows":
         many += f" ({count(n.positives)} positive)"
+    if n.goal == "guarantee" and n.measure in ("sensitivity", "fnr"):  # of which it is a share
+        many = f"{counted(n.positives or 0, 'positive')}, in about {counted(n.rows, 'row')},"
     text = f"{many} {n.text}" if n.goal == "rows at hand" else f"It takes {many} {n.text}"
     text += f", given {'; '.join(supposed)}." if supposed else "."
     return claim("plan", n.goal, text)

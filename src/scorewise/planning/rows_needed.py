@@ -18,7 +18,7 @@ from scorewise.columns.classes import is_source
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.estimate import Estimate
 from scorewise.evaluation import compare, evaluate
-from scorewise.gating.requirements import Requirement, parsed
+from scorewise.gating.requirements import Requirement, measure_of, parsed
 from scorewise.inference.scales import fewest, z
 from scorewise.planning.document import (
     NeedRecord,
@@ -28,12 +28,14 @@ from scorewise.planning.document import (
     sentence,
 )
 from scorewise.planning.populations import Pilot, Population, Supposed, positives
+from scorewise.registry import unknown
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import command
 from scorewise.thresholds.constraints import Constraint, constraints
 
 MOST = 10**12
 TIMES = (0.25, 0.5, 1, 2, 4)
+ANY = "for any guarantee"
 NEAR = (0.05, 0.02)  # how far the share of a guaranteed cut may lie beyond what it promises
 
 
@@ -58,7 +60,7 @@ class Plan(Shown):
     def _needs(self) -> list[NeedRecord]:
         """Those that have to be met; of a guarantee, that there is one at all."""
         needs = self._doc.needs
-        return [n for n in needs if n.goal != "guarantee" or n.text.endswith("at all")]
+        return [n for n in needs if n.goal != "guarantee" or n.text.startswith(ANY)]
 
     @property
     def detectable(self) -> float:
@@ -190,9 +192,9 @@ def _check_goal(goals: dict[str, Any], power: float, level: float, looks: int, p
         at_least(2, 1000, rows=goals["rows"])
     named = [name for name, goal in goals.items() if goal is not None]
     if len(named) != 1 and (named or not pilot):
-        what = " and ".join(named) if named else "none"
+        both = [part for name in named for part in (" and ", Setting(name))][1:] or ["none"]
         raise BadInput(
-            f"a plan has one goal, but {what} {'are' if named else 'is'} given; pass one of ",
+            "a plan has one goal, but ", *both, f" {'are' if named else 'is'} given; pass one of ",
             Option("half_width", 0.02), ", ", Option("difference", 0.02), ", ",
             Option("at", "recall >= 0.9"), ", ", Option("require", "auroc >= 0.8"), " or ",
             Option("rows", 1000),
@@ -234,7 +236,10 @@ def _named(word: str | None, population: Population) -> str:
         return (
             "auroc" if "auroc" in known else "accuracy" if "accuracy" in known else "fleiss_kappa"
         )
-    return Requirement(word.lower(), ">=", 0.0).measure(population.register())[0]
+    known = population.register()
+    if found := measure_of(word.lower(), known):
+        return found[0]
+    raise BadInput(unknown(word, known))
 
 
 def _document(population: Population, asked: Asked) -> PlanDocument:
@@ -244,17 +249,19 @@ def _document(population: Population, asked: Asked) -> PlanDocument:
         supposed += population.shared
     if asked.at:
         needs = [n for c in asked.at for n in _guaranteed(c, population, asked)]
-        at_all = [n for n in needs if n.text.endswith("at all")]
-        claims = [sentence(n, [], asked.power) for n in at_all]
+        any_ = [n for n in needs if n.text.startswith(ANY)]
+        claims = [sentence(n, supposed) for n in any_]
     else:
         needs = list(_needs(population, asked))
         points = list(_points(population, asked, needs[0])) if len(needs) == 1 else []
-        claims = [sentence(n, supposed, asked.power) for n in needs]
+        claims = [sentence(n, supposed) for n in needs]
     if len(claims) > 1 and not asked.at:
         most = max(n.rows for n in needs)
         claims.insert(0, replace(claims[0], sentence=f"It takes {most:,} rows for all goals."))
     if asked.require:
         told = [("require", r.text) for r in asked.require]
+        if any(r.delta and not r.baseline for r in asked.require):
+            told.append(("baseline", "OLD_FILE"))
         claims.append(command("gate", ["FILE"], told))
     return PlanDocument(
         settings=SettingsRecord(
@@ -314,7 +321,10 @@ def _need(
 def _half(population: Population, name: str, rows: float, level: float) -> float:
     e = population.estimate(name, rows, level)
     if not e.defined or not e.high >= e.low:
-        raise BadInput(f"{name} has no interval to plan for ({e.why or e.method})")
+        raise BadInput(
+            f"{name} has no interval to plan for ({e.why or e.method}); plan without a pilot, by ",
+            Option("value", 0.85),
+        )
     return (e.high - e.low) / 2
 
 
@@ -339,7 +349,7 @@ def _for_gate(population: Population, asked: Asked, r: Requirement) -> NeedRecor
     if not r.holds(found) or math.isclose(found, r.limit):
         raise BadInput(
             f"'{r.text}' cannot be planned for: {name}{'.delta' * r.delta} is expected to be {found:.4g}, "
-            "so that no number of rows passes the gate"
+            "so that no number of rows passes the gate; ask for less"
         )
     many = least(passes, name)
     text = f"for the gate '{r.text}' to pass in {100 * asked.power:g}% of cases"
@@ -356,19 +366,22 @@ def _guaranteed(c: Constraint, population: Population, asked: Asked) -> Iterator
     share = c.value if c.sign == ">=" else 1 - c.value
     of = {"positives": population.positive, "negatives": 1 - population.positive}.get(c.rows, 1.0)
     unit = "rows" if c.rows in ("positives", "negatives", "rows") else c.rows
-    goals = [(fewest, "at all")]
+    goals = [(fewest, f"{ANY} of {c.text}")]
     goals += [
-        (_near_guarantee(share, near, asked.adjusted), f"by a cut within {near:g} of it")
+        (
+            _near_guarantee(share, near, asked.adjusted),
+            f"for a guarantee of {c.text} by a cut within {near:g} of it",
+        )
         for near in NEAR
         if share + near < 1
     ]
-    for many, how in goals:
+    for many, text in goals:
         total = math.ceil(many / of) if unit == "rows" else many
         up = many if c.rows == "positives" else None
         if up is None and unit == "rows":
             up = positives(population, total)
         yield NeedRecord(
-            goal="guarantee", text=f"for a guarantee of {c.text} {how}", measure=c.measure,
+            goal="guarantee", text=text, measure=c.measure,
             unit=unit, rows=total, positives=up, value=c.value, reach=None,
         )  # fmt: skip
 

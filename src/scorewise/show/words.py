@@ -252,6 +252,16 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
+def roughly(n: int) -> str:
+    """A count that is known roughly, rounded up to two digits.
+
+    >>> roughly(7), roughly(99), roughly(1446), roughly(43_666)
+    ('7', '99', '1,500', '44,000')
+    """
+    unit = 10 ** max(len(str(n)) - 2, 0)
+    return f"{-(-n // unit) * unit:,}"
+
+
 def quoted(word: object) -> str:
     """A user's word, marked off from ours."""
     return f"'{plain(word)}'"

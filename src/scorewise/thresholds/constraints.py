@@ -11,6 +11,7 @@ import numpy as np
 from scorewise.arrays import Bools, Floats
 from scorewise.errors import BadInput, short
 from scorewise.grammar import NAMES, WORDS, comparison, conjuncts, spelled
+from scorewise.registry import MEASURES
 from scorewise.tallies.formulas import DECISIONS, f_beta
 
 GRAMMAR = 'write "recall >= 0.9", or several, such as "precision >= 80% and alert_rate <= 0.02"'
@@ -169,13 +170,13 @@ def _parsed(part: str, whole: str) -> Constraint:
     word, value = spelled(found.word), found.value
     name = NAMES.get(word)
     if name is None:
-        near = get_close_matches(word, NAMES, n=1, cutoff=0.6)
+        near = get_close_matches(word, NAMES, n=1, cutoff=0.6) if word not in MEASURES else []
         mean = f"did you mean {near[0]}? Else " if near else ""
         known = ", ".join(words[0] for words in WORDS.values())
         raise BadInput(f"{short(word)} is no measure of a cut; {mean}there are {known}")
     least = -1.0 if name in SIGNED else 0.0
     if not least <= value <= 1:
-        percents = f"; did you mean {value:g}%?" if 1 < value <= 100 else ""
+        percents = f"; did you mean {value:g}%?" if 2 <= value <= 100 else ""
         asked = short(part.strip())
         raise BadInput(f"{word} lies between {least:g} and 1, but {asked} is given{percents}")
     return Constraint(name, found.sign, value, word)

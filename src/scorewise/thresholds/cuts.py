@@ -302,8 +302,8 @@ def why_no_guarantee(t: Tally, table: Table, wanted: Sequence[Constraint]) -> st
             )
         if not c.monotone and t.kind == "score":
             return (
-                f"{c.word} is guaranteed on a grid of probabilities, but these scores are none; calibrate "
-                f"them first"
+                f"{c.word} is guaranteed on a grid of probabilities, but these scores are not "
+                f"probabilities; calibrate them first"
             )
         if not c.monotone and t.coarse is not None:
             return (

@@ -236,7 +236,7 @@ def threshold(
 def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
     """The rule of checked rows; `rows` where they come in clusters or in groups."""
     if why := t.why_not_ranked:
-        raise BadInput(f"no cut can be chosen: {why}")
+        raise BadInput(f"no cut can be chosen: {why}; it takes rows of both classes")
     clusters = None
     if rows is not None and rows.cluster is not None:
         clusters = Clusters.of(rows)

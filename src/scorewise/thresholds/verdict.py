@@ -46,7 +46,7 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
                 f" The plain cut at {cut_text(cuts[1].cut.threshold)} alerts " if cuts[1:] else ""
             )
             other += f"{_rate(cuts[1].alert_rate.value)}, without that confidence." if other else ""
-            text = f"Alert from {at} on, as all of these rows are: {sure}.{other}"
+            text = f"Alert from {at} on, which is every one of these rows: {sure}.{other}"
             return claim("decisions", "everybody", text, figures)
         text = f"Alert from {at} on: {sure}"
         text += f". That alerts {_price(cuts)}." if len(cuts) > 1 else "."
@@ -78,8 +78,11 @@ def _price(cuts: list[CutPoint]) -> str:
     at = cut_text(cuts[1].cut.threshold)
     if cuts[0].cut.threshold == cuts[1].cut.threshold:
         return f"{_rate(sure)} of rows, no more than the cut that keeps it on these rows only"
+    rates = [_rate(x) for x in (sure, plain_cut)]
+    if rates[0] == rates[1]:
+        rates = [percent(x) for x in (sure, plain_cut)]
     plain_at = f"the plain cut at {at}, which keeps it on these rows only"
-    return f"{_rate(sure)} of rows, and {plain_at}, {_rate(plain_cut)}"
+    return f"{rates[0]} of rows; {plain_at}, alerts {rates[1]}"
 
 
 def in_words(c: Constraint) -> str:
