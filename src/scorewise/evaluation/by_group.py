@@ -71,6 +71,16 @@ class Cells:
         return self.neg2 is self.neg
 
     @cached_property
+    def mass(self) -> Any:
+        """The weight of each cell, of both classes."""
+        return self.neg + self.pos
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether there is a row in each cell."""
+        return self.counts and int(self.mass.sum()) == len(self.score)
+
+    @cached_property
     def length(self) -> Ints:
         """How many cells each group has."""
         return np.diff(self.first, append=len(self.score))
@@ -181,7 +191,7 @@ def _group(
 
 def _part(cells: Cells, t: Tally) -> Floats:
     """The share of the rows that belongs to each group."""
-    return cells.add(cells.neg + cells.pos) / (t.negatives + t.positives)
+    return cells.add(cells.mass) / (t.negatives + t.positives)
 
 
 def asked(name: str, t: Tally, settings: Settings) -> Estimate:
@@ -278,34 +288,46 @@ def _average_precision(c: Cells, n: Sizes, level: float) -> Made:
         np.maximum(*(np.abs(x) * _heavy(c, w, w2) for w, w2, x in sides)), c.first
     )
     few = 2 * (variances[0] + variances[1]) < 1000 * most**2
-    df = [np.where(few, _freedom(c, [side]), np.inf) for side in sides]
+    known = zip(sides, variances, ((n.pos, n.pos2), (n.neg, n.neg2)), strict=True)
+    df = [
+        np.where(few, _freedom(c, [side], total, *sums), np.inf) for side, total, sums in known
+    ]
+    prevalence = (n.pos / (n.pos + n.neg)).tolist()
+    columns = [
+        np.stack([v, rows, x], 1).tolist()
+        for v, rows, x in zip(variances, (n.rows_pos, n.rows_neg), df, strict=True)
+    ]
 
     def made(k: int) -> Estimate | None:
         value = float(min(area[k], 1.0))
         if not n.both[k] or n.pooled[k] or not 0 < value < 1:
             return None
-        sizes = n.rows_pos[k], n.rows_neg[k]
-        parts = (
-            Part(*map(float, p))
-            for p in zip((v[k] for v in variances), sizes, (x[k] for x in df), strict=True)
-        )
-        known = pooled_spread(*parts)
+        known = pooled_spread(*(Part(*each[k]) for each in columns))
         if not known.says_something():
             return None
         ends = limits(value, known, level, "logit")
-        prevalence = float(n.pos[k] / (n.pos[k] + n.neg[k]))
         method = "linearised, logit"
-        return Estimate.within(UNIT, value, *ends, level, method, baseline=prevalence)
+        return Estimate.within(UNIT, value, *ends, level, method, baseline=prevalence[k])
 
     return made
 
 
-def _freedom(c: Cells, sides: list[tuple[Any, Any, Any]]) -> Floats:
-    """Degrees of freedom of sums of squared effects, as `inference.scales.freedom` has them."""
-    weight, squares = (sum(c.add(side[i]) for side in sides) for i in (0, 1))
-    mean = squares / weight
-    total = sum(c.add(w2 * x * x) for _, w2, x in sides)
-    fourth = sum(c.add(w2 * (x * _heavy(c, w, w2)) ** 2 * x * x) for w, w2, x in sides) / mean**2
+def _freedom(
+    c: Cells, sides: list[tuple[Any, Any, Any]], total: Floats, weight: Floats, squares: Floats
+) -> Floats:
+    """Degrees of freedom of sums of squared effects, as `inference.scales.freedom` has them.
+
+    The total is that sum of each group, `weight` and `squares` the sums of weights and of their squares.
+    """
+    mean, each = squares / weight, 0.0
+    for w, w2, x in sides:
+        square = x * x
+        part = w2 * square
+        if not c.counts:
+            part *= _heavy(c, w, w2) ** 2
+        part *= square
+        each = each + part
+    fourth = c.add(each) / mean**2
     uneven = fourth / total * (mean * mean / total) - squares / weight**2
     return np.where(uneven > 0, np.maximum(2 / uneven, 5.0), np.inf)
 
@@ -348,14 +370,12 @@ def _constant(n: Sizes, loss: Any) -> Floats:
 def _ratio(c: Cells, n: Sizes, level: float) -> Made:
     """Observed over expected positives of each group."""
     p = unit(c.score, c.kind)
-    expected = c.add((c.neg + c.pos) * p)
+    expected = c.add(p if c.alone else c.mass * p)
     due = c.of(n.pos / expected) * p
     each = c.of(1 / expected)
     sides = (c.pos, c.pos2, (1 - due) * each), (c.neg, c.neg2, -due * each)
-    variance, df = (
-        sum((c.add(w2 * x * x) for _, w2, x in sides), 0 * expected),
-        _freedom(c, [*sides]),
-    )
+    variance: Floats = sum((c.add(w2 * x * x) for _, w2, x in sides), 0 * expected)
+    df = _freedom(c, [*sides], variance, n.neg + n.pos, n.neg2 + n.pos2)
 
     def made(k: int) -> Estimate | None:
         if not n.both[k] or n.pooled[k] or not expected[k] > 1e-100 * (n.neg[k] + n.pos[k]):
@@ -372,7 +392,8 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> Made:
     known = np.isfinite(x) & (np.abs(x) <= LARGEST)
     regular = n.both & ~n.pooled & np.logical_and.reduceat(known, c.first)
     regular &= np.minimum(n.neg, n.pos) >= 1e-12 * (n.neg + n.pos)
-    x, mass = np.where(known, x, 0.0), c.neg + c.pos
+    x = x if known.all() else np.where(known, x, 0.0)
+    mass, pos = (None if c.alone else c.mass), c.pos.astype(np.float64)
     start, f = np.zeros(len(c.first)), None
     if sloped:
         low, high = (
@@ -382,39 +403,48 @@ def _line(c: Cells, n: Sizes, x: Floats, sloped: bool, level: float) -> Made:
         hair = 1e-12 * (np.maximum(*high) - np.minimum(*low))
         regular &= (high[0] > low[1] + hair) & (high[1] > low[0] + hair)
         regular &= np.maximum(*high) - np.minimum(*low) >= 1e-100
-        f = x - c.of(c.add(mass * x) / (n.neg + n.pos))
+        f = x - c.of(c.add(x if mass is None else mass * x) / (n.neg + n.pos))
         start = np.log(n.pos / n.neg)
     a, b = np.where(regular, start, 0.0), np.ones(len(c.first))
     done = ~regular
     against = _against(x) if f is None else x
     for _ in range(STEPS):
         p = _chances(c, a, b, against, f)
-        v = mass * p
-        residual = v - c.pos
-        v *= 1 - p
+        v = p if mass is None else mass * p
+        residual = v - pos
+        p = 1 - p
+        v *= p
         g0, h00 = c.add(residual), c.add(v)
         if f is None:
             move, turn = g0 / h00, np.zeros(len(a))
         else:
             vf = v * f
-            g1, h01, h11 = c.add(residual * f), c.add(vf), c.add(vf * f)
+            residual *= f
+            g1, h01 = c.add(residual), c.add(vf)
+            vf *= f
+            h11 = c.add(vf)
             det = h00 * h11 - h01 * h01
             move, turn = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
         a, b = np.where(done, a, a - move), np.where(done, b, b - turn)
         size = np.maximum(np.abs(move), np.abs(turn))
         regular &= done | (size < 50)  # diverges
         # steps shrink as their squares: what is left after such a one is below rounding
-        done = done | ~regular | (size <= 1e-7)
+        done = done | ~regular | (size <= 1e-6)
         if done.all():
             break
     regular &= done
     p = _chances(c, a, b, against, f)
-    square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
     # the last row of the inverse of the second derivatives
     r0, r1 = (1 / h00, np.zeros(len(a))) if f is None else (-h01 / det, h00 / det)
     effect = c.of(r0) if f is None else c.of(r0) + c.of(r1) * f
-    variance = c.add(square * effect * effect)
-    df = _freedom(c, [(c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p))])
+    if c.alone:  # of a row of one class, the effect of that class alone
+        effect *= np.where(c.pos, 1 - p, p)
+        sides = [(c.mass, c.mass, effect)]
+        variance = c.add(effect * effect)
+    else:
+        variance = c.add((c.neg2 * p * p + c.pos2 * (1 - p) ** 2) * effect * effect)
+        sides = [(c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p))]
+    df = _freedom(c, sides, variance, n.neg + n.pos, n.neg2 + n.pos2)
 
     def made(k: int) -> Estimate | None:
         if not regular[k] or not 0 < variance[k] < LARGEST:
@@ -436,9 +466,9 @@ def _chances(c: Cells, a: Floats, b: Floats, against: Floats, f: Floats | None) 
         odds = c.of(_against(a))
         odds *= against
     else:
-        odds = c.of(b) * f
-        odds += c.of(a)
-        odds = _against(odds)
+        odds = c.of(-b) * f
+        odds -= c.of(a)
+        np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
     odds += 1.0
     np.reciprocal(odds, out=odds)
     return odds
@@ -455,7 +485,7 @@ def _against(x: Floats) -> Floats:
 def _ece(c: Cells, n: Sizes, level: float) -> Made:
     p = unit(c.score, c.kind)
     at = c.of(np.arange(len(c.first)) * BINS) + bin_index(BINS, None, p.dtype)(p)
-    gap = np.bincount(at, c.pos - (c.neg + c.pos) * p, BINS * len(c.first))
+    gap = np.bincount(at, c.pos - c.mass * p, BINS * len(c.first))
     values = np.abs(gap).reshape(-1, BINS).sum(1) / (n.neg + n.pos)
     method = f"none: more than {MANY} groups"
     return lambda k: Estimate(float(values[k]), level=level, method=method)
@@ -571,14 +601,13 @@ def _moved(
     scores = {t.origin.score: np.tile(few.score, 2)[there]}
     each = replace(rows, y=up[there], scores=scores, weight=pair[there], count=None)
     at = _pooled_at(few.score, cells)
-    alone = cells.counts and int((cells.neg + cells.pos).sum()) == len(cells.score)
-    if alone:  # a row in each cell
+    if cells.alone:
         at = at + cells.pos * len(few.score)
     for name in names:
         if whole[name].defined and MEASURES[name].group != "decisions":
             made = np.zeros(len(pair))
             made[there] = effects(MEASURES[name], each, t, settings)
-            if alone:
+            if cells.alone:
                 found[name] = cells.add(made[at])
                 continue
             neg, pos = made[: len(few.score)][at], made[len(few.score) :][at]

@@ -52,6 +52,7 @@ TWO_CLASSES = GroupWords(
            "auroc": MEASURES["auroc"].title},
     shares=("sensitivity", "specificity", "precision"),
     untested={"ece": "chance makes it larger in smaller groups"},
+    sampled=True,
 )  # fmt: skip
 
 SEVERAL_CLASSES = GroupWords(

@@ -111,7 +111,8 @@ class GroupWords:
     `better` has for each measure "high", "low" or the value it should have. `sentences` are what the
     verdict says of a lower and of a higher value than in the rest, of those measures that it looks at;
     `names` what they are called there, `shares` those in percent. `titles` are the columns of the page, and
-    `untested` says of measures why Cochran's Q is not asked.
+    `untested` says of measures why Cochran's Q is not asked. `sampled`: groups may be a sample of more, so
+    that means over them are of use.
     """
 
     better: Mapping[str, str | float]
@@ -121,9 +122,10 @@ class GroupWords:
     shares: Collection[str] = ()
     untested: Mapping[str, str] = field(default_factory=dict)
     noun: str = "row"
+    sampled: bool = False
 
-    def badness(self, name: str, x: float) -> float:
-        """How bad a value is, on a scale of no meaning."""
+    def badness(self, name: str, x: Any) -> Any:
+        """How bad a value is, or each of several, on a scale of no meaning."""
         target = self.better[name]
         if isinstance(target, str):
             return -x if target == "high" else x
@@ -158,7 +160,7 @@ class Groups(Lazy[Value]):
 
 def ends(estimates: Sequence[Estimate]) -> Floats:
     """Values, lower and upper limits of estimates, one below the other."""
-    found: Floats = np.array([(e.value, e.low, e.high) for e in estimates]).T
+    found: Floats = np.array([(e.value, e.low, e.high) for e in estimates]).reshape(-1, 3).T
     return found
 
 
@@ -194,6 +196,7 @@ def groups_record(
     """
     measures: list[list[GroupMeasure]] = [[] for _ in g.names]
     tests, summary = [], []
+    judged = [n for n, ok in zip(g.names, g.judged, strict=True) if ok]
     for name, estimates in own.items():
         mine = ends(estimates)
         shared = 0.0 if joint is None else joint[name]
@@ -203,10 +206,10 @@ def groups_record(
         lines[~np.isfinite(numbers)] = None
         for k, line in enumerate(lines.T.tolist()):
             measures[k].append(_measure(name, estimates[k], *line))
-        kept = {n: e for n, e, ok in zip(g.names, estimates, g.judged, strict=True) if ok}
-        tests.append(heterogeneity(name, kept, level, how))
-        if name in SCALES and positives is not None:
-            summary.append(pooled_record(name, list(kept.values()), level))
+        tests.append(heterogeneity(name, judged, mine[:, g.judged], level, how))
+        if name in SCALES and how.sampled:
+            kept = [e for e, ok in zip(estimates, g.judged, strict=True) if ok]
+            summary.append(pooled_record(name, kept, level))
     ups = [None] * len(g) if positives is None else positives
     listed = zip(g.names, g.words, g.sizes.tolist(), ups, g.judged.tolist(), measures, strict=True)
     return GroupsRecord(
@@ -241,18 +244,21 @@ def _measure(name: str, e: Estimate, *numbers: float | None) -> GroupMeasure:
 
 
 def heterogeneity(
-    name: str, estimates: Mapping[str, Estimate], level: float, how: GroupWords
+    name: str, groups: Sequence[str], own: Floats, level: float, how: GroupWords
 ) -> HeterogeneityRecord:
     """Cochran's Q of a measure among groups, standard errors being those of the intervals.
 
-    >>> two = {"a": Estimate(0.2, 0.1, 0.3), "b": Estimate(0.5, 0.4, 0.6)}
-    >>> h = heterogeneity("brier", two, 0.95, GroupWords({"brier": "low"}, {}, {}))
+    `own` are values and limits, as `ends` has them.
+
+    >>> two = ends([Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6)])
+    >>> h = heterogeneity("brier", ["a", "b"], two, 0.95, GroupWords({"brier": "low"}, {}, {}))
     >>> round(h.q, 2), h.p < 0.001, h.worst
     (17.29, True, 'b')
     """
-    each = {n: (e.value, e.low, e.high) for n, e in estimates.items() if e.defined}
-    worst = max(each, key=lambda n: how.badness(name, each[n][0]), default=None)
-    values, low, high = np.array([*each.values()]).reshape(-1, 3).T
+    defined = np.flatnonzero(np.isfinite(own[0]))
+    values, low, high = own[:, defined]
+    bad = how.badness(name, values)
+    worst = groups[defined[bad.argmax()]] if len(defined) else None
     known = np.stack([values, (high - low) / (2 * z(level))], 1)
     known = known[np.isfinite(known[:, 1]) & (known[:, 1] > 0)]
     why = "" if len(known) > 1 else "fewer than two groups have an interval"
