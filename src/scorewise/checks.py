@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-from scorewise.errors import BadInput, Setting
+from scorewise.errors import BadInput, Option, Setting
 
 MIDPOINTS = ("mean", "balanced", "median", "crossing")
 
@@ -119,6 +119,14 @@ def at_least(least: int, such_as: int, **settings: Any) -> None:
     for name, value in settings.items():
         if not is_integer(value, least):
             raise _refused(name, f"be an integer from {least} up, such as {such_as}", value)
+
+
+def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
+    """Refuse a word that the option does not know."""
+    if (word is None or isinstance(word, str)) and word in known:
+        return
+    words = " or ".join(f'"{k}"' for k in known if k is not None)
+    raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
 def _refused(name: str, must: str, value: Any) -> BadInput:

@@ -44,12 +44,10 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """An end that rounding put beyond the value is the value."""
-        if not self.defined:
-            return
-        hair = 1e-12 * abs(self.value)
-        if 0 < self.low - self.value <= hair:
+        rounding = 1e-12 * abs(self.value)
+        if 0 < self.low - self.value <= rounding < math.inf:
             object.__setattr__(self, "low", self.value)
-        if 0 < self.value - self.high <= hair:
+        if 0 < self.value - self.high <= rounding < math.inf:
             object.__setattr__(self, "high", self.value)
 
     @classmethod

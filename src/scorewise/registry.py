@@ -249,14 +249,6 @@ class Measured(Lazy[Estimate]):
         self._options = settings
         super().__init__(self._measures)
 
-    @abstractmethod
-    def _statistic(self, m: Measure) -> Any:
-        """What a measure is computed from."""
-
-    def _make(self, name: str) -> Estimate:
-        m = self._measures[name]
-        return m.under(self._options, self._statistic(m))
-
     def _unknown(self, name: str) -> str:
         return unknown(name, self._measures, self._what)
 

@@ -15,9 +15,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.checks import one_of
 from scorewise.columns import Kind
 from scorewise.columns.numbers import Place
-from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.monitoring.windows import Accumulator
 from scorewise.registry import MEASURES, unknown

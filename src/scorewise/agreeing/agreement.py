@@ -24,18 +24,18 @@ from scorewise.agreeing.disagreement import (
 from scorewise.agreeing.interpretation import Banded, Baseline, Paradox, banded, baseline, paradox
 from scorewise.agreeing.reading import read_ratings
 from scorewise.arrays import Ints
-from scorewise.checks import check
+from scorewise.checks import check, one_of
 from scorewise.columns.grouping import grouping
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.columns.rows import group_columns, one_of
+from scorewise.columns.rows import group_columns
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
 from scorewise.inference.clusters import widened_test
-from scorewise.registry import RATER_MEASURES, Measure, Measured
+from scorewise.registry import RATER_MEASURES, Measured
 from scorewise.show.estimates import ConfidenceLevel, Seed
 from scorewise.show.fields import Count, Record, means
 from scorewise.show.shown import Shown
@@ -101,11 +101,8 @@ class Agreement(Shown, Measured):
             Ratings.of_rows(some), self.weights, some, (), self.sources, **{**kept, **changed}
         )
 
-    def _statistic(self, m: Measure) -> Ratings:
-        return self.ratings
-
     def _make(self, name: str) -> Estimate:
-        e, rows = super()._make(name), self.rows
+        e, rows = RATER_MEASURES[name].under(self._options, self.ratings), self.rows
         if rows is None or rows.cluster is None or not e.defined:
             return e
         if name not in COEFFICIENTS:

@@ -8,12 +8,13 @@ from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.checks import one_of
 from scorewise.columns.files import is_files, open_frame
 from scorewise.columns.labels import listed, text
 from scorewise.columns.layouts import Form, Layout, item_column, long_columns
 from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
-from scorewise.columns.rows import group_columns, one_of
+from scorewise.columns.rows import group_columns
 from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput, Option
 

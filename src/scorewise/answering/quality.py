@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.rows import one_of
+from scorewise.checks import one_of
 from scorewise.columns.texts import plain
 from scorewise.errors import BadInput, Option
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools
+from scorewise.checks import one_of
 from scorewise.columns.labels import Labels, read_labels
 from scorewise.columns.numbers import Place, in_range
-from scorewise.columns.rows import Checked, Columns, Missing, one_of, read
+from scorewise.columns.rows import Checked, Columns, Missing, read
 from scorewise.columns.vectors import Numbers
 from scorewise.errors import BadInput, Option
 

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, read_labels, text
 from scorewise.columns.numbers import Place, in_range
 from scorewise.columns.roles import Spec, class_columns
-from scorewise.columns.rows import Checked, Columns, Missing, one_of, read
+from scorewise.columns.rows import Checked, Columns, Missing, read
 from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
 from scorewise.errors import BadInput, Option
 

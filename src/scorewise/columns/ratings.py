@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.layouts import Layout, guessed
@@ -24,7 +25,7 @@ from scorewise.columns.rating_codes import (
     given_categories,
 )
 from scorewise.columns.roles import class_columns
-from scorewise.columns.rows import Columns, one_of, read
+from scorewise.columns.rows import Columns, read
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option
 

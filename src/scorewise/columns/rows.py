@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_a
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns.labels import coded, distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import IDS, MODELS, ROLES, Choice, Form, choose, only
@@ -401,14 +402,6 @@ def _costs(gaps: Sequence[tuple[str, Bools]], dropped: int) -> list[str]:
         return []
     each = ", ".join(f"{np.count_nonzero(gone):,} without {name}" for name, gone in gaps)
     return [f"{dropped:,} row{'s' if dropped != 1 else ''} left out: {each}"]
-
-
-def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
-    """Refuse a word that the option does not know."""
-    if (word is None or isinstance(word, str)) and word in known:
-        return
-    words = " or ".join(f'"{k}"' for k in known if k is not None)
-    raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
 def aligned(columns: Iterable[tuple[str, Any]]) -> None:

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import check
-from scorewise.columns.rows import one_of
+from scorewise.checks import check, one_of
 from scorewise.errors import BadInput, Option
 from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others

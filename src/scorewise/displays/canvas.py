@@ -11,8 +11,8 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import one_of
 from scorewise.colours import COLOURS, GREY
-from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.tallies import ClassTally, Tally

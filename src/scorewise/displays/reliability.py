@@ -7,9 +7,9 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from scorewise.checks import one_of
 from scorewise.colours import BLUE, VERMILION
 from scorewise.columns import Rows
-from scorewise.columns.rows import one_of
 from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
 from scorewise.curves.loess import SmoothCurve, smooth_reliability
 from scorewise.displays import canvas

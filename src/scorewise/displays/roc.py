@@ -9,8 +9,8 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.checks import one_of
 from scorewise.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from scorewise.columns.rows import one_of
 from scorewise.curves import roc as roc_of
 from scorewise.curves.density import Density
 from scorewise.curves.smroc import Segments, chance_roc, segments, sensitivity, smooth_roc

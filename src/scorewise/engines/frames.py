@@ -10,11 +10,12 @@ from typing import Any, get_args
 
 import numpy as np
 
+from scorewise.checks import one_of
 from scorewise.columns import Kind, Labels, Missing
 from scorewise.columns.binary import nearly_inside
 from scorewise.columns.labels import read_labels
 from scorewise.columns.roles import Choice, choose, only
-from scorewise.columns.rows import one_of, warn
+from scorewise.columns.rows import warn
 from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput, Option
 

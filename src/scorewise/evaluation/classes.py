@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scorewise.errors import plain
+from scorewise.estimate import Estimate
 from scorewise.evaluation.models import Evaluation, Settings
-from scorewise.registry import CLASS_MEASURES, Lazy, Measure, Measured
+from scorewise.registry import CLASS_MEASURES, Lazy, Measured
 from scorewise.show.shown import Shown
 from scorewise.tallies import ClassTally, Confusion
 
@@ -36,8 +37,8 @@ class ClassEvaluation(Shown, Measured):
         self.groups: Mapping[str, ClassEvaluation] = {}
         super().__init__(CLASS_MEASURES, vars(settings))
 
-    def _statistic(self, m: Measure) -> ClassTally:
-        return self.tally
+    def _make(self, name: str) -> Estimate:
+        return CLASS_MEASURES[name].under(self._options, self.tally)
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Bools
-from scorewise.checks import check
+from scorewise.checks import check, one_of
 from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.classes import (
     ClassRows,
@@ -25,7 +25,7 @@ from scorewise.columns.classes import (
 )
 from scorewise.columns.models import Models, models_of
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import group_columns, one_of, warn
+from scorewise.columns.rows import group_columns, warn
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.evaluation.classes import ClassEvaluation

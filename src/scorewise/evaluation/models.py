@@ -21,10 +21,10 @@ import numpy as np
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import at_least, check
+from scorewise.checks import at_least, check, one_of
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.grouping import intersections
-from scorewise.columns.rows import one_of, warn
+from scorewise.columns.rows import warn
 from scorewise.engines import is_engine, rows_of_frame
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
@@ -99,11 +99,12 @@ class Evaluation(Shown, Measured):
             from scorewise.evaluation.repair import isotonic_gain
 
             return isotonic_gain(self, "brier", self.settings.seed)
-        e, s = super()._make(name), self.settings
+        m, s = MEASURES[name], self.settings
+        e = m.under(self._options, self.confusion if m.group == "decisions" else self.tally)
         if s.interval is None:
             return self.by_cluster(e, name)
         return by_name(
-            e, MEASURES[name], self.tally, self.confusion, s.interval,
+            e, m, self.tally, self.confusion, s.interval,
             replicates=s.replicates, seed=s.seed, clip=s.clip,
         )  # fmt: skip
 
@@ -170,9 +171,6 @@ class Evaluation(Shown, Measured):
         _, error, many = cluster_mean(own, rows.mass(), rows.cluster)
         reach = max(error * student(level, many - 1), e.high - e.value)
         return replace(e, low=e.value - reach, high=e.value + reach)
-
-    def _statistic(self, m: Measure) -> Tally | Confusion:
-        return self.confusion if m.group == "decisions" else self.tally
 
     def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""

@@ -8,11 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from scorewise.checks import at_least, check
+from scorewise.checks import at_least, check, one_of
 from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import is_source
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import one_of
 from scorewise.drifting import Drift
 from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate

@@ -26,6 +26,7 @@ from scorewise.inference.disagreement import (
     ALPHA,
     BY_RATER,
     LEAST,
+    SHARES,
     Margins,
     Rated,
     apart,
@@ -42,7 +43,6 @@ from scorewise.tallies.sorting import kept
 NAN = math.nan
 TWO_RATERS = ("cohen_kappa", "scott_pi")
 PAIRED = (*TWO_RATERS, ALPHA, "percent_agreement")  # without single ratings
-SHARES = ("percent_agreement", "brennan_prediger")  # of which the interval is Wilson's own
 COEFFICIENTS = (
     "percent_agreement", "fleiss_kappa", "scott_pi", "conger_kappa", "cohen_kappa", "gwet_ac",
     "brennan_prediger", ALPHA, "light_kappa",
@@ -129,8 +129,8 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
         own = ratio * lean - moved
     else:
         observed, chance, own, lean = parts(x, name)
-        if why := _no_room(r, x, chance):
-            return Coefficient(NAN, why=why)
+        if chance <= LEAST:
+            return Coefficient(NAN, why=_no_room(r, x, chance))
         ratio = float(observed / chance)
         moved = ratio * lean - own
     factor = 1.0 if name in TWO_RATERS else x.worth / (x.worth - 1)
@@ -187,9 +187,7 @@ def rated(r: Ratings, name: str, weights: Weights) -> Rated | str:
 
 
 def _no_room(r: Ratings, x: Rated, chance: Any) -> str:
-    """Why chance leaves no room for disagreement, or nothing."""
-    if chance > LEAST:
-        return ""
+    """Why chance leaves no room for disagreement."""
     said = np.unique(x.said.code[np.asarray(x.weight[x.said.at] > 0)])
     if len(said) == 1:
         return f"all ratings are {r.categories[int(said[0])]}"
@@ -257,8 +255,8 @@ def most_kappa(r: Ratings, weights: Weights = None) -> float | str:
     if isinstance(x, str):
         return x
     chance = float(parts(x, "cohen_kappa", slopes=False).chance)
-    if why := _no_room(r, x, chance):
-        return why
+    if chance <= LEAST:
+        return _no_room(r, x, chance)
     a, b = Margins.of(x, "cohen_kappa").share
     if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
         return "all categories but one are too rare for floating point"

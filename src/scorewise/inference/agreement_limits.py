@@ -69,29 +69,27 @@ def by_score(c: Coefficient, reach: float) -> Limits:
         slope = 2 * step * (r * m.lean2 - m.both)
         return r * r * m.lean2 - 2 * r * m.both + m.own2, slope, step * step * m.lean2
 
-    def to_chance() -> float:
-        """The value at which the items are mixed with so many independent ones that the test rejects."""
+    if abs(k) > reach * c.null:
+        # the value at which the items are mixed with so many independent ones that the test rejects
         guessed = k * k * m.guessed
         independent = null + guessed, -2 * guessed, guessed
-        return k * (1 - _rejected((0.0, k), seen(k), independent, reach))
-
+        to_chance = k * (1 - _rejected((0.0, k), seen(k), independent, reach))
     more = k + max(reach * reach - 1, 0.0) / 6 * m.skew  # as of Cornish and Fisher (1937)
     agreed = m.agreed if k < 0 else r * r * m.agreed
     all_agree = agreed, -2 * agreed, agreed
     if k < -reach * c.null:
-        high = to_chance()
+        high = to_chance
     elif more >= 1:
         high = 1.0
     elif k < 0:  # from independence, where the value is 0, to agreement
-        guessed = null, 0.0, m.guessed
-        high = _rejected((-more, 1.0), guessed, all_agree, reach, max(more, 0.0))
+        high = _rejected((-more, 1.0), (null, 0.0, m.guessed), all_agree, reach, max(more, 0.0))
     else:
         high = k + r * _rejected((k - more, r), seen(-r), all_agree, reach, (more - k) / r)
     if not c.null > 1e-12:  # a rater who always says the same
         low, other = _alike(c, reach)
         return low, max(other, high)
     if k > reach * c.null:
-        return to_chance(), high
+        return to_chance, high
     error = math.sqrt(max(seen(0.0)[0], 0.0)) if k < 0 else 0.0
     return k - reach * max(c.null, error), high
 
@@ -112,8 +110,8 @@ def _rejected(
         -square * (w - r),
     )
 
-    def at(t: float) -> float:
-        return f[0] + t * (f[1] + t * (f[2] + t * f[3]))
+    def rejects(t: float) -> bool:
+        return f[0] + t * (f[1] + t * (f[2] + t * f[3])) > 0
 
     # where its slope is 0
     slope, bend, twist = f[1], 2 * f[2], 3 * f[3]
@@ -123,8 +121,8 @@ def _rejected(
         turns = [t for n, d in ((far, twist), (slope, far)) if d and start < (t := n / d) < 1]
     low = start
     for high in (*sorted(turns), 1.0):
-        if at(high) > 0:
-            _, high = halved(lambda t: at(t) <= 0, low, high)
+        if rejects(high):
+            high, _ = halved(rejects, high, low)
             return high if high < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
         low = high
     return 1.0

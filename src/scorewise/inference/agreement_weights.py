@@ -236,7 +236,7 @@ class Identity(Disagreement):
     """
 
     def __init__(self, categories: int) -> None:
-        super().__init__(np.not_equal, categories)
+        self.between, self.categories = np.not_equal, categories
 
     def within(self, said: Counted) -> Any:
         """All ratings but those of the category."""

@@ -25,6 +25,7 @@ from scorewise.tallies.ratings import Ratings
 
 ALPHA = "krippendorff_alpha"
 BY_RATER = ("cohen_kappa", "conger_kappa")  # by the shares of each rater
+SHARES = ("percent_agreement", "brennan_prediger")  # of which chance does not depend on the ratings
 LEAST = 1e-14  # disagreement by chance, of which less leaves no room for agreement
 MOST = 10**9  # pairs of ratings of an item that are compared
 _BLOCK = 1 << 18  # pairs of ratings at a time
@@ -140,7 +141,22 @@ def parts(x: Rated, name: str, *, slopes: bool = True) -> Parts:
     """
     if name == ALPHA:
         return _alpha(x, slopes)
-    chance, margins, slope = _chance(x, name)
+    chance: Any = 1  # percent agreement: no correction for chance
+    margins, slope, many = None, None, x.kernel.categories
+    if name in ("brennan_prediger", "gwet_ac"):
+        even = np.full(many, x.worth / x.worth) / many  # floats or fractions, as the weights are
+        chance = (even * x.kernel.spread(even)).sum()  # two categories drawn evenly
+    if name == "gwet_ac":  # random ratings, as often as the shares are even
+        margins, often = Margins.of(x, name), many * (1 - chance) / (many - 1)
+        chance = 1 - often * (margins.share * (1 - margins.share)).sum((-2, -1))
+        slope = often * (2 * margins.share - 1)
+    elif name not in SHARES:
+        margins, pairs = Margins.of(x, name), 1
+        spread = x.kernel.spread(margins.share)
+        if name in BY_RATER:  # one rating of each of two raters, over all pairs of them
+            spread = x.kernel.spread(margins.share.sum(-2, keepdims=True)) - spread
+            pairs = margins.share.shape[-2] * (margins.share.shape[-2] - 1)
+        chance, slope = (margins.share * spread).sum((-2, -1)) / pairs, 2 * spread / pairs
     two = x.said.rated >= 2
     counts = two / x.weight[..., two].sum(-1, keepdims=True)
     observed = (x.weight * counts * x.apart).sum(-1)
@@ -150,28 +166,6 @@ def parts(x: Rated, name: str, *, slopes: bool = True) -> Parts:
     return Parts(
         observed, chance, counts * x.apart / chance - (counts - 1), np.full(len(x.apart), 1 + turn)
     )
-
-
-def _chance(x: Rated, name: str) -> tuple[Any, Margins | None, Any]:
-    """Disagreement by chance, the margins that it depends on, and its slope in each of their shares."""
-    if name == "percent_agreement":  # no correction for chance
-        return 1, None, None
-    if name in ("brennan_prediger", "gwet_ac"):
-        many = x.kernel.categories
-        even = np.full(many, x.worth / x.worth) / many  # floats or fractions, as the weights are
-        uniform = (even * x.kernel.spread(even)).sum()  # two categories drawn evenly
-        if name == "brennan_prediger":
-            return uniform, None, None
-        # random ratings, as often as the shares are even
-        m, often = Margins.of(x, name), many * (1 - uniform) / (many - 1)
-        agree = often * (m.share * (1 - m.share)).sum((-2, -1))
-        return 1 - agree, m, often * (2 * m.share - 1)
-    m = Margins.of(x, name)
-    spread, pairs = x.kernel.spread(m.share), 1
-    if name in BY_RATER:  # one rating of each of two raters, over all pairs of them
-        spread = x.kernel.spread(m.share.sum(-2, keepdims=True)) - spread
-        pairs = m.share.shape[-2] * (m.share.shape[-2] - 1)
-    return (m.share * spread).sum((-2, -1)) / pairs, m, 2 * spread / pairs
 
 
 def _alpha(x: Rated, slopes: bool) -> Parts:

@@ -27,15 +27,6 @@ def z(level: float) -> float:
     >>> round(z(0.95), 6)
     1.959964
     """
-    try:
-        return _quantile(level)
-    except TypeError:  # what has no hash is no level
-        check(level=level)
-        raise
-
-
-@cache
-def _quantile(level: float) -> float:
     check(level=level)
     return NormalDist().inv_cdf(0.5 + level / 2)
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from scorewise.checks import at_least, check
+from scorewise.checks import at_least, check, one_of
 from scorewise.columns.ratings import Scale
-from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.shares import sign_test, wilson

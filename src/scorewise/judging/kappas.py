@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import check, is_integer, is_number
-from scorewise.columns.rows import one_of
+from scorewise.checks import check, is_integer, is_number, one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns import Columns, Place, read
 from scorewise.columns.files import open_frame, open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.rating_codes import coded_ratings
 from scorewise.columns.ratings import Scale
-from scorewise.columns.rows import group_columns, one_of
+from scorewise.columns.rows import group_columns
 from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements

@@ -19,11 +19,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from scorewise.checks import at_least
-from scorewise.columns.rows import one_of
+from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement import METRICS, SHARES, Coefficient, coefficient, most_kappa
+from scorewise.inference.agreement import METRICS, Coefficient, coefficient, most_kappa
 from scorewise.inference.agreement_limits import (
     Interval,
     by_bootstrap,
@@ -32,6 +31,7 @@ from scorewise.inference.agreement_limits import (
     chance_of,
 )
 from scorewise.inference.agreement_weights import Weights, named
+from scorewise.inference.disagreement import SHARES
 from scorewise.inference.scales import z
 from scorewise.registry import RATER_MEASURES, measure
 from scorewise.tallies.ratings import Ratings

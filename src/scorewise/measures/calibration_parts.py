@@ -10,8 +10,7 @@ from typing import get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.checks import check
-from scorewise.columns.rows import one_of
+from scorewise.checks import check, one_of
 from scorewise.curves import hull
 from scorewise.curves.hull import Score, constant_loss, fitted_losses
 from scorewise.estimate import Estimate

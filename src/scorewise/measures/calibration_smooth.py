@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.rows import one_of
+from scorewise.checks import one_of
 from scorewise.curves import smoothed_gaps as smoothed
 from scorewise.curves.smoothed_gaps import smooth_error
 from scorewise.errors import BadInput, Option

@@ -9,8 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import at_least, check
-from scorewise.columns.rows import one_of
+from scorewise.checks import at_least, check, one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Direction, Noise, inverted
 from scorewise.inference.logistic import (

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.columns.rows import one_of
+from scorewise.checks import one_of
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference import class_resampling as drawing

@@ -17,8 +17,8 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
+from scorewise.checks import one_of
 from scorewise.columns.rating_codes import Codes
-from scorewise.columns.rows import one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.scales import one_row, z

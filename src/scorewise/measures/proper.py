@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from scorewise.checks import check
-from scorewise.columns.rows import one_of
+from scorewise.checks import check, one_of
 from scorewise.estimate import Estimate
 from scorewise.inference.paired import mean_loss
 from scorewise.measures.decisions import UNKNOWN, no_rows, shares

@@ -11,12 +11,11 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
-from scorewise.checks import at_least, is_integer, is_number
+from scorewise.checks import at_least, is_integer, is_number, one_of
 from scorewise.columns import Kind, Labels, Missing, Rows, take
 from scorewise.columns.classes import only_column, positive_column
 from scorewise.columns.labels import pair_of, text
 from scorewise.columns.numbers import Place
-from scorewise.columns.rows import one_of
 from scorewise.columns.vectors import Coded, vector
 from scorewise.errors import BadInput, Option, short
 from scorewise.inference.scales import effective

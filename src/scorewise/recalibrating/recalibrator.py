@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.checks import check
+from scorewise.checks import check, one_of
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import (
     ClassRows,
@@ -22,7 +22,7 @@ from scorewise.columns.classes import (
     take_classes,
 )
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import one_of, warn
+from scorewise.columns.rows import warn
 from scorewise.errors import BadInput, Option
 from scorewise.inference.clusters import enough_clusters
 from scorewise.recalibrating.applying import Applied, apply

@@ -134,7 +134,7 @@ class GroupWords:
     def is_worse(self, m: GroupMeasure) -> bool:
         """Whether a group that differs from the rest is the worse side."""
         own, rest = (self.badness(m.name, x or 0.0) for x in (m.value, m.rest))
-        return own > rest
+        return bool(own > rest)
 
 
 class Groups(Lazy[Value]):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from scorewise.checks import one_of
 from scorewise.columns import Kind, Missing, Rows
 from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.files import open_file
@@ -21,7 +22,7 @@ from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.columns.provenance import Shard, shard_of
-from scorewise.columns.rows import Columns, one_of
+from scorewise.columns.rows import Columns
 from scorewise.columns.streaming import Changed, Settled, batches, settle
 from scorewise.columns.times import Every, named, period
 from scorewise.errors import BadInput, Option

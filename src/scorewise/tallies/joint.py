@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns import Kind
 from scorewise.columns.classes import ClassRows, DecidedRows
-from scorewise.columns.rows import one_of
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.formulas import placed

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.rows import one_of
+from scorewise.checks import one_of
 
 Image = tuple[int, float]  # a value v is seen at sign * v + shift
 _WIDE = 9.0  # standard deviations beyond which a Gaussian adds less than rounding does

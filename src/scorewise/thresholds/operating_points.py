@@ -10,8 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from scorewise.checks import check
-from scorewise.columns.rows import one_of
+from scorewise.checks import check, one_of
 from scorewise.curves.thresholds import lowest
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
