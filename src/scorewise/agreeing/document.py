@@ -25,12 +25,11 @@ from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.data import ClusterRecord, Clusters, Sources
-from scorewise.show.document import Document, with_cautions
+from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import MeasureRow, record_of
 from scorewise.show.fields import Count, ItsName, Record, Share, means
 from scorewise.show.groups import ByGroup, group_section
 from scorewise.show.page import Column, Section, section, undefined
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import (
     Format,
     count,
@@ -106,13 +105,12 @@ class AgreementRow(MeasureRow):
     )
 
 
-class AgreeDocument(Document, command="agree"):
+class AgreeDocument(JudgedDocument, command="agree"):
     """Raters of the same items, and how far they agree."""
 
     settings: Settings
     data: DataRecord
     clusters: Clusters
-    verdict: Claims
     measures: list[AgreementRow] = means("Every measure of agreement.", min_length=1)
     paradox: ParadoxRecord
     baseline: Baseline
@@ -121,7 +119,6 @@ class AgreeDocument(Document, command="agree"):
     raters: list[RaterAgreement] = means("Each rater, who differs most first.")
     disputed: list[DisputedItem] = means("The items with most disagreement.")
     groups: ByGroup
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """Coefficients in words, beside each other and beside guessing, and where raters differ."""

@@ -13,12 +13,11 @@ from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
 from scorewise.show.data import ClusterRecord, Clusters
-from scorewise.show.document import Document, with_cautions
+from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import ConfidenceLevel, Estimated, NamedMeasure, Seed, record_of
 from scorewise.show.fields import Count, Number, Record, Weight, Word, means, says
 from scorewise.show.groups import ByGroup, group_section
 from scorewise.show.page import Column, Section, Table, section
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import (
     at_floor,
     by_reason,
@@ -174,18 +173,16 @@ class ConfidenceRecord(Record):
         )
 
 
-class AnswersDocument(Document, command="answers"):
+class AnswersDocument(JudgedDocument, command="answers"):
     """The confidence in answers, on all of them, over thresholds of quality, and by group."""
 
     settings: SettingsRecord
     data: AnswersRecord
     clusters: Clusters
-    verdict: Claims
     confidences: list[ConfidenceRecord] = means(
         "Each confidence on all answers that have it.", min_length=1
     )
     groups: ByGroup
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """What was judged, each confidence, thresholds of quality, and groups."""

@@ -12,7 +12,7 @@ from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
 from scorewise.show.data import Dropped, ScoreKind, Sources
-from scorewise.show.document import Document
+from scorewise.show.document import JudgedDocument
 from scorewise.show.estimates import Measured, Seed, Titled, record_of
 from scorewise.show.fields import (
     AnyRecord,
@@ -28,7 +28,7 @@ from scorewise.show.fields import (
 )
 from scorewise.show.groups import ByGroup, GroupsRecord, group_section
 from scorewise.show.page import Column, Section, Table, undefined
-from scorewise.show.verdict import Claim, Claims, Hints, claim, columns_of, command
+from scorewise.show.verdict import Claim, claim, columns_of, command
 from scorewise.show.words import by_reason, count, counted, is_least, named, p_value, percent
 from scorewise.tallies.smroc import midpoint, why_not_unit
 
@@ -101,13 +101,12 @@ class WindowRecord(SampleRecord):
     changes: list[ChangeRecord] = means("The measures of drift.", min_length=1)
 
 
-class DriftDocument(Document, command="drift"):
+class DriftDocument(JudgedDocument, command="drift"):
     """The reference, and what is compared with it."""
 
     settings: SettingsRecord
     time: TimeRecord | None = means("The cut by time; null where two samples were given.")
     kind: ScoreKind
-    verdict: Claims
     drift: bool = means("Whether drift was seen in any window.")
     reference: SampleRecord = means("The sample that the others are compared with.")
     windows: list[WindowRecord] = means(
@@ -117,7 +116,6 @@ class DriftDocument(Document, command="drift"):
     group_windows: list[WindowRecord] = means(
         "The current rows of each group, compared with its reference."
     )
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """The verdict, the samples, and each change against chance."""

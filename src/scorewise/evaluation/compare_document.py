@@ -23,7 +23,7 @@ from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line
 from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
 from scorewise.show.data import ClusterRecord, Clusters, DataRecord, GroupOfRows
-from scorewise.show.document import Document, cautions
+from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import Estimated, MeasureName, MeasureTitle, WhyNoTest, record_of
 from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means
 from scorewise.show.page import (
@@ -37,7 +37,6 @@ from scorewise.show.page import (
     undefined,
     verdict,
 )
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import Name, Sentence, count, named, percent, quoted, value
 
 if TYPE_CHECKING:
@@ -121,10 +120,9 @@ class CompareGroup(GroupOfRows):
     )
 
 
-class CompareDocument(Document, command="compare"):
+class CompareDocument(JudgedDocument, command="compare"):
     """Models compared with each other."""
 
-    verdict: Claims
     settings: CompareSettings
     data: DataRecord
     clusters: Clusters
@@ -147,7 +145,6 @@ class CompareDocument(Document, command="compare"):
     )
     groups: list[CompareGroup] = means("Group by group; empty where none were asked for.")
     min_rows: Count = means("Groups of fewer rows are left out.")
-    hints: Hints
 
     def page(self) -> Page:
         """The verdict, ten measures side by side with their differences, and tests."""

@@ -16,7 +16,7 @@ from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import Cells, ClusterRecord, Clusters, CutRecord, DataRecord, ScoreName
-from scorewise.show.document import Document, cautions
+from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import (
     ConfidenceLevel,
     Estimated,
@@ -30,7 +30,6 @@ from scorewise.show.estimates import (
 from scorewise.show.fields import Count, Number, PValue, Record, Weight, Word, means
 from scorewise.show.groups import GroupsRecord
 from scorewise.show.page import Page
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import counted, named, whole_percent
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
@@ -186,10 +185,9 @@ class ClassRecord(Record):
         )
 
 
-class EvaluationDocument(Document, command="evaluate"):
+class EvaluationDocument(JudgedDocument, command="evaluate"):
     """Models judged on the same rows."""
 
-    verdict: Claims
     settings: SettingsRecord
     data: DataRecord
     clusters: Clusters
@@ -206,7 +204,6 @@ class EvaluationDocument(Document, command="evaluate"):
     curves: list[CurvesRecord] = means(
         "The curves of each model, or of the first classes; empty on the first screen."
     )
-    hints: Hints
 
     def page(self) -> Page:
         """The conclusion in tables: data, decisions, measures, classes, differences."""

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 from scorewise.errors import plain
 from scorewise.gating.requirements import Outcome
 from scorewise.show.data import DataRecord
-from scorewise.show.document import Document
+from scorewise.show.document import JudgedDocument
 from scorewise.show.estimates import EstimateField
 from scorewise.show.fields import Count, Level, Record, Word, means
 from scorewise.show.page import Column, Heading, Section, section
-from scorewise.show.verdict import Claim, Claims, Hints, claim, figure
+from scorewise.show.verdict import Claim, claim, figure
 from scorewise.show.words import count, counted, named, percent
 
 Inconclusive: TypeAlias = Literal["exit3", "pass", "fail"]
@@ -67,18 +67,16 @@ class LooksRecord(Record):
     planned: Count = means("Looks that the confidence level is shared among.")
 
 
-class GateDocument(Document, command="gate"):
+class GateDocument(JudgedDocument, command="gate"):
     """Whether a release may go: pass, fail or inconclusive, by requirements on intervals."""
 
     settings: SettingsRecord
     data: DataRecord | None = means("The rows; null where a result was judged.")
-    verdict: Claims
     outcome: Outcome = means("Fail if one fails; else inconclusive if one is.")
     exit_code: Literal[0, 1, 3] = means("What the command exits with.")
     checks: list[CheckRecord] = means("The requirements, one for each group.")
     baselines: list[BaselineRecord] = means("What was compared with.")
     looks: list[LooksRecord] = means("How often was looked; empty without a ledger.")
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """The outcome, then each requirement."""

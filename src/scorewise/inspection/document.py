@@ -20,11 +20,10 @@ from scorewise.show.data import (
     ScoreName,
     Sources,
 )
-from scorewise.show.document import Document
+from scorewise.show.document import JudgedDocument
 from scorewise.show.estimates import Seed, record_of
 from scorewise.show.fields import Count, Record, Word, means
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import by_reason, count, counted, written
 from scorewise.tallies import Tally
 
@@ -103,19 +102,17 @@ class ModelRecord(Record):
         )
 
 
-class InspectDocument(Document, command="inspect"):
+class InspectDocument(JudgedDocument, command="inspect"):
     """The rows of each model that deserve a second look."""
 
     settings: SettingsRecord
     data: DataRecord
-    verdict: Claims
     models: list[ModelRecord] = means(
         "The scores that were inspected, in the order given.", min_length=1
     )
     agreement: AgreementRecord | None = means(
         "How far several models agree; null when there is one."
     )
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """The data, each model's rows and gaps, and how far models agree."""
@@ -139,13 +136,11 @@ class RatedRecord(Record):
     truth: bool = means("Whether the curves are against known labels, not a rater's own decisions.")
 
 
-class RatersDocument(Document, command="raters"):
+class RatersDocument(JudgedDocument, command="raters"):
     """Raters compared on the same rows."""
 
     data: RatedRecord
-    verdict: Claims
     agreement: AgreementRecord
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """What was compared, and how far raters agree."""

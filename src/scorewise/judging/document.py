@@ -18,11 +18,10 @@ from scorewise.judging.kappas import LEAST
 from scorewise.judging.reading import Panel
 from scorewise.judging.verdict import verdict_of
 from scorewise.show.data import ClusterRecord, Clusters, Sources
-from scorewise.show.document import Document, with_cautions
+from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.fields import Count, Record, means
 from scorewise.show.groups import ByGroup, group_section
 from scorewise.show.page import Section, section, undefined
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import (
     DASH,
     Format,
@@ -74,19 +73,17 @@ class NeededRecord(Record):
     items: Count = means("How many items.")
 
 
-class JudgeDocument(Document, command="judge"):
+class JudgeDocument(JudgedDocument, command="judge"):
     """Automatic judges against humans."""
 
     settings: Settings
     data: DataRecord
     clusters: Clusters
-    verdict: Claims
     ceiling: Ceiling | None = means("How well humans agree with one another; null for one human.")
     judges: list[Judge] = means("The judges, in the order given.", min_length=1)
     differences: list[Difference] = means("Each two judges on the same items.")
     needed: list[NeededRecord] = means("Items for intervals of the width asked for.")
     groups: ByGroup
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """Judges against the truth, the human level, each other and themselves."""

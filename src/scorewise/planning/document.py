@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from scorewise.show.document import Document
+from scorewise.show.document import JudgedDocument
 from scorewise.show.fields import Count, Level, Number, Record, Share, Word, means
 from scorewise.show.page import Column, Section, section
-from scorewise.show.verdict import Claim, Claims, Hints, claim
+from scorewise.show.verdict import Claim, claim
 from scorewise.show.words import count, counted, percent
 
 Goal: TypeAlias = Literal["half-width", "difference", "guarantee", "gate", "rows at hand"]
@@ -44,14 +44,12 @@ class PointRecord(Record):
     detectable: Number = means("Difference that is shown so often; null where not asked.")
 
 
-class PlanDocument(Document, command="plan"):
+class PlanDocument(JudgedDocument, command="plan"):
     """How many rows a goal takes, under what is supposed."""
 
     settings: SettingsRecord
-    verdict: Claims
     needs: list[NeedRecord] = means("The goals.")
     points: list[PointRecord] = means("Fewer and more rows.")
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """The answer, what is supposed, and what fewer or more rows would give."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Sea
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.verdict import verdict_of
 from scorewise.show.data import ClusterRecord, Clusters, DataRecord, Dropped, Sources
-from scorewise.show.document import Document, document_type, from_dict, sealed, with_cautions
+from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
 from scorewise.show.estimates import ConfidenceLevel
-from scorewise.show.fields import Count, ItsName, Record, Word, means, says
+from scorewise.show.fields import Count, ItsName, Record, Word, means
 from scorewise.show.page import Column, Section, section
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import Sentence, count, counted, named, percent, written
 from scorewise.tallies import Tally
 from scorewise.writing import read_sealed, seal
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from scorewise.recalibrating.recalibrator import Recalibrator
 
 NAMED = 5  # classes whose rows are given one by one
-Chosen: TypeAlias = Annotated[Word, says("The method of the map.")]
-Meaning: TypeAlias = Annotated[Word, says("What that method does.")]
-Reason: TypeAlias = Annotated[Word, says("Why this method was taken.")]
 TABLE = "Each method that was tried, on rows that it had not seen."
 BEFORE_AND_AFTER = {
     "log_loss": "Log loss",
@@ -53,21 +49,24 @@ class SettingsRecord(Record):
     level: ConfidenceLevel
 
 
-class CalibrateDocument(Document, command="calibrate"):
-    """A map from scores to probabilities, and what it was chosen from."""
+class MapDocument(JudgedDocument):
+    """A map, and what it was chosen from."""
 
     settings: SettingsRecord
-    data: DataRecord
     clusters: Clusters = None
-    chosen: Chosen
-    meaning: Meaning
+    chosen: Word = means("The method of the map.")
+    meaning: Word = means("What that method does.")
+    reason: Word = means("Why this method was taken.")
+    sha256: Seal = ""
+
+
+class CalibrateDocument(MapDocument, command="calibrate"):
+    """A map from scores to probabilities, and what it was chosen from."""
+
+    data: DataRecord
     outside: Word = means("What becomes of scores beyond those seen.")
-    reason: Reason
     table: list[TriedRecord] = means(TABLE, min_length=1)
     map: Map
-    hints: Hints
-    sha256: Seal = ""
-    verdict: Claims = field(default_factory=list)
 
     def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
@@ -145,20 +144,12 @@ class ClassDataRecord(Record):
         return facts
 
 
-class CalibrateClassesDocument(Document, command="calibrate-classes"):
+class CalibrateClassesDocument(MapDocument, command="calibrate-classes"):
     """A map of several classes, and what it was chosen from."""
 
-    settings: SettingsRecord
     data: ClassDataRecord
-    clusters: Clusters = None
-    chosen: Chosen
-    meaning: Meaning
-    reason: Reason
     table: list[ClassTriedRecord] = means(TABLE, min_length=1)
     map: ClassMap
-    hints: Hints
-    sha256: Seal = ""
-    verdict: Claims = field(default_factory=list)
 
     def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
@@ -184,6 +175,7 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
         "reason": choice.reason,
         "table": list(choice.table),
         "map": sealed(m),
+        "verdict": [],  # written below, from all the rest
     }
     if isinstance(m, ClassMap):
         meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)

@@ -20,6 +20,7 @@ from scorewise.errors import BadInput
 from scorewise.show.estimates import Estimated
 from scorewise.show.fields import AnyRecord, Json, Record, means
 from scorewise.show.page import Page, Section, hints, verdict
+from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import named
 from scorewise.writing import seal
 
@@ -72,6 +73,13 @@ class Document(Record):
     def report(self) -> Page:
         """What its report shows: the page, unless sections with anchors are made for it."""
         return self.page()
+
+
+class JudgedDocument(Document):
+    """A document that says in words what its numbers mean."""
+
+    verdict: Claims
+    hints: Hints
 
 
 def to_dict(record: Any) -> Any:

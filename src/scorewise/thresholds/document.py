@@ -14,7 +14,7 @@ from scorewise.columns.binary import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.inference.scales import z
 from scorewise.show.data import CutRecord, DataRecord, GroupOfRows, ScoreName
-from scorewise.show.document import Document, from_dict
+from scorewise.show.document import JudgedDocument, from_dict
 from scorewise.show.estimates import ConfidenceLevel, EstimateField
 from scorewise.show.fields import (
     Level,
@@ -28,7 +28,6 @@ from scorewise.show.fields import (
     says,
 )
 from scorewise.show.page import Column, Section, Table, section, undefined
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import count, percent, written
 from scorewise.thresholds.constraints import SHARES
 from scorewise.thresholds.cuts import Table as CutTable
@@ -193,12 +192,11 @@ def points(table: CutTable, rows: Floats, level: float) -> dict[str, Floats]:
     return made
 
 
-class ThresholdDocument(Document, command="threshold"):
+class ThresholdDocument(JudgedDocument, command="threshold"):
     """A rule that turns scores into alerts, and what it was chosen from."""
 
     settings: SettingsRecord
     data: DataRecord
-    verdict: Claims
     rule: RuleRecord
     cuts: list[CutPoint] = means(
         "The guaranteed cut, where there is one, and the plain.", min_length=1
@@ -216,7 +214,6 @@ class ThresholdDocument(Document, command="threshold"):
         "The common cut in each group, and the group's own.", default_factory=list
     )
     points: PointsRecord = means("What every cut would give.")
-    hints: Hints
     sha256: str = means("Fingerprint of all the above.", default="")
 
     def sections(self) -> list[Section]:

@@ -12,11 +12,10 @@ import numpy as np
 from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
 from scorewise.show.data import Cells, DataRecord, ScoreKind, ScoreName
-from scorewise.show.document import Document, with_cautions
+from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import ConfidenceLevel, Estimated, Seed, record_of
 from scorewise.show.fields import Number, OfTwo, Record, means
 from scorewise.show.page import Column, Section, Table, section
-from scorewise.show.verdict import Claims, Hints
 from scorewise.show.words import by_reason, count, interval, percent, value, written
 from scorewise.weighted_roc.verdict import verdict_of
 
@@ -141,15 +140,13 @@ class DistanceRecord(OfTwo):
     distance: float = means("Area between them.", ge=0)
 
 
-class SmRocDocument(Document, command="smroc"):
+class SmRocDocument(JudgedDocument, command="smroc"):
     """Score-weighted ROC curves of the same rows."""
 
     settings: SettingsRecord
     data: DataRecord
-    verdict: Claims
     curves: list[CurveRecord] = means("One curve for each column of scores.", min_length=1)
     distances: list[DistanceRecord] = means("How far the curves are apart, pair by pair.")
-    hints: Hints
 
     def sections(self) -> list[Section]:
         """Data, areas, the four sets, the tables and the remarks."""
