@@ -405,7 +405,7 @@ def bad(tmp_path, monkeypatch):
         (["a.csv"], "compare takes two or more models"),
         (["alone.csv", "--model", "model"], "column 'model' names one model only, 'a'"),
         (["long.csv", "--model", "model"], "no common order of rows"),
-        (["a.csv", "--score", "q", "--baseline", "z"], "--baseline z is no model; the models are p, q"),
+        (["a.csv", "--score", "q", "--baseline", "z"], "--baseline z is not a model; the models are p, q"),
         (["a.csv", "--score", "q", "--margin", "-0.1"], "--margin must be a positive number"),
         (["a.csv", "--score", "q", "--measure", "f7"], "no measure is named f7"),
         (["a.csv", "--score", "q", "--measure", "calibration_slope"], "neither better high nor low"),

@@ -170,7 +170,7 @@ REFUSED = {
     "weight": (((Y, P), (Y, P)), {"weight": "w"}, "weight names a column"),
     "windows": (((Y, P), (Y, P)), {"windows": 3}, "windows= cuts time into windows; pass time="),
     "time": (((Y, P), (Y, P)), {"time": "t"}, "time= cuts one file or data frame"),
-    "nothing": ((3, (Y, P)), {}, "a value of type int is no sample"),
+    "nothing": ((3, (Y, P)), {}, "a value of type int is not a sample"),
     "missing": (((Y, P), (Y, [0.1, None, 0.2])), {}, "score is missing in 1 row, row 1"),
     "table": ((np.zeros((3, 2)), (Y, P)), {}, "score"),
 }

@@ -321,10 +321,10 @@ def test_other_commands_take_requirements(files, capsys):
 TOML = 'label = "y"\nscore = "p"\n'
 BAD = [
     ([], "nothing is required; pass --require 'auroc >= 0.8'"),
-    (["--require", "auroc"], "'auroc' is no requirement; write \"auroc >= 0.8\""),
-    (["--require", "auroc == 0.8"], "is no requirement; write"),
-    (["--require", ""], "is no requirement; write"),
-    (["--require", "every : auroc >= 0.8"], "is no requirement; write"),
+    (["--require", "auroc"], "'auroc' is not a requirement; write \"auroc >= 0.8\""),
+    (["--require", "auroc == 0.8"], "is not a requirement; write"),
+    (["--require", ""], "is not a requirement; write"),
+    (["--require", "every : auroc >= 0.8"], "is not a requirement; write"),
     (["--require", "auroc.mean >= 0.8"], "'auroc.mean' has '.mean'; a measure is followed by .low"),
     (["--require", "aurok >= 0.8"], "no measure is named aurok; did you mean auroc?"),
     (["--require", "blue >= 0.8"], "no measure is named blue; there are accuracy"),
@@ -342,7 +342,7 @@ BAD = [
     (["--require", "spiegelhalter <= 0.1"], "spiegelhalter has no interval here"),
     (["--require", "auroc >= 0.5", "--looks", "0"], "--looks must be an integer from 1 up"),
     (["--require", "auroc >= 0.5", "--inconclusive", "maybe"], "'maybe'"),
-    (["--require", "auroc >= 0.5", "--ledger", "new.csv"], "new.csv is no ledger of looks"),
+    (["--require", "auroc >= 0.5", "--ledger", "new.csv"], "new.csv is not a ledger of looks"),
     (["--require", "auroc >= 0.5", "--level", "95"], "--level must lie between 0 and 1"),
     (["--require", "auroc >= 0.5", "--junit", "g.html"], "--junit g.html has to end in .xml"),
     (["--gates", "gone.toml"], "gone.toml cannot be read"),

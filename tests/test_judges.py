@@ -583,14 +583,14 @@ def test_what_cannot_be_told_says_why():
         (([1, 2], [1, 2]), {"replicates": 3}, "replicates must be an integer from 100 up"),
         (([1, 2], [1, 2]), {"width": 0}, "width must lie between 0 and 2, such as 0.1; got 0"),
         (([1, 2], [1, 3]), {"categories": [1, 2]}, "judge is not among the categories in 1 row"),
-        (([1, 2], [1, 2]), {"swapped": {"bot": [1, 2]}}, "verdicts of 'bot', which is no judge"),
+        (([1, 2], [1, 2]), {"swapped": {"bot": [1, 2]}}, "verdicts of 'bot', which is not a judge"),
         (([1, 2], [1, 2]), {"swapped": [1, 2]}, "swapped= takes verdicts by the name"),
         (("file.csv", [1, 2]), {}, "humans is a path or a name"),
         (([1, 2], [1, 2]), {"humans": [1]}, "is given twice"),
         (
             ([1, 2], [1, 2]),
             {"swapped": {"judge": [1, 2]}, "swap": "1=3"},
-            "swap= names '3', which is no category",
+            "swap= names '3', which is not a category",
         ),
         (
             ([1, 2, 3], [1, 2, 3]),

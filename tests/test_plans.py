@@ -228,7 +228,7 @@ BAD = [
     (["--require", "auroc >= 0.9", "--value", "0.85"], "be 0.85, so that no number of rows passes"),
     (["--require", "every site: auroc >= 0.8", "--value", "0.9"], "is planned for one group at a time"),
     (["--require", "auroc.value >= 0.8", "--value", "0.9"], "cannot be planned for; plan for auroc >= 0.8"),
-    (["--require", "auroc"], "'auroc' is no requirement; write"),
+    (["--require", "auroc"], "'auroc' is not a requirement; write"),
     (["--half-width", "0.1", "--value", "0.8", "--label", "y"], "--label belongs to a pilot"),
     (["--half-width", "0.1", "--value", "1.2"], "--value has to lie between 0 and 1; got 1.2"),
     (["--half-width", "0.1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),

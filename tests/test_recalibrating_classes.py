@@ -115,7 +115,7 @@ def test_scores_that_do_not_fit_the_map_are_told(helped, scores, why):
 @pytest.mark.parametrize(
     ("method", "options", "why"),
     [
-        ("platt", {}, "platt is no method for several classes"),
+        ("platt", {}, "platt is not a method for several classes"),
         ("auto", {"positive": 1}, "positive is for one score a row"),
         ("auto", {"classes": ["a", "b"]}, "names 2 classes"),
     ],
@@ -124,7 +124,7 @@ def test_bad_input_is_told(method, options, why):
     p, y = draw_classes(1, 50)
     with pytest.raises(BadInput, match=why):
         sw.Recalibrator(method).fit(p, y, **options)
-    with pytest.raises(BadInput, match="dirichlet is no method for one score a row"):
+    with pytest.raises(BadInput, match="dirichlet is not a method for one score a row"):
         sw.Recalibrator("dirichlet").fit(p[:, 0], y > 0)
     with pytest.raises(BadInput, match="classes needs a score for each class"):
         sw.Recalibrator().fit(p[:, 0], y > 0, classes=["a", "b"])

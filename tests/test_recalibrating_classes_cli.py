@@ -122,7 +122,7 @@ def test_bad_input_is_told_and_nothing_is_written(files, capsys, args, why):
     [
         (["--score", "p_cat"], "--score is for one score a row"),
         (["--positive", "cat"], "--positive is for one score a row"),
-        (["--method", "platt"], "platt is no method for several classes"),
+        (["--method", "platt"], "platt is not a method for several classes"),
         (["--kind", "score"], "--kind score is not known for several classes"),
         (["--weight", "p_cat"], "column 'p_cat' is given as score and as weight"),
     ],

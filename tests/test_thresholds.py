@@ -414,8 +414,8 @@ def test_the_command_writes_a_rule_and_applies_it(files, capsys):
 
 BAD = [
     ([], "what the cut is for is not said; pass --at 'recall >= 0.9' or --best youden"),
-    (["--at", "recall"], "'recall' is no constraint; write \"recall >= 0.9\""),
-    (["--at", "recall > 0.9"], "'recall > 0.9' is no constraint; write \"recall >= 0.9\""),
+    (["--at", "recall"], "'recall' is not a constraint; write \"recall >= 0.9\""),
+    (["--at", "recall > 0.9"], "'recall > 0.9' is not a constraint; write \"recall >= 0.9\""),
     (["--at", "recal >= 0.9"], "'recal' is no measure of a cut; did you mean recall?"),
     (["--at", "blue >= 0.9"], "'blue' is no measure of a cut; there are recall, fnr"),
     (["--at", "recall >= 90"], "between 0 and 1, but 'recall >= 90' is given; did you mean 90%?"),

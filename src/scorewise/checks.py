@@ -110,7 +110,7 @@ def check(**settings: Any) -> None:
 
 
 def at_least(least: int, such_as: int, **settings: Any) -> None:
-    """Refuse what is no integer from `least` up.
+    """Refuse what is not an integer from `least` up.
 
     >>> at_least(100, 2000, replicates=3)
     Traceback (most recent call last):

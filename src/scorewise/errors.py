@@ -61,6 +61,19 @@ def plain(text: object) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
+def no_scores(call: str, of_files: str) -> BadInput:
+    """Labels without scores: how a verb is called with columns, and how with a file.
+
+    >>> raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: scores are missing; call smroc(y, s) with labels and scores, or
+        smroc("file.csv", label=..., score=...) for files and data frames
+    """
+    return BadInput(
+        f"scores are missing; call {call} with labels and scores, or {of_files} for files and data frames"
+    )
+
+
 def short(value: Any) -> str:
     """A value as shown in a sentence, on one line and cut to 40 characters.
 

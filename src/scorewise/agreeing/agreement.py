@@ -36,8 +36,8 @@ from scorewise.inference.agreement_limits import Interval
 from scorewise.inference.agreement_weights import named
 from scorewise.inference.clusters import widened_test
 from scorewise.registry import RATER_MEASURES, Measured
-from scorewise.show.estimates import ConfidenceLevel, Seed
-from scorewise.show.fields import Count, Record, means
+from scorewise.show.estimates import Repeatable
+from scorewise.show.fields import Count, means
 from scorewise.show.shown import Shown
 from scorewise.tallies import Confusion, Ratings, RowTally
 from scorewise.tallies.merging import is_saved, ratings_of, saved
@@ -53,14 +53,12 @@ FIRST = (
 )  # fmt: skip
 
 
-class Settings(Record):
+class Settings(Repeatable):
     """The settings that the numbers depend on."""
 
     scale: Scale = means("What kind of categories there are.")
     weights: str = means("How near misses count; own: by a matrix.")
     interval: Interval = means("How intervals were made.", default="formula")
-    level: ConfidenceLevel = 0.95
-    seed: Seed = 0
     top: Count = means("Items listed at most.", default=10)
 
 

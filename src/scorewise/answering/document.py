@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from scorewise.answering.groups import WORDS, Groups
-from scorewise.answering.judged import WHY, Judged
+from scorewise.answering.judged import WHY, Judged, Settings, Tau
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
-from scorewise.show.data import ClusterRecord, Clusters
+from scorewise.show.data import ClusterRecord, Clusters, SpreadRecord, spread
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.estimates import ConfidenceLevel, Estimated, NamedMeasure, Seed, record_of
-from scorewise.show.fields import Count, Number, Record, Weight, Word, means, says
+from scorewise.show.estimates import Estimated, NamedMeasure, record_of
+from scorewise.show.fields import Count, Record, Word, means
 from scorewise.show.groups import ByGroup, group_section
 from scorewise.show.page import Column, Section, Table, section
 from scorewise.show.words import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 LONG, BRIEF = 80, 24  # letters of an answer in a document, and in a table
 FEW_VALUES, SURE, FEW_ANSWERS = 20, 0.5, 50  # of which hints speak
-Tau: TypeAlias = Annotated[Weight, says("An answer is correct when its quality is above this.")]
 
 RULES = {
     "anls": "ANLS, 1 less the share of letters to be edited, or 0 where that is 0.5 or more",
@@ -58,16 +57,6 @@ EXPECTED = (
     "much or more. Baseline: what the best constant, or chance, would get."
 )
 SAME = ("mean_quality", "soft_brier")  # as accuracy and Brier score, where quality is 0 or 1
-ROOM = 13  # letters of a group beside which both intervals fit
-
-
-class SettingsRecord(Record):
-    """The settings that the numbers depend on."""
-
-    tau: Tau
-    bins: int = means("Bins of equal width that ECE has.", ge=1)
-    level: ConfidenceLevel
-    seed: Seed
 
 
 class CaseRecord(Record):
@@ -102,8 +91,8 @@ class AnswersRecord(Record):
             rows,
             answers=len(rows),
             quality=rows.rule,
-            column=rows.names.quality if rows.rule == "own" else None,
-            weight=None if rows.weight is None else rows.names.weight,
+            column=rows.names["quality"] if rows.rule == "own" else None,
+            weight=None if rows.weight is None else rows.names["weight"],
             cases=[CaseRecord(name=name, answers=n) for name, n in rows.cases.items()],
             by=list(rows.groups),
         )
@@ -127,15 +116,12 @@ class TauRecord(Record):
     aurc: Estimated = means("Mean share of wrong answers among the surest.")
 
 
-class ConfidenceRecord(Record):
+class ConfidenceRecord(SpreadRecord):
     """One confidence."""
 
     name: str = means("Name of the confidence, usually its column.")
     answers: Count = means("Answers that have it.")
     missing: Count = means("Answers that do not; they are left out here.")
-    distinct: Count = means("Distinct values.")
-    lowest: Number = means("Lowest value; null when there are none.")
-    highest: Number = means("Highest value; null when there are none.")
     measures: list[MeasureRecord] = means("The measures.", min_length=1)
     confident_errors: list[ConfidentError] = means(
         "Wrong answers said with most confidence, the surest first."
@@ -149,15 +135,12 @@ class ConfidenceRecord(Record):
             thresholds(j.sample.quality),
             {"ece": f"{ALL['ece'].title}, {j.settings.bins} bins"},
         )
-        lowest, highest = j.tally.ends
         return record_of(
             cls,
             j,
             name=name,
             missing=len(a.rows) - j.answers,
-            distinct=len(j.tally.score),
-            lowest=lowest,
-            highest=highest,
+            **spread(j.tally),
             measures=[
                 record_of(MeasureRecord, ALL[m], j[m], title=titles.get(m, ALL[m].title))
                 for m in SHOWN
@@ -176,7 +159,7 @@ class ConfidenceRecord(Record):
 class AnswersDocument(JudgedDocument, command="answers"):
     """The confidence in answers, on all of them, over thresholds of quality, and by group."""
 
-    settings: SettingsRecord
+    settings: Settings
     data: AnswersRecord
     clusters: Clusters
     confidences: list[ConfidenceRecord] = means(
@@ -199,7 +182,7 @@ def answers_document(a: Answers) -> AnswersDocument:
     """The document of answers."""
     s = a.settings
     doc = AnswersDocument(
-        settings=record_of(SettingsRecord, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
+        settings=record_of(Settings, s, tau=float(s.tau), bins=int(s.bins), seed=int(s.seed)),
         data=AnswersRecord.of(a),
         clusters=ClusterRecord.of(a.rows.cluster),
         verdict=verdict_of(a),

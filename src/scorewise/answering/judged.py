@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from scorewise.checks import check
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.registry import unknown
+from scorewise.show.estimates import Repeatable
+from scorewise.show.fields import Weight, means, says
 from scorewise.tallies import Tally
 
 WHY = {
@@ -32,16 +34,14 @@ WHY = {
     "no negatives": "every answer is correct",
 }
 WHAT = "measure of answers"
+Tau: TypeAlias = Annotated[Weight, says("An answer is correct when its quality is above this.")]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a judgement of answers was asked for: an answer is correct when its quality is above `tau`."""
+class Settings(Repeatable):
+    """The settings that the numbers depend on."""
 
-    tau: float = 0.5
-    bins: int = 15
-    level: float = 0.95
-    seed: int = 0
+    tau: Tau = 0.5
+    bins: int = means("Bins of equal width that ECE has.", ge=1, default=15)
 
     def __post_init__(self) -> None:
         check(**vars(self))

@@ -64,7 +64,7 @@ def former(normalise: Normalise, unanswerable: Iterable[str]) -> Form:
         )  # fmt: skip
     unanswerable = list(unanswerable)
     if other := [word for word in unanswerable if not isinstance(word, str)]:
-        raise BadInput(Option("unanswerable"), f" has {other[0]!r}, which is no text; pass words")
+        raise BadInput(Option("unanswerable"), f" has {other[0]!r}, which is not text; pass words")
     none = {_bare(word) for word in unanswerable} - {""}
     beginnings = tuple({word[:3].rstrip() for word in none})  # tells most answers apart at once
 

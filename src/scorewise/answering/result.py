@@ -213,7 +213,7 @@ def answers(
     """Judge the confidence in answers: `answers(gold, predicted, confidence)`, or a file or frame.
 
     An answer is correct when its quality is above `tau`. Quality is "anls", "exact", "f1", or numbers
-    from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
+    from 0 to 1 of your own, which need neither `gold` nor `predicted`. `confidence` is a column, or
     several by name; `by` are columns of groups, by name, of which several make those combinations that
     occur: the document has each confidence in each group beside the rest of the answers, and groups of
     fewer than `min_rows` answers are shown and not judged; `cluster` says which answers belong together,
@@ -229,7 +229,7 @@ def answers(
     >>> answers(confidence=[0.9, 0.8, 0.3], quality=[1.0, 0.4, 0.0]).at(0.3).accuracy.value
     0.6666666666666666
     """
-    settings = Settings(tau, bins, level, seed)
+    settings = Settings(tau=tau, bins=bins, level=level, seed=seed)
     check(min_rows=min_rows)
     how: dict[str, Any] = {
         "quality": quality, "weight": weight, "cluster": cluster, "missing": missing,

@@ -35,23 +35,13 @@ _MARKS = 10  # the most that a scale of marks has; beyond are percentages
 
 
 @dataclass(frozen=True)
-class AnswerNames:
-    """What the columns are called in messages and reports."""
-
-    gold: str = "gold"
-    predicted: str = "predicted"
-    quality: str = "quality"
-    weight: str = "weight"
-
-
-@dataclass(frozen=True)
 class AnswerRows:
     """Checked answers: how good each is, how sure it was said, and what it belongs to.
 
-    `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for a column of one's own.
+    `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for the user's own column.
     `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `groups` are
     words, by column. `cases` counts what is special about gold answers and predictions. `normalise` is how
-    texts were brought into one form, None where quality is one's own; so are `gold` and `predicted`.
+    texts were brought into one form, None where quality is the user's own; so are `gold` and `predicted`.
     `notes` say what was decided on the way.
     """
 
@@ -62,7 +52,7 @@ class AnswerRows:
     weight: Floats | None
     place: Place = field(default_factory=Place)
     dropped: int = 0
-    names: AnswerNames = field(default_factory=AnswerNames)
+    names: Mapping[str, str] = field(default_factory=dict)
     cases: dict[str, int] = field(default_factory=dict)
     normalise: Normalise | None = None
     gold: Texts | None = None
@@ -99,7 +89,7 @@ def answer_rows(
     Where the source is None, the columns themselves are given; `confidence` and `groups` are then one or
     several by name.
 
-    `quality` is a rule, "anls", "exact" or "f1", or a column of one's own: numbers in [0, 1], booleans or
+    `quality` is a rule, "anls", "exact" or "f1", or your own column: numbers in [0, 1], booleans or
     words for those; `gold` and `predicted` are then not needed. Text is normalised as "plain" for ANLS, as
     "squad" for exact match and F1, unless said. A missing value is refused; with missing="drop", an answer
     without gold, prediction, quality, group or weight is left out and counted, and a confidence that is
@@ -142,11 +132,11 @@ def answer_rows(
         left = "every answer misses something; none is left to judge"
         raise BadInput(left if found.dropped else "no answers were given; pass at least one")
     place = found.place
-    names = AnswerNames(*map(found.name, ("gold", "predicted", "quality", "weight")))
+    names = {role: found.name(role) for role in ("predicted", "quality", "weight")}
     good, cases = (
-        Compared(in_unit(found.one("quality"), names.quality, place), {})
+        Compared(in_unit(found.one("quality"), names["quality"], place), {})
         if rule == "own"
-        else _judged(found, names, RULES[rule], normalise, lists, unanswerable)
+        else _judged(found, RULES[rule], normalise, lists, unanswerable)
     )
     return AnswerRows(
         quality=good,
@@ -185,7 +175,6 @@ def _opened(
 
 def _judged(
     found: Columns,
-    names: AnswerNames,
     rule: Rule,
     normalise: Normalise | None,
     lists: Lists,
@@ -197,7 +186,7 @@ def _judged(
             Option("unanswerable"), " is a single text; pass a list of words that say so"
         )
     gold, predicted = found.one("gold"), found.one("predicted")
-    check_flat(predicted, names.predicted, found.place)
+    check_flat(predicted, found.name("predicted"), found.place)
     form = former(normalise or rule.normalise, unanswerable)
     good, cases = compare(gold.values, predicted.values, rule.score, form, lists)
     return Compared(np.floor(good) if rule.whole else good, cases)
@@ -219,7 +208,7 @@ def _rule(quality: Any, gold: Any, predicted: Any) -> str:
     for name, column in (("gold", gold), ("predicted", predicted)):
         if column is None:
             raise BadInput(
-                f"{name} is not given and {quality} needs it; pass it, or a column of one's own ",
+                f"{name} is not given and {quality} needs it; pass it, or a column of your own ",
                 "as ", Option("quality"),
             )  # fmt: skip
     return quality
@@ -228,7 +217,7 @@ def _rule(quality: Any, gold: Any, predicted: Any) -> str:
 def _own(quality: Any, names: Sequence[str]) -> str:
     if not isinstance(quality, str):
         raise BadInput(
-            Option("quality"), ' is no text; pass "anls", "exact", "f1" or the name of a column'
+            Option("quality"), ' is not text; pass "anls", "exact", "f1" or the name of a column'
         )
     if quality not in names:
         raise BadInput(

@@ -134,7 +134,7 @@ def _next(a: Answers, name: str) -> Iterator[Claim]:
     """A map, where quality is a column of right and wrong; else the answers to read."""
     rows = a.rows
     if rows.rule == "own" and a.sources and {*rows.quality.tolist()} <= {0.0, 1.0}:
-        options = [("label", str(rows.names.quality)), ("score", name), ("out", "map.json")]
+        options = [("label", rows.names["quality"]), ("score", name), ("out", "map.json")]
         yield command("calibrate fit", a.sources, options)
     elif a.confident_errors(top=1, confidence=name):
         text = "Next: read the answers that are wrong and surest"

@@ -117,7 +117,7 @@ OPTIONS = {
         "A judge's verdicts with positions exchanged, by judge or in their order; repeat it.",
     ),
     "swap": Option("PAIRS", 'Verdicts that then mean the same, such as "A=B".'),
-    "ignore": Option("VALUE", "A judge's value that is no answer; repeat it."),
+    "ignore": Option("VALUE", "A judge's value that means no answer; repeat it."),
     "no_answer": Option(HOW, "No answer of a judge: drop it, or count as wrong."),
     "scale": Option("SCALE", "Ratings are nominal, ordinal, interval or ratio."),
     "categories": Option("LIST", 'All categories in order: "low,middle,high".', read=listed),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from scorewise.colours import GREY
 from scorewise.columns.classes import is_wide
 from scorewise.curves.benefit import cost_curve, decision_curve, gain, lift, net_benefit_difference
-from scorewise.curves.thresholds import precision_band, precision_recall
+from scorewise.curves.thresholds import Curve, precision_band, precision_recall
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, UNIT, BandName
 from scorewise.errors import BadInput
@@ -230,52 +231,57 @@ class DecisionCurveDisplay(canvas.PredictionDisplay):
         return self
 
 
-class CostCurveDisplay(canvas.PredictionDisplay):
-    """The least expected cost over the share of it that positives make up; after `plot`: `line_`."""
+class _CurveDisplay(canvas.PredictionDisplay):
+    """A curve over all thresholds, by its function, label and size."""
+
+    _of: Callable[[Tally], Curve]
+    _label: str
+    _size = (5.6, 4.2)
 
     def __init__(self, t: Tally, name: str | None = None) -> None:
-        self.name, self.curve = name, cost_curve(t)
+        self.name, self.curve = name, self._of(t)
 
     def plot(self, ax: Any = None, **line: Any) -> Self:
-        """Draw the curve below what alerting on nobody or on everybody costs."""
-        (ax,) = self._axes(ax, (5.6, 4.2))
-        label = self._named("the best cut")
-        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, label, line)
+        """Draw the curve beside what alerts at random would have."""
+        (ax,) = self._axes(ax, self._size)
+        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named(self._label), line)
+        self._frame(ax)
+        return self
+
+    def _frame(self, ax: Any) -> None:
+        raise NotImplementedError
+
+
+class CostCurveDisplay(_CurveDisplay):
+    """The least expected cost over the share of it that positives make up; after `plot`: `line_`."""
+
+    _of, _label = staticmethod(cost_curve), "the best cut"
+
+    def _frame(self, ax: Any) -> None:
         if not canvas.drawn(ax, CHANCE):
             label = "alert nobody, or all"
             canvas.dotted(ax, [0, 0.5, 1], [0, 0.5, 0], label, gid=CHANCE)
         words = ("share of the cost that positives make up", "normalised expected cost")
         canvas.frame(ax, *words, "upper left", xlim=UNIT, ylim=(0, 0.52))
-        return self
 
 
-class GainDisplay(canvas.PredictionDisplay):
+class GainDisplay(_CurveDisplay):
     """The share of positives found over the share of rows with an alert; after `plot`: `line_`."""
 
-    def __init__(self, t: Tally, name: str | None = None) -> None:
-        self.name, self.curve = name, gain(t)
+    _of, _label, _size = staticmethod(gain), "gain", (5.2, 5.2)
 
-    def plot(self, ax: Any = None, **line: Any) -> Self:
-        """Draw the curve above chance."""
-        (ax,) = self._axes(ax, (5.2, 5.2))
-        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named("gain"), line)
+    def _frame(self, ax: Any) -> None:
         words = ("share of rows with an alert", "share of positives found")
         canvas.unit_square(ax, words, "lower right")
-        return self
 
 
-class LiftDisplay(canvas.PredictionDisplay):
+class LiftDisplay(_CurveDisplay):
     """How many times the prevalence the precision is, over the share of alerts; after `plot`: `line_`."""
 
-    def __init__(self, t: Tally, name: str | None = None) -> None:
-        self.name, self.curve = name, lift(t)
+    _of, _label = staticmethod(lift), "lift"
 
-    def plot(self, ax: Any = None, **line: Any) -> Self:
-        """Draw the curve above 1, which alerts at random would have."""
-        (ax,) = self._axes(ax, (5.6, 4.2))
-        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named("lift"), line)
+    def _frame(self, ax: Any) -> None:
         if not canvas.drawn(ax, CHANCE):
             canvas.dotted(ax, [0, 1], [1, 1], "chance", gid=CHANCE)
         words = ("share of rows with an alert", "lift: precision over prevalence")
         canvas.frame(ax, *words, "upper right", xlim=UNIT, ylim=(0, None))
-        return self

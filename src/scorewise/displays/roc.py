@@ -239,7 +239,7 @@ class SmRocDisplay(canvas.PredictionDisplay):
         return self._scaled(ax, top, sides, label, ls="--", color=GREEN, lw=1.4, zorder=2.5)
 
     def _chance(self, ax: Any, sides: Sides) -> Any:
-        """What the same scores would give at random, which is no diagonal."""
+        """What the same scores would give at random, which is not the diagonal."""
         baseline = self.shown.area.baseline
         if baseline is None:
             return None

@@ -11,9 +11,9 @@ from scorewise.drifting.measures import Held
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
-from scorewise.show.data import Dropped, ScoreKind, Sources
+from scorewise.show.data import ScoreKind, WeightedRows
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import Measured, Seed, Titled, record_of
+from scorewise.show.estimates import AdjustedP, Measured, Seed, Titled, record_of
 from scorewise.show.fields import (
     AnyRecord,
     Count,
@@ -56,17 +56,13 @@ class TimeRecord(Record):
     reference_until: str | None = means("End of the reference; null: its first window.")
 
 
-class SampleRecord(Record):
+class SampleRecord(WeightedRows):
     """A sample, without what it is compared with."""
 
     name: Word = means("What the sample is called.")
-    sources: Sources
     labelled: bool = means("Whether its labels are known.")
-    rows: Count = means("Rows, without those dropped.")
     positives: Count | None = means("Rows of the positive class; null without labels.")
     positive: str | None = means("The positive class; null without labels.")
-    dropped: Dropped
-    weight: str | None = means("Column of the weights; null when all weigh the same.")
     exact: bool = means("False when scores were coarsened into cells.")
     prevalence: PValue = means("Share of positives, by weight.")
     midpoint: Share | None = means("Where a score turns from low to high.")
@@ -89,7 +85,7 @@ class ChangeRecord(Measured, _Named):
         "Size below which chance alone stays as often as `level` says."
     )
     p: PValue = means("P-value of no change.")
-    p_adjusted: PValue = means("The same, adjusted for the number of tests (Holm).")
+    p_adjusted: AdjustedP
 
 
 class WindowRecord(SampleRecord):

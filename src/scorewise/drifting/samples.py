@@ -137,7 +137,7 @@ def _sized(given: Any) -> Any:
         len(given)
     except TypeError:
         raise BadInput(
-            f"a value of type {type(given).__name__} is no sample; pass a Tally, a pair of labels and "
+            f"a value of type {type(given).__name__} is not a sample; pass a Tally, a pair of labels and "
             f"scores, scores alone, a file name or a data frame"
         ) from None
     return given

@@ -34,35 +34,34 @@ _LARGEST = {"brier": 1.0, "spherical": 1.0, "log": 745.0}
 
 def tally_frame(
     source: Any,
-    *,
-    label: str | None = None,
-    score: str | None = None,
-    weight: str | None = None,
-    count: str | None = None,
+    columns: Mapping[str, str | None],
     by: str | Sequence[str] | None = None,
+    *,
     positive: Any = None,
     kind: Kind | None = None,
     missing: Missing = "refuse",
 ) -> Tally | TallySet:
-    """The tally of a frame that stays in its engine; by groups, one for each.
+    """The tally of a frame that stays in its engine, `columns` by role; by groups, one for each.
 
     Up to 65,536 rows it is exact. Of more it is coarse, on the grid that suits the scores, and the same as
     `Tally.of(...).coarsen()` of the rows, bit for bit.
 
     >>> import polars as pl
-    >>> tally_frame(pl.LazyFrame({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}), label="y", score="p")
+    >>> frame = pl.LazyFrame({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]})
+    >>> tally_frame(frame, {"label": "y", "score": "p"})
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
     """
     import narwhals as nw
 
-    if count is not None:
+    if columns.get("count") is not None:
         raise BadInput(
             Option("count"), " is not taken from an engine; repeat rows there, or pass ",
             Option("weight"), " if it says how much a row matters",
         )  # fmt: skip
     frame = nw.from_native(source)
     groups = [by] if isinstance(by, str) else list(by or ())
-    asked = {"label": label, "score": score, "weight": weight, "group": groups or None}
+    asked: dict[str, Any] = {role: columns.get(role) for role in ("label", "score", "weight")}
+    asked["group"] = groups or None
     choice = chosen(frame, asked)
     if len(choice.columns["score"]) > 1:
         raise BadInput("a tally is of one column of scores; name one as ", Option("score"))
@@ -79,8 +78,8 @@ def tally_frame(
     )  # fmt: skip
     if not groups:
         return plan.tally(cells, replace(origin, dropped=found.dropped))
-    columns = {name: coded(vector(cells[f"g{k}"], name)) for k, name in enumerate(groups)}
-    codes, keys = intersections(columns)
+    words = {name: coded(vector(cells[f"g{k}"], name)) for k, name in enumerate(groups)}
+    codes, keys = intersections(words)
     parts = {
         key: plan.tally({c: v[codes == k] for c, v in cells.items() if c[0] != "g"}, origin)
         for k, key in enumerate(keys)

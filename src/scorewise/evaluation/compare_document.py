@@ -24,8 +24,8 @@ from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
 from scorewise.show.data import ClusterRecord, Clusters, DataRecord, GroupOfRows
 from scorewise.show.document import JudgedDocument, cautions
-from scorewise.show.estimates import Estimated, MeasureName, MeasureTitle, WhyNoTest, record_of
-from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means
+from scorewise.show.estimates import AdjustedP, Estimated, OfMeasure, record_of
+from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means, why_no
 from scorewise.show.page import (
     Column,
     Heading,
@@ -71,7 +71,7 @@ class PairRecord(OfTwo):
     value: float = means("The value of the first minus that of the second.")
     low: float = means("Lower end of its interval.")
     high: float = means("Upper end of its interval.")
-    p_adjusted: PValue = means("P-value, adjusted for the number of pairs (Holm).")
+    p_adjusted: AdjustedP
     rows_missing: Number = means(
         "Rough number of further rows that would show this difference "
         "with a power of 80 %; null where it is shown, or is 0."
@@ -84,7 +84,7 @@ class JointRecord(Record):
     statistic: Number = means("Chi-square of the differences.")
     df: Count = means("Degrees of freedom: the rank of their covariance.")
     p: PValue = means("P-value of no difference.")
-    why: WhyNoTest
+    why: str = why_no("test")
 
 
 class McNemarRecord(OfTwo):
@@ -95,14 +95,12 @@ class McNemarRecord(OfTwo):
     kind: McNemarKind = means("Mid-p, exact, or chi-square with continuity correction.")
     statistic: Number = means("The corrected chi-square; null of the other kinds.")
     p: Share = means("P-value of equally many errors.")
-    p_adjusted: Share = means("p, adjusted for the number of pairs (Holm).")
+    p_adjusted: AdjustedP
 
 
-class NonInferiorityRecord(Estimated):
+class NonInferiorityRecord(Estimated, OfMeasure):
     """By how much a model is better than the baseline, held against the margin."""
 
-    measure: MeasureName
-    title: MeasureTitle
     model: str = means("Name of the model.")
     baseline_model: str = means("Name of the model that it is compared with.")
     margin: float = means("How much worse it may be.", gt=0)

@@ -26,7 +26,7 @@ from scorewise.columns.classes import (
 from scorewise.columns.models import Models, models_of
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput, Option, no_scores
 from scorewise.estimate import Estimate
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.models import (
@@ -153,7 +153,7 @@ class ModelComparison(Comparison):
             )  # fmt: skip
         if q.baseline is not None and q.baseline not in self:
             raise BadInput(
-                Option("baseline", q.baseline), f" is no model; the models are {', '.join(self)}"
+                Option("baseline", q.baseline), f" is not a model; the models are {', '.join(self)}"
             )
 
     @property
@@ -220,7 +220,7 @@ class ModelComparison(Comparison):
         return np.asarray((rows.scores[name] >= cut) == rows.y)
 
     def why_not_mcnemar(self) -> str:
-        """Why McNemar's test is none here; empty where it is one."""
+        """Why McNemar's test does not apply; empty where it does."""
         rows: Any = self._rows
         if not self.paired:
             return "the models were judged on different rows"
@@ -235,7 +235,7 @@ class ModelComparison(Comparison):
     def mcnemar(self, first: str, second: str, kind: McNemarKind | None = None) -> McNemar:
         """McNemar's test of the decisions of two models: "mid-p", "exact" or "corrected"."""
         if why := self.why_not_mcnemar():
-            raise BadInput(f"McNemar's test is none here: {why}")
+            raise BadInput(f"McNemar's test does not apply: {why}")
         kind = kind or self.question.mcnemar
         one_of("mcnemar", kind, get_args(McNemarKind))
         count: Any = self._rows.count
@@ -355,9 +355,8 @@ def compare(
         )  # fmt: skip
     if scores is None:
         if not is_source(y):
-            raise BadInput(
-                "scores are missing; call compare(y, {'tree': p, 'bayes': q}) with labels and scores, or "
-                'compare("file.csv", label=..., score=[...]) for files and data frames'
+            raise no_scores(
+                "compare(y, {'tree': p, 'bayes': q})", 'compare("file.csv", label=..., score=[...])'
             )
         found = models_of(
             y, label=label, score=score, classes=classes, model=model, key=key, unpaired=unpaired,

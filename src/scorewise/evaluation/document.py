@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -15,19 +15,27 @@ from scorewise.evaluation.groups import Groups
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
-from scorewise.show.data import Cells, ClusterRecord, Clusters, CutRecord, DataRecord, ScoreName
+from scorewise.show.data import (
+    Cells,
+    ClusterRecord,
+    Clusters,
+    CutRecord,
+    DataRecord,
+    ScoreName,
+    SpreadRecord,
+    spread,
+)
 from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import (
-    ConfidenceLevel,
+    AdjustedP,
     Estimated,
-    MeasureName,
     MeasureRow,
-    MeasureTitle,
-    Seed,
+    OfMeasure,
+    Repeatable,
     finite,
     record_of,
 )
-from scorewise.show.fields import Count, Number, PValue, Record, Weight, Word, means
+from scorewise.show.fields import Record, Weight, Word, means
 from scorewise.show.groups import GroupsRecord
 from scorewise.show.page import Page
 from scorewise.show.words import counted, named, whole_percent
@@ -53,11 +61,9 @@ FEW = 50  # classes of which also the scores are judged one by one
 DRAWN = 10  # classes of which curves are written
 
 
-class SettingsRecord(Record):
+class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
-    level: ConfidenceLevel
-    seed: Seed
     threshold: float | None = means(
         "A score at or above this is a positive decision; null where there are several classes."
     )
@@ -68,7 +74,7 @@ class ConfusionRecord(Cells):
     """Weight per true class and decision; counts when there are no weights."""
 
 
-class ModelRecord(Record):
+class ModelRecord(SpreadRecord):
     """The scores of one model: a column, or one for each class."""
 
     name: ScoreName
@@ -81,12 +87,7 @@ class ModelRecord(Record):
     confidence_kind: Kind | None = means(
         "What the confidence can be read as; null where there are two classes."
     )
-    distinct: Count = means(
-        "Distinct scores (or values of the confidence), or cells when coarsened."
-    )
     exact: bool = means("False when scores were coarsened into cells.")
-    lowest: Number = means("Lowest score or confidence; null when there are none.")
-    highest: Number = means("Highest score or confidence; null when there are none.")
     cut: CutRecord | None = means("Where the scores of two classes are cut.")
     confusion: ConfusionRecord | list[Annotated[list[Weight], Meta(min_length=2)]] = means(
         "Weight per true class and decision; of several classes a table, in the order of `classes`."
@@ -103,7 +104,8 @@ class ModelRecord(Record):
             kind=e.tally.kind,
             confidence=None,
             confidence_kind=None,
-            **_ranked(e.tally),
+            **spread(e.tally),
+            exact=e.tally.coarse is None,
             cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
             confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
             measures=_measured(e, MEASURES, only),
@@ -120,7 +122,8 @@ class ModelRecord(Record):
             kind=t.kind if t.each else None,
             confidence=t.ranked.origin.score,
             confidence_kind=t.ranked.kind,
-            **_ranked(t.ranked),
+            **spread(t.ranked),
+            exact=t.ranked.coarse is None,
             cut=None,
             confusion=t.confusion.weight.tolist(),
             measures=_measured(e, CLASS_MEASURES, only),
@@ -133,21 +136,12 @@ def _measured(
     return [MeasureRow.of(register[x], e[x]) for x in e if only is None or x in only]
 
 
-def _ranked(t: Tally) -> dict[str, Any]:
-    """What a record says of the values that rows are ranked by."""
-    lowest, highest = map(finite, t.ends)
-    exact = t.coarse is None
-    return {"distinct": len(t.score), "exact": exact, "lowest": lowest, "highest": highest}
-
-
-class DifferenceRecord(Estimated):
+class DifferenceRecord(Estimated, OfMeasure):
     """One model minus another, paired."""
 
-    measure: MeasureName
-    title: MeasureTitle
     first: str = means("Name of the model that is subtracted from.")
     second: str = means("Name of the model that is subtracted.")
-    p_adjusted: PValue = means("p, adjusted for the number of pairs (Holm).")
+    p_adjusted: AdjustedP
 
     @classmethod
     def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:

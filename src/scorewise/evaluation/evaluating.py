@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from scorewise.checks import check
@@ -22,7 +23,7 @@ from scorewise.columns.grouping import check_groups
 from scorewise.columns.roles import Spec
 from scorewise.columns.rows import group_columns, warn
 from scorewise.engines import is_engine, rows_of_frame
-from scorewise.errors import BadInput, Option, Setting
+from scorewise.errors import BadInput, Option, Setting, no_scores
 from scorewise.evaluation.classes import ClassEvaluation
 from scorewise.evaluation.large import evaluate_large, evaluate_set
 from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
@@ -112,13 +113,12 @@ def evaluate(
         _refuse_binary(positive, threshold)
         return ClassEvaluation(y, settings)
     options = {**further, "missing": missing}
+    given = Given(y, p, named, several, options, positive, by, cluster)
     if p is None:
-        large = evaluate_large(
-            y, named, several, options, positive, by, cluster, memory, settings, min_rows
-        )
+        large = evaluate_large(given, memory, settings, min_rows)
         if large is not None:
             return large
-    rows, rule = rows_to_judge(y, p, named, several, options, positive, by, cluster)
+    rows, rule = rows_to_judge(given)
     if isinstance(rows, Rows):
         made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
         return made if len(made) > 1 else next(iter(made.values()))
@@ -144,24 +144,30 @@ def _saved(y: Any, p: Any) -> Any:
 AnyRows = Rows | ClassRows | DecidedRows
 
 
-def rows_to_judge(
-    y: Any,
-    p: Any,
-    named: Mapping[str, Any],
-    several: Mapping[str, Any],
-    options: Mapping[str, Any],
-    positive: Any,
-    by: Any,
-    cluster: Any,
-) -> tuple[AnyRows, Rule]:
+@dataclass(frozen=True)
+class Given:
+    """What a call of `evaluate` gave: labels and scores, or a source without `p`.
+
+    `named` are the label, the score and the encoding of a source; `several` the classes, the predicted
+    class and the confidence of several classes; `options` weight, count, kind and missing.
+    """
+
+    y: Any
+    p: Any
+    named: Mapping[str, Any]
+    several: Mapping[str, Any]
+    options: Mapping[str, Any]
+    positive: Any = None
+    by: Any = None
+    cluster: Any = None
+
+
+def rows_to_judge(given: Given) -> tuple[AnyRows, Rule]:
     """The rows that a call of `evaluate` means, of two classes or several, and the rule of confidence."""
-    if p is None:
-        if not is_source(y):
-            raise BadInput(
-                "scores are missing; call evaluate(y, p) with labels and scores, or "
-                'evaluate("file.csv", label=..., score=...) for files and data frames'
-            )
-        rows, rule = _from_source(y, named, several, options, positive, by, cluster)
+    if given.p is None:
+        if not is_source(given.y):
+            raise no_scores("evaluate(y, p)", 'evaluate("file.csv", label=..., score=...)')
+        rows, rule = _from_source(given)
         if not len(rows) or (rows.count is not None and not rows.count.any()):
             where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
             raise BadInput(
@@ -169,47 +175,44 @@ def rows_to_judge(
             )
         warn(rows.notes)
     else:
-        _refuse(named, "{} belongs to files and frames, but labels and scores are given as columns")
-        rows, rule = _from_columns(y, p, several, options, positive, by, cluster)
-    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and several["confidence"] is None:
-        rows = rows.of_two(positive)
+        _refuse(
+            given.named,
+            "{} belongs to files and frames, but labels and scores are given as columns",
+        )
+        rows, rule = _from_columns(given)
+    own_confidence = given.several["confidence"] is not None
+    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and not own_confidence:
+        rows = rows.of_two(given.positive)
     return rows, rule
 
 
 _OF_TWO = " belongs to several classes, and clusters to two; evaluate one class against the rest"
 
 
-def _from_columns(
-    y: Any,
-    p: Any,
-    several: Mapping[str, Any],
-    further: Mapping[str, Any],
-    positive: Any,
-    by: Any,
-    cluster: Any,
-) -> tuple[AnyRows, Rule]:
+def _from_columns(given: Given) -> tuple[AnyRows, Rule]:
     """The rows of labels and scores, and the rule of confidence."""
-    y, p = only_column(y), only_column(p)
-    classes, predicted, confidence = several.values()
-    options: Any = further
-    groups = group_columns(by, "labels and scores")
+    y, p = only_column(given.y), only_column(given.p)
+    classes, predicted, confidence = given.several.values()
+    options: Any = given.options
+    positive, cluster = given.positive, given.cluster
+    groups = group_columns(given.by, "labels and scores")
     if cluster is not None:
-        _refuse(several, after=_OF_TWO)
-        p = positive_column(y, p, positive, further["kind"])
+        _refuse(given.several, after=_OF_TWO)
+        p = positive_column(y, p, positive, options["kind"])
     if predicted is not None:
         if is_wide(p) or confidence is not None:
             raise BadInput(
                 Option("predicted"),
                 " goes with one confidence a row, as p; leave it out where each class has a score",
             )
-        given = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
-        return decided_rows(None, **given, groups=groups, **options), "max"
+        columns = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
+        return decided_rows(None, **columns, groups=groups, **options), "max"
     if is_wide(p):
         rule, own = _rule(confidence, isinstance(confidence, str | None))
         made = take_classes(y, p, classes=classes, confidence=own, groups=groups, **options)
         return made, rule
     _refuse(
-        several,
+        given.several,
         after=" belongs to several classes, but p has one score a row; pass one score for each class "
         "(n x K), or the decisions as predicted",
     )
@@ -221,19 +224,12 @@ def _from_columns(
     return take(y, scores, groups=groups, cluster=cluster, positive=positive, **options), "max"
 
 
-def _from_source(
-    source: Any,
-    named: Mapping[str, Any],
-    several: Mapping[str, Any],
-    further: Mapping[str, Any],
-    positive: Any,
-    by: Any = None,
-    cluster: Any = None,
-) -> tuple[AnyRows, Rule]:
+def _from_source(given: Given) -> tuple[AnyRows, Rule]:
     """The rows that the options mean, and the rule of confidence."""
-    classes, predicted, confidence = several.values()
-    score, columns = named["score"], {**further, **named}
-    del columns["score"]
+    classes, predicted, confidence = given.several.values()
+    source, by, cluster = given.y, given.by, given.cluster
+    columns = {**given.options, **given.named}
+    score = columns.pop("score")
     if predicted is None and classes is None:
         if confidence is not None:
             raise BadInput(
@@ -241,7 +237,7 @@ def _from_source(
                 ' too, such as "p_*"',
             )  # fmt: skip
         rows = binary_rows(
-            source, score=score, groups=by, cluster=cluster, positive=positive, **columns
+            source, score=score, groups=by, cluster=cluster, positive=given.positive, **columns
         )
         if by is not None:
             names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
@@ -250,7 +246,7 @@ def _from_source(
             check_groups(by, names)
         return rows, "max"
     if cluster is not None:
-        _refuse(several, after=_OF_TWO)
+        _refuse(given.several, after=_OF_TWO)
     columns["groups"] = by
     if score is not None and not isinstance(score, str):
         if len(score) > 1:
@@ -279,7 +275,7 @@ def _from_source(
 
 
 def _rule(confidence: Any, by_name: bool) -> tuple[Any, Any]:
-    """The rule of confidence, and the column of one's own if it is one."""
+    """The rule of confidence, or the user's own column of confidence."""
     return (confidence or "max", None) if by_name else ("max", confidence)
 
 
@@ -325,13 +321,14 @@ def class_tally(
         t = rows_of_frame(source, Wanted({**roles, "missing": missing}))
         source, label, classes = t.frame, t.roles["label"], t.roles["classes"]
         count = t.count
-    rows, rule = _from_source(
+    given = Given(
         source,
+        None,
         {"label": label, "score": score, "encoding": encoding},
         {"classes": classes, "predicted": predicted, "confidence": confidence},
         {"weight": weight, "count": count, "kind": kind, "missing": missing},
-        None,
     )
+    rows, rule = _from_source(given)
     warn(rows.notes)
     if isinstance(rows, ClassRows):
         return ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
@@ -348,7 +345,7 @@ def _refuse(options: Mapping[str, Any], before: str = "", after: str = "") -> No
 
 
 def _refuse_binary(positive: Any, threshold: float) -> None:
-    """Refuse what means nothing for several classes."""
+    """Refuse options that only two classes have."""
     _refuse(
         {"positive": positive, "threshold": None if threshold == Settings.threshold else 1},
         after=" belongs to two classes; of several, the class of the highest score is the decision "

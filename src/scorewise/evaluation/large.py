@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from scorewise.inference.effects import difference
 from scorewise.show.groups import GroupsRecord, ends, groups_record
 from scorewise.tallies import Tally, TallySet
 from scorewise.tallies.gathering import Asked, gather, is_large, listed_files
+
+if TYPE_CHECKING:
+    from scorewise.evaluation.evaluating import Given
 
 
 class TallyGroups(Groups):
@@ -92,26 +95,18 @@ def evaluate_set(
 
 
 def evaluate_large(
-    source: Any,
-    named: Mapping[str, Any],
-    several: Mapping[str, Any],
-    options: Mapping[str, Any],
-    positive: Any,
-    by: Any,
-    cluster: Any,
-    memory: str,
-    settings: Settings,
-    min_rows: int,
+    given: Given, memory: str, settings: Settings, min_rows: int
 ) -> Evaluation | None:
     """The evaluation of files that do not fit the memory, read in batches; None where they do.
 
     Several classes, several scores and clusters take all rows at once.
     """
+    source, by, named, options = given.y, given.by, given.named, given.options
     score = named["score"]
     one = score is None or isinstance(score, str) or len(score) == 1
-    if not is_source(source) or not is_files(source) or not one or cluster is not None:
+    if not is_source(source) or not is_files(source) or not one or given.cluster is not None:
         return None
-    if any(value is not None for value in several.values()):
+    if any(value is not None for value in given.several.values()):
         return None
     files = listed_files(source)
     if not is_large(files, memory):
@@ -123,10 +118,15 @@ def evaluate_large(
     if by is not None:
         check_groups(by, {n: c for n, c in columns.items() if c is not None})
         columns["group"] = [by] if isinstance(by, str) else list(by)
-    given = Asked(
-        columns, positive, options["kind"], options["missing"], named["encoding"], memory=memory
+    reading = Asked(
+        columns,
+        given.positive,
+        options["kind"],
+        options["missing"],
+        named["encoding"],
+        memory=memory,
     )
-    found = gather(files, given, digests=False)
+    found = gather(files, reading, digests=False)
     warn(found.notes)
     made = evaluate_set(found.tallies, settings, by, min_rows, found.notes)
     made.hints = found.hints

@@ -239,19 +239,19 @@ def tally(
     <TallySet: 3 rows in 2 groups by site>
     """
     columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
-    columns |= {"positive": positive, "kind": kind, "missing": missing}
+    options: Any = {"positive": positive, "kind": kind, "missing": missing}
     if score is not None and not isinstance(score, str):
         columns["score"] = list(score)
         wanted = Wanted(
-            columns, (by,) if isinstance(by, str) else tuple(by or ()), encoding=encoding
+            columns | options, (by,) if isinstance(by, str) else tuple(by or ()), encoding=encoding
         )
         return rows_of_frame(source, wanted) if is_engine(source) else wanted.tally(source)
     in_memory = count is not None and hasattr(source, "collect_schema")  # Polars reads it itself
     if is_engine(source) and not in_memory:
         from scorewise.engines.tallying import tally_frame  # which imports narwhals
 
-        return tally_frame(source, by=by, **columns)
-    rows = binary_rows(source, groups=by, encoding=encoding, **columns)
+        return tally_frame(source, columns, by, **options)
+    rows = binary_rows(source, groups=by, encoding=encoding, **columns, **options)
     warn(rows.notes)
     name = next(iter(rows.scores))
     if by is None:

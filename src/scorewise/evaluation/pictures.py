@@ -6,23 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scorewise.displays import (
-    ClassPrecisionRecallDisplay,
-    ClassReliabilityDisplay,
-    ClassRocDisplay,
-    ConfusionDisplay,
-    CostCurveDisplay,
-    DecisionCurveDisplay,
-    DensityDisplay,
-    ForestDisplay,
-    GainDisplay,
-    LiftDisplay,
-    Overview,
-    PrecisionRecallDisplay,
-    ReliabilityDisplay,
-    RiskCoverageDisplay,
-    RocDisplay,
-)
+from scorewise import displays
 from scorewise.displays.canvas import taken
 from scorewise.displays.overview import Pictures
 
@@ -36,23 +20,23 @@ FIRST = ("roc", "precision_recall", "reliability", "confusion")
 def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Comparison) -> Pictures:
     """ROC, precision-recall, reliability and confusion of each model; differences, and groups."""
     kinds: dict[str, Any] = {
-        "roc": partial(_curves, models, RocDisplay),
-        "precision_recall": partial(_curves, models, PrecisionRecallDisplay),
+        "roc": partial(_curves, models, displays.RocDisplay),
+        "precision_recall": partial(_curves, models, displays.PrecisionRecallDisplay),
         "reliability": partial(_reliability, models),
         "confusion": partial(_confusions, models),
         "density": partial(_densities, models),
-        "gain": partial(_curves, models, GainDisplay),
-        "lift": partial(_curves, models, LiftDisplay),
-        "cost_curve": partial(_curves, models, CostCurveDisplay),
+        "gain": partial(_curves, models, displays.GainDisplay),
+        "lift": partial(_curves, models, displays.LiftDisplay),
+        "cost_curve": partial(_curves, models, displays.CostCurveDisplay),
     }
     if all(e.tally.kind != "score" for e in models.values()):
-        kinds["decision_curve"] = partial(_curves, models, DecisionCurveDisplay)
+        kinds["decision_curve"] = partial(_curves, models, displays.DecisionCurveDisplay)
     first: tuple[str, ...] = FIRST
     if len(models) > 1:
-        kinds["differences"] = partial(ForestDisplay.from_differences, of)
+        kinds["differences"] = partial(displays.ForestDisplay.from_differences, of)
         first = (*FIRST[:3], "differences")
     if all(e.groups for e in models.values()):
-        kinds["groups"] = partial(ForestDisplay.from_groups, of)
+        kinds["groups"] = partial(displays.ForestDisplay.from_groups, of)
         first = (*first, "groups")
     return Pictures(kinds, first)
 
@@ -60,7 +44,7 @@ def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Compar
 def pictures_of_differences(of: Comparison) -> Pictures:
     """What several models of several classes share: how they differ."""
     shown = ("accuracy", "macro_f1", "macro_auroc", "log_loss", "brier")
-    kinds = {"differences": partial(ForestDisplay.from_differences, of, shown)}
+    kinds = {"differences": partial(displays.ForestDisplay.from_differences, of, shown)}
     return Pictures(kinds, ("differences",))
 
 
@@ -77,7 +61,7 @@ def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -
     several = len(models) > 1
     for name, e in models.items():
         level, seed = e.settings.level, e.settings.seed
-        shown = ReliabilityDisplay(
+        shown = displays.ReliabilityDisplay(
             e.tally, name if several else None, level=level, seed=seed, rows=e.clustered_rows
         )
         own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
@@ -88,38 +72,44 @@ def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -
 
 def _confusions(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
     made = {
-        name: ConfusionDisplay(
+        name: displays.ConfusionDisplay(
             e.confusion, name if len(models) > 1 else None, level=e.settings.level
         )
         for name, e in models.items()
     }
     if len(made) == 1:
         return next(iter(made.values())).plot(ax=ax, **options)
-    return Overview({name: shown.plot for name, shown in made.items()}).plot(ax=ax, **options)
+    return displays.Overview({name: shown.plot for name, shown in made.items()}).plot(
+        ax=ax, **options
+    )
 
 
 def _densities(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    made = {name: partial(DensityDisplay.from_tally, e.tally) for name, e in models.items()}
+    made = {
+        name: partial(displays.DensityDisplay.from_tally, e.tally) for name, e in models.items()
+    }
     if len(made) == 1:
         return next(iter(made.values()))(ax=ax, **options)
     named = {name: partial(draw, name=name) for name, draw in made.items()}
-    return Overview(named).plot(ax=ax, **options)
+    return displays.Overview(named).plot(ax=ax, **options)
 
 
 def pictures_of_classes(e: ClassEvaluation) -> Pictures:
     """Each class against the rest, the confidence, the decisions, and the risk of those kept."""
     t, level = e.tally, e.settings.level
     kinds: dict[str, Any] = {
-        "roc": partial(ClassRocDisplay.from_tally, t, level=level),
-        "precision_recall": partial(ClassPrecisionRecallDisplay.from_tally, t, level=level),
-        "reliability": partial(
-            ClassReliabilityDisplay.from_tally, t, level=level, seed=e.settings.seed
+        "roc": partial(displays.ClassRocDisplay.from_tally, t, level=level),
+        "precision_recall": partial(
+            displays.ClassPrecisionRecallDisplay.from_tally, t, level=level
         ),
-        "confusion": partial(ConfusionDisplay.from_tally, t, level=level),
-        "risk_coverage": partial(RiskCoverageDisplay.from_tally, t, level=level),
+        "reliability": partial(
+            displays.ClassReliabilityDisplay.from_tally, t, level=level, seed=e.settings.seed
+        ),
+        "confusion": partial(displays.ConfusionDisplay.from_tally, t, level=level),
+        "risk_coverage": partial(displays.RiskCoverageDisplay.from_tally, t, level=level),
     }
     first: tuple[str, ...] = ("roc", "reliability", "confusion", "risk_coverage")
     if e.groups:
-        kinds["groups"] = partial(ForestDisplay.from_groups, {"": e}, "accuracy")
+        kinds["groups"] = partial(displays.ForestDisplay.from_groups, {"": e}, "accuracy")
         first = (*first, "groups")
     return Pictures(kinds, first)

@@ -6,23 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from scorewise.colours import GREY
+from scorewise.figures import parts
 from scorewise.figures.matrix import heat_map
-from scorewise.figures.parts import (
-    BANDED,
-    NAMED,
-    by_model,
-    estimate,
-    figure,
-    grey_line,
-    level,
-    measure,
-    model_keys,
-    panels,
-    rows_of,
-    shortened,
-    table,
-    threshold_key,
-)
 from scorewise.figures.svg import DASHES, INK, Drawing, Key, element, line, look, said
 from scorewise.show.page import Figure
 from scorewise.show.words import count, quoted, whole_percent
@@ -40,7 +25,7 @@ def confusion(doc: Any) -> Figure | None:
         str(x) if x is not None else w
         for x, w in ((doc.data.positive, "positive"), (doc.data.negative, "negative"))
     ]
-    told = by_model([m.name for m in doc.models], [_decided(m.confusion) for m in doc.models])
+    told = parts.by_model([m.name for m in doc.models], [_decided(m.confusion) for m in doc.models])
     text = f"Labels against decisions, with the share of each label. {told}."
     wide, high, left = 120.0, 78.0, 92.0
     each = left + 2 * wide + 26
@@ -100,7 +85,7 @@ def confusion(doc: Any) -> Figure | None:
     rows = [
         (m.name, m.confusion.tp, m.confusion.fp, m.confusion.fn, m.confusion.tn) for m in doc.models
     ]
-    return figure("confusion", title, text, draw, table(columns, [("", rows)]))
+    return parts.figure("confusion", title, text, draw, parts.table(columns, [("", rows)]))
 
 
 def _decided(c: Any) -> str:
@@ -168,7 +153,9 @@ def class_confusion(doc: Any) -> Figure | None:
     )
     if worst and worst[0][0]:
         w, a, b = worst[0]
-        pair = f"{quoted(shortened(names[a]))} is taken for {quoted(shortened(names[b]))}"
+        pair = (
+            f"{quoted(parts.shortened(names[a]))} is taken for {quoted(parts.shortened(names[b]))}"
+        )
         text += f" Most often {pair}: {count(w)} of {count(totals[a])}."
     if few:
         text += f" Shown are the {len(order)} most frequent of {len(names)} classes."
@@ -181,7 +168,7 @@ def class_confusion(doc: Any) -> Figure | None:
 
     columns: Any = {"Label": "name", "Taken for": "name", "Weight": "count"}
     rows = [(names[a], names[b], w) for w, a, b in worst[:20] if w]
-    return figure("confusion", title, text, draw, table(columns, [("", rows)]))
+    return parts.figure("confusion", title, text, draw, parts.table(columns, [("", rows)]))
 
 
 def threshold_curves(doc: Any) -> Figure | None:
@@ -193,20 +180,20 @@ def threshold_curves(doc: Any) -> Figure | None:
         return None
     title = "Rates over thresholds"
     threshold = doc.settings.threshold
-    told = by_model(
+    told = parts.by_model(
         [c.model for _, c in drawn],
         [
             ", ".join(
-                f"{r} {estimate(measure(doc.models[i], r))}"
+                f"{r} {parts.estimate(parts.measure(doc.models[i], r))}"
                 for r in RATES
-                if measure(doc.models[i], r)
+                if parts.measure(doc.models[i], r)
             )
             for i, _ in drawn
         ],
     )
     text = f"Sensitivity, specificity and precision, as the threshold moves. At {threshold:.4g}: {told}."
-    keys = model_keys(drawn)
-    keys = (keys if len(drawn) > 1 else []) + [threshold_key(threshold)]
+    keys = parts.model_keys(drawn)
+    keys = (keys if len(drawn) > 1 else []) + [parts.threshold_key(threshold)]
     unit = all(0 <= t <= 1 for _, c in drawn for t in c.threshold[1:])
     ends = (
         (0.0, 1.0)
@@ -215,7 +202,7 @@ def threshold_curves(doc: Any) -> Figure | None:
     )
 
     def draw() -> Drawing:
-        drawing, made = panels(
+        drawing, made = parts.panels(
             "threshold_curves", title, text, keys, [r.capitalize() for r in RATES], ends,
             [(0.0, 1.0)] * 3, "threshold: alert from this score on", "", high=100.0,
         )  # fmt: skip
@@ -235,7 +222,7 @@ def threshold_curves(doc: Any) -> Figure | None:
         (c.model, [*zip(c.threshold, *(_rates(c)[r] for r in RATES), strict=True)][1:])
         for _, c in drawn
     ]
-    return figure("threshold_curves", title, text, draw, table(columns, blocks))
+    return parts.figure("threshold_curves", title, text, draw, parts.table(columns, blocks))
 
 
 def _rates(c: Any) -> dict[str, list[float | None]]:
@@ -254,28 +241,28 @@ def decision_curve(doc: Any) -> Figure | None:
     drawn = [(i, c) for i, c in enumerate(doc.curves) if c.benefit is not None]
     if not drawn:
         return None
-    title, first, banded = "Decision curve", drawn[0][1].benefit, len(drawn) <= BANDED
-    bands = f" Bands: {level(doc.settings.level)} intervals." if banded else ""
+    title, first, banded = "Decision curve", drawn[0][1].benefit, len(drawn) <= parts.BANDED
+    bands = f" Bands: {parts.level(doc.settings.level)} intervals." if banded else ""
     text = (
         "Net benefit: true alerts a row, less false ones at the exchange rate that the threshold "
         f"implies.{bands} {_useful(drawn)}"
     )
-    keys = model_keys(drawn)
+    keys = parts.model_keys(drawn)
     keys += [
         Key("alert on everybody", colour=GREY, dash=DASHES[1]),
         Key("on nobody", colour=GREY, dash=DASHES[2]),
-        threshold_key(doc.settings.threshold),
+        parts.threshold_key(doc.settings.threshold),
     ]
     best = max(0.01, *(max(c.benefit.value) for _, c in drawn), max(first.treat_all))
     ends = (-0.15 * best, 1.12 * best)
 
     def draw() -> Drawing:
-        drawing, (axes,) = panels(
+        drawing, (axes,) = parts.panels(
             "decision_curve", title, text, keys, [""], (0.0, 1.0), [ends], "threshold probability",
             "net benefit", high=260.0,
         )  # fmt: skip
         drawing.add(axes.line(first.threshold, first.treat_all, GREY, dash=DASHES[1], width=1.5))
-        drawing.add(grey_line(axes, (0, 1), (0, 0)))
+        drawing.add(parts.grey_line(axes, (0, 1), (0, 0)))
         for i, c in drawn:
             b, (colour, dash) = c.benefit, look(i).values()
             with drawing.group(data_model=i):
@@ -293,14 +280,14 @@ def decision_curve(doc: Any) -> Figure | None:
         "Everybody": "number",
     }
     names = ("threshold", "value", "low", "high", "treat_all")
-    blocks = [(c.model, rows_of(c.benefit, *names)) for _, c in drawn]
-    return figure("decision_curve", title, text, draw, table(columns, blocks))
+    blocks = [(c.model, parts.rows_of(c.benefit, *names)) for _, c in drawn]
+    return parts.figure("decision_curve", title, text, draw, parts.table(columns, blocks))
 
 
 def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
     """Between which thresholds each model is shown to be worth more than everybody and nobody."""
     told = []
-    for _, c in drawn[:NAMED]:
+    for _, c in drawn[: parts.NAMED]:
         b = c.benefit
         runs: list[list[float]] = [[]]
         for t, low, everybody in zip(b.threshold, b.low, b.treat_all, strict=True):
@@ -309,7 +296,7 @@ def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
             elif runs[-1]:
                 runs.append([])
         run = max(runs, key=len)
-        name = f"{quoted(shortened(c.model))} is" if len(drawn) > 1 else "The scores are"
+        name = f"{quoted(parts.shortened(c.model))} is" if len(drawn) > 1 else "The scores are"
         where = f" from {run[0]:g} to {run[-1]:g}" if run else ""
         told.append(f"{name}{'' if run else ' not'} shown to be worth more than either{where}")
     return "; ".join(told) + "."
@@ -326,11 +313,11 @@ def chosen_cuts(doc: Any) -> Figure | None:
         return None
     title = "Rates over thresholds, and the cuts chosen"
     told = "; ".join(
-        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {estimate(c.sensitivity)}, precision "
-        f"{estimate(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
+        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {parts.estimate(c.sensitivity)}, precision "
+        f"{parts.estimate(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
         for c in doc.cuts
     )
-    text = f"Bands: {level(doc.settings.level)} intervals, pointwise. {told[:1].upper()}{told[1:]}."
+    text = f"Bands: {parts.level(doc.settings.level)} intervals, pointwise. {told[:1].upper()}{told[1:]}."
     dashes = {"guaranteed": "", "plain": "5 3"}
     keys = [
         Key(f"{c.name} cut", f"{c.cut.threshold:.4g}", INK, dashes.get(c.name, "2 2.4"))
@@ -341,7 +328,7 @@ def chosen_cuts(doc: Any) -> Figure | None:
 
     def draw() -> Drawing:
         names = [s.replace("_", " ").capitalize() for s in CHOSEN]
-        drawing, made = panels(
+        drawing, made = parts.panels(
             "chosen_cuts", title, text, keys, names, ends, [(0.0, 1.0)] * 3,
             "threshold: alert from this score on", "", high=100.0,
         )  # fmt: skip
@@ -372,4 +359,4 @@ def chosen_cuts(doc: Any) -> Figure | None:
         **{s.replace("_", " ").capitalize(): "number" for s in CHOSEN},
     }
     rows = [*zip(points.threshold, *(getattr(points, s) for s in CHOSEN), strict=True)]
-    return figure("chosen_cuts", title, text, draw, table(columns, [("", rows)]))
+    return parts.figure("chosen_cuts", title, text, draw, parts.table(columns, [("", rows)]))

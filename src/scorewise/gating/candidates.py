@@ -267,7 +267,7 @@ class Candidate:
             own = self.plain.tally.origin.score if isinstance(self.plain, Evaluation) else None
             if own is None:
                 raise BadInput(
-                    f"{quoted(what)} is no file; of several classes, name the other file"
+                    f"{quoted(what)} is not a file; of several classes, name the other file"
                 )
             given["score"] = [own, what]
             return compare(self.source, **given)

@@ -12,7 +12,7 @@ from scorewise.errors import plain
 from scorewise.gating.requirements import Outcome
 from scorewise.show.data import DataRecord
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import EstimateField
+from scorewise.show.estimates import EstimateField, MeasureName
 from scorewise.show.fields import Count, Level, Record, Word, means
 from scorewise.show.page import Column, Heading, Section, section
 from scorewise.show.verdict import Claim, claim, figure
@@ -36,12 +36,12 @@ class CheckRecord(Record):
     """One requirement, of all rows or of one group, and its outcome."""
 
     requirement: Word = means("The requirement, such as auroc.low >= 0.8.")
-    measure: Word = means("The measure, as in the Python library.")
+    measure: MeasureName
     of: str = means("The group, window or judge; empty for all rows.")
     outcome: Outcome = means("Whether it is shown to hold, shown to be broken, or neither.")
     estimate: EstimateField = means("What was measured.")
     limit: float = means("The limit required.")
-    baseline: str = means("What it is compared with; empty where it is no difference.")
+    baseline: str = means("What it is compared with; empty where it is not a difference.")
     paired: bool | None = means("Whether the rows are those of the baseline.")
     rows: Count = means("Rows judged.")
     rows_needed: Count | None = means(

@@ -102,7 +102,7 @@ def looked(path: str | PathLike[str], of: Mapping[str, str], candidate: str) -> 
             known = [list(map(str, x["candidates"])) for x in ledger.values()]
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             raise BadInput(
-                f"{plain(place.name)} is no ledger of looks; name another file, or delete it"
+                f"{plain(place.name)} is not a ledger of looks; name another file, or delete it"
             ) from None
         assert len(known) == len(ledger)
     for name, mark in of.items():

@@ -13,7 +13,7 @@ from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import is_source
 from scorewise.columns.roles import Spec
 from scorewise.drifting import Drift
-from scorewise.errors import BadInput, Option, plain
+from scorewise.errors import BadInput, Option, no_scores, plain
 from scorewise.estimate import Estimate
 from scorewise.gating.candidates import RESULTS, Candidate, Found, Result
 from scorewise.gating.document import (
@@ -188,10 +188,7 @@ def _judged(
     """The requirements on rows."""
     s = _settings(given)
     if p is None and not is_source(source):
-        raise BadInput(
-            "scores are missing; call gate(y, p, require=...) with labels and scores, or "
-            'gate("file.csv", require=...) for files and data frames'
-        )
+        raise no_scores("gate(y, p, require=...)", 'gate("file.csv", require=...)')
     columns = {name: given[name] for name in COLUMNS if given[name] is not None}
     settings = {"level": s.adjusted, "min_rows": s.min_rows}
     x = Candidate(source, p, columns, settings, given["baseline"], given["key"], folder)

@@ -150,7 +150,7 @@ def _parsed(whole: str) -> list[Requirement]:
     for part in conjuncts(text):
         c = comparison(part)
         if c is None or not all(by or ["x"]):
-            raise BadInput(f"{short(part.strip() or whole)} is no requirement; {GRAMMAR}")
+            raise BadInput(f"{short(part.strip() or whole)} is not a requirement; {GRAMMAR}")
         word, *ends = (spelled(x) for x in c.word.split("."))
         delta = bool(ends) and ends[0] == "delta"
         end: Any = (ends[delta:] or [""])[0]

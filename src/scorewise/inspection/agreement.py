@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from scorewise.curves.smroc import smooth_roc
 from scorewise.curves.thresholds import Roc, distance
 from scorewise.estimate import Estimate
 from scorewise.inspection.suspects import NamedRow, where
-from scorewise.show.estimates import record_of
-from scorewise.show.fields import Count, ItsName, Number, OfTwo, Record, Share, means, says
+from scorewise.show.fields import (
+    Record,
+    means,
+)
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import Rule, midpoint, why_not_unit
 
-Middle: TypeAlias = Annotated[
-    Number, says("From here on a score is high; null when there is none.")
-]
 ROUNDING = 1e-7  # 0.7 - 0.6 is slightly above 0.1, and more so in 32 bits
 
 
@@ -205,66 +204,3 @@ def agreement(
             if kind != "both"
         },
     )
-
-
-# The agreement as it is written.
-
-
-class NumbersRecord(Record):
-    """Rows by whether decisions are the same and scores within the tolerance."""
-
-    both: Count = means("Same decision, scores within the tolerance.")
-    apparent: Count = means("Other decisions, but scores within the tolerance.")
-    hidden: Count = means("Same decision, but scores apart.")
-    real: Count = means("Other decisions, and scores apart.")
-
-
-class RaterRecord(Record):
-    """One rater or model."""
-
-    name: ItsName
-    midpoint: Middle
-    smauc: Share | None = means("Area under its smROC curve; null when there is none.")
-    why: str = means("Why it has no curve; empty when it has one.")
-
-
-class PairRecord(OfTwo):
-    """Two raters or models."""
-
-    distance: Share | None = means("Area between their smROC curves; null when one has none.")
-    why: str = means("Why there is no distance; empty when there is one.")
-    same_decisions: Share | None = means("Share of rows on which both decide the same.")
-    within_tolerance: Share | None = means(
-        "Share of rows on which both scores are within tolerance."
-    )
-
-
-class AgreementRecord(Record):
-    """How far raters or models agree."""
-
-    tolerance: float = means("Scores this near each other agree.", ge=0)
-    same_decisions: Share | None = means("Share of rows on which all decide the same.")
-    within_tolerance: Share | None = means(
-        "Share of rows on which all scores are within tolerance."
-    )
-    numbers: NumbersRecord
-    raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
-    pairs: list[PairRecord] = means("Each two of them.", min_length=1)
-    apparent: list[Instance] = means("Rows that only look like disagreement.")
-    real: list[Instance] = means("Rows on which they disagree, furthest apart first.")
-    hidden: list[Instance] = means("Rows with one decision but scores apart, furthest first.")
-
-    @classmethod
-    def of(cls, a: Agreement) -> AgreementRecord:
-        """The record of an agreement."""
-        return record_of(
-            cls,
-            a,
-            same_decisions=a.decisions,
-            within_tolerance=a.within,
-            numbers=NumbersRecord(**a.numbers),
-            raters=[record_of(RaterRecord, r, r.area, smauc=r.area.value) for r in a.raters],
-            pairs=[
-                record_of(PairRecord, p, p.distance, distance=p.distance.value) for p in a.pairs
-            ],
-        )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from scorewise.inspection.agreement import AgreementRecord, Instance, Middle
+from scorewise.inspection.agreement import Agreement, Instance
 from scorewise.inspection.gaps import Gap
 from scorewise.inspection.suspects import NamedRow, Set, Suspect
 from scorewise.inspection.verdict import inspection_verdict, raters_verdict
@@ -15,17 +15,29 @@ from scorewise.show.data import (
     DataRecord,
     DensityOfScores,
     DensityRecord,
-    Dropped,
+    RowsRecord,
     ScoreKind,
     ScoreName,
-    Sources,
 )
 from scorewise.show.document import JudgedDocument
 from scorewise.show.estimates import Seed, record_of
-from scorewise.show.fields import Count, Record, Word, means
+from scorewise.show.fields import (
+    Count,
+    ItsName,
+    Number,
+    OfTwo,
+    Record,
+    Share,
+    Weight,
+    Word,
+    means,
+    says,
+    why_no,
+)
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.words import by_reason, count, counted, written
 from scorewise.tallies import Tally
+from scorewise.tallies.smroc import FoundBy
 
 if TYPE_CHECKING:
     from scorewise.inspection.inspection import Inspected, Inspection
@@ -34,6 +46,11 @@ if TYPE_CHECKING:
 LONGEST_ID = 16
 LONGEST_FILE = 20
 SUCCESSES = 5  # shown; the document has more
+
+Middle: TypeAlias = Annotated[
+    Number, says("From here on a score is high; null when there is none.")
+]
+Tolerance: TypeAlias = Annotated[Weight, says("Scores this near each other agree.")]
 
 READING = [
     (
@@ -55,7 +72,7 @@ class SettingsRecord(Record):
 
     midpoint: Word = means("How the midpoint was chosen, or the number given.")
     top: Count = means("Rows listed at most.")
-    tolerance: float = means("Scores this near each other agree.", ge=0)
+    tolerance: Tolerance
     threshold: float = means("A score at or above this is a positive decision.")
     seed: Seed
 
@@ -67,6 +84,66 @@ class SetRecord(Record):
     rows: Count = means("How many rows.")
 
 
+class NumbersRecord(Record):
+    """Rows by whether decisions are the same and scores within the tolerance."""
+
+    both: Count = means("Same decision, scores within the tolerance.")
+    apparent: Count = means("Other decisions, but scores within the tolerance.")
+    hidden: Count = means("Same decision, but scores apart.")
+    real: Count = means("Other decisions, and scores apart.")
+
+
+class RaterRecord(Record):
+    """One rater or model."""
+
+    name: ItsName
+    midpoint: Middle
+    smauc: Share | None = means("Area under its smROC curve; null when there is none.")
+    why: str = why_no("curve")
+
+
+class PairRecord(OfTwo):
+    """Two raters or models."""
+
+    distance: Share | None = means("Area between their smROC curves; null when one has none.")
+    why: str = why_no("distance")
+    same_decisions: Share | None = means("Share of rows on which both decide the same.")
+    within_tolerance: Share | None = means(
+        "Share of rows on which both scores are within tolerance."
+    )
+
+
+class AgreementRecord(Record):
+    """How far raters or models agree."""
+
+    tolerance: Tolerance
+    same_decisions: Share | None = means("Share of rows on which all decide the same.")
+    within_tolerance: Share | None = means(
+        "Share of rows on which all scores are within tolerance."
+    )
+    numbers: NumbersRecord
+    raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
+    pairs: list[PairRecord] = means("Each two of them.", min_length=1)
+    apparent: list[Instance] = means("Rows that only look like disagreement.")
+    real: list[Instance] = means("Rows on which they disagree, furthest apart first.")
+    hidden: list[Instance] = means("Rows with one decision but scores apart, furthest first.")
+
+    @classmethod
+    def of(cls, a: Agreement) -> AgreementRecord:
+        """The record of an agreement."""
+        return record_of(
+            cls,
+            a,
+            same_decisions=a.decisions,
+            within_tolerance=a.within,
+            numbers=NumbersRecord(**a.numbers),
+            raters=[record_of(RaterRecord, r, r.area, smauc=r.area.value) for r in a.raters],
+            pairs=[
+                record_of(PairRecord, p, p.distance, distance=p.distance.value) for p in a.pairs
+            ],
+        )
+
+
 class ModelRecord(Record):
     """One column of scores."""
 
@@ -75,10 +152,8 @@ class ModelRecord(Record):
     distinct: Count = means("Distinct scores.")
     why: str = means("Why rows could not be ranked; empty when they were.")
     midpoint: Middle
-    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] | None = means(
-        "How the midpoint was found; null when there is none."
-    )
-    why_no_midpoint: str = means("Why there is no midpoint; empty when there is one.")
+    rule: FoundBy | None = means("How the midpoint was found; null when there is none.")
+    why_no_midpoint: str = why_no("midpoint")
     sets: list[SetRecord] = means("Rows by score and class; empty when there is no midpoint.")
     suspicious: list[Suspect] = means("Rows whose label may be wrong, most suspicious first.")
     successes: list[Suspect] = means("Right scores that were hard to get right, hardest first.")
@@ -124,15 +199,12 @@ class InspectDocument(JudgedDocument, command="inspect"):
         return [*sections, Section("How to read this", facts=READING)]
 
 
-class RatedRecord(Record):
+class RatedRecord(RowsRecord):
     """The rows that raters were compared on."""
 
-    sources: Sources
     positive: str = means("The decision that high scores stand for.")
     negative: str = means("The other decision.")
     rule: str = means("How it was decided which of them is positive.")
-    rows: Count = means("Rows compared, without those dropped.")
-    dropped: Dropped
     truth: bool = means("Whether the curves are against known labels, not a rater's own decisions.")
 
 

@@ -14,7 +14,7 @@ from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows, take
 from scorewise.columns.classes import is_source
 from scorewise.columns.rows import warn
-from scorewise.errors import BadInput
+from scorewise.errors import BadInput, no_scores
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import InspectDocument, inspect_document
 from scorewise.inspection.gaps import Gap, gaps
@@ -220,10 +220,7 @@ def inspect(
     settings = Settings(midpoint, top, tolerance, threshold, seed)
     if p is None:
         if not is_source(y):
-            raise BadInput(
-                "scores are missing; call inspect(y, p) with labels and scores, or "
-                'inspect("file.csv", label=..., score=...) for files and data frames'
-            )
+            raise no_scores("inspect(y, p)", 'inspect("file.csv", label=..., score=...)')
         rows = binary_rows(
             y, label=label, score=score, weight=weight, count=count, ids=ids, positive=positive,
             kind=kind, missing=missing, encoding=encoding,

@@ -428,7 +428,7 @@ def _needed_items(doc: JudgeDocument) -> list[Section]:
 
 
 def _undefined(doc: JudgeDocument) -> list[Section]:
-    """What has no value, by the reason."""
+    """Measures without a value, by the reason."""
     found = []
     for j in doc.judges:
         measures = {"accuracy": j.accuracy, "kappa": j.kappa}

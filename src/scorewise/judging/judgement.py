@@ -42,7 +42,7 @@ from scorewise.judging.kappas import (
 )
 from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, Panel, read_panel
-from scorewise.show.estimates import ConfidenceLevel, EstimateField, Seed
+from scorewise.show.estimates import EstimateField, Repeatable
 from scorewise.show.fields import Count, ItsName, Record, means
 from scorewise.show.shown import Shown
 
@@ -51,15 +51,13 @@ if TYPE_CHECKING:
     from scorewise.judging.document import JudgeDocument
 
 
-class Settings(Record):
+class Settings(Repeatable):
     """The settings that the numbers depend on."""
 
     scale: Scale = means("What ratings are.", default="nominal")
     weights: str = means("How near misses count in kappa; own: by a matrix.", default="")
     no_answer: NoAnswer = means("What a judge's silence is.", default="drop")
     interval: Interval = means("How gaps between kappas got intervals.", default="formula")
-    level: ConfidenceLevel = 0.95
-    seed: Seed = 0
     replicates: Count = means("Resamples of the items.", default=2000)
     width: float | None = means("Width of intervals asked for; null when none was.", default=None)
 

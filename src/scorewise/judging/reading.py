@@ -190,7 +190,7 @@ def read_panel(
 ) -> Panel:
     """Columns of humans and of judges on the same items, or a file or frame with the names of its columns.
 
-    Values named in `ignore` are no answer where a judge gives them.
+    Values named in `ignore` count as no answer where a judge gives them.
     """
     one_of("scale", scale, get_args(Scale))
     further = {"weight": weight, "cluster": cluster, "group": by}
@@ -228,6 +228,10 @@ def read_panel(
     )  # fmt: skip
 
 
+# checked columns, those of humans and of judges, and the second column of each judge asked again
+Found: TypeAlias = tuple[Columns, list[str], list[str], dict[str, str]]
+
+
 def _found(
     source: Any,
     second: Any,
@@ -236,8 +240,8 @@ def _found(
     swapped: Any,
     further: Mapping[str, Any],
     encoding: str | None,
-) -> tuple[Columns, list[str], list[str], dict[str, str]]:
-    """Checked columns, those of humans and of judges, and the second column of each judge asked again."""
+) -> Found:
+    """The columns as they are, or by their names in a source."""
     if second is not None:
         if humans is not None or judges is not None:
             raise BadInput(
@@ -316,7 +320,7 @@ def _again(swapped: Any, judges: Mapping[str, Any]) -> dict[str, Any]:
         if str(name) not in judges:
             raise BadInput(
                 Option("swapped"),
-                f" has verdicts of '{name}', which is no judge; the judges are {', '.join(judges)}",
+                f" has verdicts of '{name}', which is not a judge; the judges are {', '.join(judges)}",
             )  # fmt: skip
     return {str(name): column for name, column in swapped.items()}
 
@@ -374,7 +378,8 @@ def _named(
     swapped: Any,
     further: Mapping[str, Any],
     encoding: str | None,
-) -> tuple[Columns, list[str], list[str], dict[str, str]]:
+) -> Found:
+    """The columns of a file or a frame, by their names."""
     people, machines = _names(humans, "humans"), _names(judges, "judges")
     _refuse_both(people, machines)
     weight, by = further["weight"], further["group"]
@@ -465,7 +470,7 @@ def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]
         for word in (one, other):
             if word not in at:
                 raise BadInput(
-                    Option("swap"), f" names '{word}', which is no category; the categories are ",
+                    Option("swap"), f" names '{word}', which is not a category; the categories are ",
                     f"{listed(list(categories))}",
                 )  # fmt: skip
         a, b = at[one], at[other]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from scorewise.show.document import Document, with_cautions
-from scorewise.show.estimates import ConfidenceLevel, Estimated, Seed, Titled, record_of
+from scorewise.show.estimates import Estimated, Repeatable, Titled, record_of
 from scorewise.show.fields import Count, ItsName, Record, Share, means
 from scorewise.show.page import Column, Section, section, undefined
 from scorewise.show.verdict import Hints
@@ -34,13 +34,11 @@ SHOWN: dict[str, tuple[str, Side]] = {
 }
 
 
-class SettingsRecord(Record):
+class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
     points: Count = means("Points at each radius.")
     clip: float | None = means("Distance from 0 to which log loss clips; null: no clipping.")
-    level: ConfidenceLevel
-    seed: Seed
 
 
 class RowsRecord(Record):

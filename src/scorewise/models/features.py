@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from scorewise.columns.vectors import Coded, Vector, occurring
 from scorewise.errors import BadInput
 from scorewise.models.validation import check_no_dates, is_number
 
+Columns: TypeAlias = Sequence[tuple[str, Vector]]
+Nominal: TypeAlias = Sequence[Any] | None  # names of columns, or places from 0
 MISSING, UNSEEN = -1, -2
 _NEW = 0.005  # of the rows: with more levels than that met only once, new ones are to be expected
 
@@ -44,12 +46,7 @@ class Layout:
     levels: tuple[tuple[Any, ...] | None, ...]
 
     @classmethod
-    def learn(
-        cls,
-        columns: Sequence[tuple[str, Vector]],
-        nominal: Sequence[Any] | None = None,
-        used: Bools | None = None,
-    ) -> Layout:
+    def learn(cls, columns: Columns, nominal: Nominal = None, used: Bools | None = None) -> Layout:
         """The layout of these columns; levels are those of the rows that are used."""
         names = tuple(name for name, _ in columns)
         for name, column in columns:
@@ -62,7 +59,7 @@ class Layout:
         )
         return cls(names, levels)
 
-    def read(self, columns: Sequence[tuple[str, Vector]]) -> Features:
+    def read(self, columns: Columns) -> Features:
         """Other rows in the same layout."""
         rows = len(columns[0][1])
         pairs = list(zip(columns, self.levels, strict=True))
@@ -98,8 +95,8 @@ class Encoding:
     @classmethod
     def learn(
         cls,
-        columns: Sequence[tuple[str, Vector]],
-        nominal: Sequence[Any] | None = None,
+        columns: Columns,
+        nominal: Nominal = None,
         used: Bools | None = None,
         *,
         unseen: float = np.nan,
@@ -113,8 +110,8 @@ class Encoding:
         settled = tuple(bool(count <= _NEW * len(codes)) for count in once)
         return cls(layout, tuple(gaps.tolist()), settled, unseen)
 
-    def read(self, columns: Sequence[tuple[str, Vector]]) -> tuple[Floats, Bools]:
-        """Rows as a matrix, and which have a level not met, of a feature where that is no rule."""
+    def read(self, columns: Columns) -> tuple[Floats, Bools]:
+        """Rows as a matrix, and which have a new level of a feature that should have no new ones."""
         rows = self.layout.read(columns)
         parts = [rows.numbers]
         for column, (_, levels), gaps in zip(rows.codes.T, self._nominal, self.gaps, strict=True):
@@ -147,7 +144,7 @@ def _places(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
         return set()
     flat = getattr(nominal, "ndim", 1) == 1
     if isinstance(nominal, str) or not hasattr(nominal, "__len__") or not flat:
-        raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
+        raise BadInput(f"nominal={nominal!r} is not a list; pass the names or places of columns")
     for asked in nominal:
         if isinstance(asked, str):
             if asked not in names:

@@ -95,7 +95,7 @@ class ReluNetwork:
         return [int(seed) for seed in random.integers(2**31, size=count)]
 
     def check(self) -> None:
-        """Refuse what is no ReLU network, and what are no numbers of layers."""
+        """Refuse what is not a ReLU network, and layers that are not integers."""
         layers, features = self.layers, self.features
         several = layers is None or (hasattr(layers, "__len__") and not isinstance(layers, str))
         if not several or not all(
@@ -180,7 +180,7 @@ class ReluNetwork:
 def log_posterior(logits: Floats) -> Floats:
     """Log of the class probabilities; one column of logits is that of the second of two classes.
 
-    A row so far away that its logits are no floats leaves all classes as likely.
+    A row so far away that its logits overflow leaves all classes as likely.
 
     >>> np.exp(log_posterior(np.array([[0.0, 0.0], [np.inf, np.inf], [np.nan, 3.0]]))).tolist()
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]

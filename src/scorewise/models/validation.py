@@ -117,7 +117,7 @@ def as_frame(x: Any) -> nw.DataFrame[Any] | None:
 
 
 def check_numeric(x: Any, way_out: str) -> None:
-    """Refuse words and dates; what else is no number scikit-learn refuses."""
+    """Refuse words and dates; scikit-learn refuses other values that are not numbers."""
     for name, values in _not_numeric(x):
         check_no_dates(values, name)
         for value in values:
@@ -132,7 +132,7 @@ def check_no_dates(values: list[Any], name: str) -> None:
 
 
 def has_words(x: Any) -> bool:
-    """Whether a frame or array has columns that are no numbers."""
+    """Whether a frame or array has columns that are not numeric."""
     columns = _not_numeric(x)
     if as_frame(x) is not None:
         return any(True for _ in columns)
@@ -226,7 +226,7 @@ def is_number(setting: Any, *, whole: bool = False) -> bool:
 
 
 def check_number(name: str, setting: Any, least: int, such_as: int, *, whole: bool = True) -> None:
-    """Refuse a setting that is no number from `least` up."""
+    """Refuse a setting that is not a number from `least` up."""
     if not (is_number(setting, whole=whole) and setting >= least):
         kind = ", a whole one" if whole else ""
         raise BadInput(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from scorewise.show.document import JudgedDocument
+from scorewise.show.estimates import MeasureName
 from scorewise.show.fields import Count, Level, Number, Record, Share, Word, means
 from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim
@@ -28,7 +29,7 @@ class NeedRecord(Record):
 
     goal: Goal = means("What the rows are for.")
     text: Word = means("The goal in words.")
-    measure: Word = means("The measure, as in the Python library.")
+    measure: MeasureName
     unit: Word = means("What is counted: rows, items or alerts.")
     rows: Count = means("How many it takes, or how many are at hand.")
     positives: Count | None = means("How many of them are positive; null: not known.")

@@ -105,7 +105,7 @@ def _class_names(columns: Mapping[str, str], name: str | None) -> list[str]:
 
 
 def _outside(m: Map | ClassMap, found: Columns) -> int:
-    """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
+    """How many scores lie beyond those seen in fitting; refuses scores that are not probabilities."""
     names, columns = zip(*found["score"].items(), strict=True)
     values = np.stack([column.values for column in columns], axis=1)
     if m.kind == "probability":

@@ -16,7 +16,7 @@ from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.verdict import verdict_of
-from scorewise.show.data import ClusterRecord, Clusters, DataRecord, Dropped, Sources
+from scorewise.show.data import ClusterRecord, Clusters, DataRecord, WeightedRows
 from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
 from scorewise.show.estimates import ConfidenceLevel
 from scorewise.show.fields import Count, ItsName, Record, Word, means
@@ -98,15 +98,11 @@ class ClassRecord(Record):
     weight: float = means("Their weight.", ge=0)
 
 
-class ClassDataRecord(Record):
+class ClassDataRecord(WeightedRows):
     """The rows of several classes that the map was learned from."""
 
-    sources: Sources
     label: str = means("Column of the labels.")
     classes: list[ClassRecord] = means("The classes in the order of the columns.", min_length=2)
-    rows: Count = means("Rows, without those dropped.")
-    dropped: Dropped
-    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
 
     @classmethod
     def of(cls, rows: ClassRows, columns: Mapping[str, str] | None = None) -> ClassDataRecord:

@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns import Kind
 from scorewise.columns.binary import scores_of
 from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
 from scorewise.columns.labels import listed
@@ -19,6 +18,7 @@ from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
+from scorewise.show.data import ScoreKind, SeenRecord
 from scorewise.show.document import sealed, to_dict
 from scorewise.show.fields import Count, Record, Word, means, says
 from scorewise.tallies import Tally
@@ -49,15 +49,13 @@ def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
     return m.fit(used.smoothed() if smooth else used), smooth
 
 
-class Map(_Sealed):
+class Map(SeenRecord, _Sealed):
     """The map: all that is needed to apply it."""
 
-    kind: Kind = means("What the scores are.")
+    kind: ScoreKind
     clip: Clip = means("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
     centre: float = means("Taken off scores of any scale.")
     unit: float = means("Then they are divided by this.")
-    low: float = means("The lowest score seen.")
-    high: float = means("The highest score seen.")
     rows: Count = means("Rows that it was fitted to.")
     positives: Count = means("Positives among them.")
     smoothed: bool = means("Whether labels were smoothed because a threshold tells them apart.")

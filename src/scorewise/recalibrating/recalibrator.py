@@ -385,7 +385,7 @@ class Recalibrator(Shown):
     def _suits(self, methods: Mapping[str, Any], what: str) -> None:
         if self.method not in ("auto", *methods):
             names = ", ".join(("auto", *methods))
-            raise BadInput(f"{self.method} is no method for {what}; choose one of {names}")
+            raise BadInput(f"{self.method} is not a method for {what}; choose one of {names}")
 
     def _check(self) -> None:
         one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))

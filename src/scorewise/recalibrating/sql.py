@@ -125,7 +125,7 @@ def _quoted(column: str, quote: str) -> str:
             f" must be one character, such as ` for Spark, or nothing; got {quote!r}",
         )
     if not column or "\0" in column:
-        raise BadInput(f"{column!r} is no name of a column; pass the one that has the scores")
+        raise BadInput(f"{column!r} is not the name of a column; pass the one that has the scores")
     return f"{quote}{column.replace(quote, 2 * quote)}{quote}" if quote else column
 
 

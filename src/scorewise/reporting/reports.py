@@ -14,7 +14,7 @@ from scorewise.columns.roles import Spec
 from scorewise.drifting import drift
 from scorewise.errors import BadInput, Option
 from scorewise.evaluation import ClassEvaluation, Comparison, Evaluation, ModelComparison, evaluate
-from scorewise.evaluation.evaluating import rows_to_judge
+from scorewise.evaluation.evaluating import Given, rows_to_judge
 from scorewise.evaluation.models import Settings
 from scorewise.inspection import Inspection
 from scorewise.inspection.inspection import Settings as Inspected
@@ -203,7 +203,7 @@ def report(
         named = {"label": label, "score": score, "encoding": encoding}
         several = dict.fromkeys(("classes", "predicted", "confidence"))
         by_id = {} if ids is None or p is not None else {"ids": ids}
-        rows, _ = rows_to_judge(y, p, named, several, options | by_id, positive, by, cluster)
+        rows, _ = rows_to_judge(Given(y, p, named, several, options | by_id, positive, by, cluster))
         if isinstance(rows, Rows):
             found = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
         else:  # a column of scores for each class

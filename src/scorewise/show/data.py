@@ -12,7 +12,7 @@ from scorewise.arrays import Ints
 from scorewise.columns.binary import Kind
 from scorewise.curves.density import Density
 from scorewise.errors import BadInput
-from scorewise.show.estimates import record_of
+from scorewise.show.estimates import finite, record_of
 from scorewise.show.fields import AnyRecord, Count, Number, Record, Weight, means, says
 from scorewise.show.words import Name, Sentence, count, counted, names, percent
 from scorewise.tallies.sorting import kept
@@ -22,24 +22,33 @@ if TYPE_CHECKING:
 
 Label: TypeAlias = str | float | bool | None
 Sources: TypeAlias = Annotated[list[str], says("Files read; empty when given as arrays.")]
-Dropped: TypeAlias = Annotated[Count, says("Rows left out because a value was missing.")]
 ScoreKind: TypeAlias = Annotated[Kind, says("What the scores are said to be.")]
 ScoreName: TypeAlias = Annotated[str, says("Name of the scores, usually their column.")]
 
 
-class DataRecord(Record):
-    """The data that the scores were judged on; what only two classes have is null of several."""
+class RowsRecord(Record):
+    """Rows, and where they come from."""
 
     sources: Sources
+    rows: Count = means("Rows, without those dropped.")
+    dropped: Count = means("Rows left out because a value was missing.")
+
+
+class WeightedRows(RowsRecord):
+    """Rows that may have weights."""
+
+    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
+
+
+class DataRecord(WeightedRows):
+    """The data that the scores were judged on; what only two classes have is null of several."""
+
     label: str | None = means("Column of the labels; null when it has no name.")
     positive: Label = means("The positive class; null when none is known.")
     negative: Label = means("The negative class; null when none is known.")
     rule: str = means("How it was decided which class is which.")
-    rows: Count = means("Rows judged, without those dropped.")
     positives: Count | None = means("Rows of the positive class.")
     negatives: Count | None = means("Rows of the negative class.")
-    dropped: Dropped
-    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
     weight_positives: Weight | None = means("Total weight of the positive class.")
     weight_negatives: Weight | None = means("Total weight of the negative class.")
 
@@ -70,6 +79,27 @@ class DataRecord(Record):
             )
             facts.append(("Weights", [Name(self.weight), weights]))
         return facts
+
+
+class SpreadRecord(Record):
+    """How many values the scores, or the confidence, take, and between which ends."""
+
+    distinct: Count = means("Distinct values, or cells when coarsened.")
+    lowest: Number = means("Lowest value; null when there are none.")
+    highest: Number = means("Highest value; null when there are none.")
+
+
+def spread(t: Tally) -> dict[str, Any]:
+    """The fields of a `SpreadRecord` of a tally."""
+    lowest, highest = map(finite, t.ends)
+    return {"distinct": len(t.score), "lowest": lowest, "highest": highest}
+
+
+class SeenRecord(Record):
+    """The scores that something was learned from."""
+
+    low: float = means("Lowest score seen.")
+    high: float = means("Highest score seen.")
 
 
 DENSITY_POINTS = 200

@@ -37,7 +37,14 @@ def means(
     return field(**known, metadata={"meaning": Meta(description=sentence, **limits)})
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(means, field))
+def why_no(what: str, **known: Any) -> Any:
+    """A field that gives the reason where something is missing."""
+    return means(f"Why there is no {what}; empty when there is one.", **known)
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(means, why_no, field)
+)
 class Record:
     """A frozen dataclass with named arguments only, whose types carry what its fields mean."""
 

@@ -1,7 +1,7 @@
 """Groups of rows: each measure in each group beside the rest, as record, table and sentence.
 
-A group is told apart from the rest by the difference of the two, which share no row. p-values are adjusted
-by Holm's method over the groups of a measure; a verdict, which may look at several measures,
+A group is told apart from the rest by the difference of the two, which have no row in common. p-values are
+adjusted by Holm's method over the groups of a measure; a verdict, which may look at several measures,
 also counts these. Cochran's Q asks whether the groups differ among each other at all.
 """
 
@@ -22,8 +22,8 @@ from scorewise.inference.effects import mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
-from scorewise.show.estimates import ItsHigh, ItsLow, MeasureName, WhyNot, WhyNoTest, finite
-from scorewise.show.fields import Count, Number, PValue, Record, Word, means, says
+from scorewise.show.estimates import AdjustedP, ItsHigh, ItsLow, MeasureName, WhyNot, finite
+from scorewise.show.fields import Count, Number, PValue, Record, Word, means, says, why_no
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.sites import SCALES, PooledRecord, pooled_record
 from scorewise.show.verdict import Claim, claim, figure, share, shown
@@ -48,7 +48,7 @@ class GroupMeasure(Record):
     difference_low: Number = means("Lower end of the interval of the difference.")
     difference_high: Number = means("Upper end of the interval of the difference.")
     p: PValue = means("P-value of no difference to the rest.")
-    p_adjusted: PValue = means("p, adjusted for the number of groups (Holm).")
+    p_adjusted: AdjustedP
     expected: Number = means(
         "What calibrated scores of the group get on average; null if not asked.", default=None
     )
@@ -76,7 +76,7 @@ class HeterogeneityRecord(Record):
     groups: Count = means("Groups that are judged and have an interval.")
     q: Number = means("Sum of squared distances from the common value, in standard errors.")
     p: PValue = means("P-value of no difference among groups.")
-    why: WhyNoTest
+    why: str = why_no("test")
     worst: str | None = means(
         "The judged group with the worst value, by chance or not; null if none.", default=None
     )

@@ -16,8 +16,8 @@ from scorewise.estimate import Estimate, number
 from scorewise.inference.random_effects import pooled
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
-from scorewise.show.estimates import MeasureName, MeasureTitle
-from scorewise.show.fields import Count, Number, Record, Share, Word, means
+from scorewise.show.estimates import ItsHigh, ItsLow, OfMeasure
+from scorewise.show.fields import Count, Number, Share, Word, means, why_no
 from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim, figure, shown
 from scorewise.show.words import quoted
@@ -45,22 +45,20 @@ WAYS: dict[str, tuple[Any, Any]] = {
 }
 
 
-class PooledRecord(Record):
+class PooledRecord(OfMeasure):
     """A measure over groups that are a sample of more, by random effects."""
 
-    measure: MeasureName
-    title: MeasureTitle
     groups: Count = means("Groups that are judged and have an interval.")
     scale: Literal["logit", "log", "identity"] = means("The scale on which estimates are pooled.")
     method: Word = means("How variance between groups and interval are found.", default=METHOD)
     value: Number = means("The mean over groups; null where there are too few.")
-    low: Number = means("Lower end of its interval.")
-    high: Number = means("Upper end of its interval.")
+    low: ItsLow
+    high: ItsHigh
     prediction_low: Number = means("Lower end of where the true value of a new group is.")
     prediction_high: Number = means("Upper end of that.")
     tau2: Number = means("Variance of true values between groups, on the scale.")
     i2: Share | None = means("Share of that in the variance of a typical estimate.")
-    why: str = means("Why there is no mean; empty when there is one.")
+    why: str = why_no("mean")
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """The mean over groups."""

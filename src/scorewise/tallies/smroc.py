@@ -29,6 +29,7 @@ from scorewise.tallies.sorting import inner, on_threads
 from scorewise.tallies.tally import Block, Tally
 
 Rule: TypeAlias = Literal["mean", "balanced", "median", "crossing"]
+FoundBy: TypeAlias = Rule | Literal["fixed", "learned"]
 
 _FAR = 0.2
 _CELLS, _STEPS = 2048, 256
@@ -46,7 +47,7 @@ class Midpoint(NamedTuple):
     """The midpoint, how it was found, and between which values it lies when the tally is coarse."""
 
     value: float
-    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"]
+    rule: FoundBy
     low: float
     high: float
 

@@ -9,7 +9,7 @@ from scorewise.columns.provenance import Shard
 from scorewise.registry import MEASURES
 from scorewise.show.data import DataRecord, ScoreKind, ScoreName
 from scorewise.show.document import Document
-from scorewise.show.fields import Count, Number, Record, Word, means
+from scorewise.show.fields import Count, ItsName, Number, Record, Word, means
 from scorewise.show.page import Section, section
 from scorewise.show.verdict import Claims, claim
 from scorewise.show.words import Sentence, count, counted, percent
@@ -22,7 +22,7 @@ _SHOWN = 50  # groups or files on a page
 class FileRecord(Record):
     """A file that rows came from."""
 
-    name: str = means("Its name.")
+    name: ItsName
     size: Count = means("Its size in bytes.")
     rows: Count = means("Its rows, with those that were dropped.")
     digest: str = means("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
@@ -57,7 +57,7 @@ class TallyDocument(Document, command="show"):
         "How far AUROC may be from that of the exact scores; null: none or not known."
     )
     columns: list[str] = means("Columns of distinct rows; empty where scores are kept by class.")
-    by: list[str] = means("Columns of groups.")
+    by: list[str] = means("Columns of the groups.")
     window: Word | None = means(
         "What a window of time is, by the last of these columns; null: none."
     )

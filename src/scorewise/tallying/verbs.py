@@ -167,7 +167,7 @@ def _tallies(files: Any) -> list[Any]:
     listed = listed_files(files)
     if not is_saved(listed):
         raise BadInput(
-            f"{listed[0]} is no saved tally (.tally); make one of it with scorewise tally"
+            f"{listed[0]} is not a saved tally (.tally); make one of it with scorewise tally"
         )
     return listed
 

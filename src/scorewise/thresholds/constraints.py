@@ -166,7 +166,7 @@ def _parsed(part: str, whole: str) -> Constraint:
     found = comparison(part)
     if found is None or found.sign not in (">=", "<="):
         what = short(part.strip()) if part.strip() else short(whole)
-        raise BadInput(f"{what} is no constraint; {GRAMMAR}")
+        raise BadInput(f"{what} is not a constraint; {GRAMMAR}")
     word, value = spelled(found.word), found.value
     name = NAMES.get(word)
     if name is None:

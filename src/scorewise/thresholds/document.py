@@ -10,10 +10,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.binary import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.inference.scales import z
-from scorewise.show.data import CutRecord, DataRecord, GroupOfRows, ScoreName
+from scorewise.show.data import (
+    Cells,
+    CutRecord,
+    DataRecord,
+    GroupOfRows,
+    ScoreKind,
+    ScoreName,
+    SeenRecord,
+)
 from scorewise.show.document import JudgedDocument, from_dict
 from scorewise.show.estimates import ConfidenceLevel, EstimateField
 from scorewise.show.fields import (
@@ -22,10 +29,10 @@ from scorewise.show.fields import (
     PValue,
     Record,
     Share,
-    Weight,
     Word,
     means,
     says,
+    why_no,
 )
 from scorewise.show.page import Column, Section, Table, section, undefined
 from scorewise.show.words import count, percent, written
@@ -61,17 +68,15 @@ class SettingsRecord(Record):
     level: ConfidenceLevel
 
 
-class RuleRecord(Record):
+class RuleRecord(SeenRecord):
     """The rule that is applied: a row is an alert when its score >= threshold."""
 
     threshold: float = means("The cut, on the scale of the scores.")
-    kind: Kind = means("What the scores are.")
+    kind: ScoreKind
     score: ScoreName
     guaranteed: bool = means("Whether the promise holds beyond the rows, with confidence.")
     promise: str = means("What the cut keeps; empty where it is the best of something.")
-    why: str = means("Why there is no guarantee; empty where there is one.")
-    low: float = means("Lowest score seen.")
-    high: float = means("Highest score seen.")
+    why: str = why_no("guarantee")
 
 
 class RangeRecord(Record):
@@ -82,8 +87,8 @@ class RangeRecord(Record):
     meaning: Word = means("What these cuts have in common.")
 
 
-class CutPoint(Record):
-    """A cut and what it does on these rows."""
+class FoundCut(Record):
+    """A cut, and how it was found."""
 
     name: Literal["guaranteed", "plain"] = means("Which cut it is.")
     cut: CutRecord = means("The cut, and all that decide alike on these rows.")
@@ -91,10 +96,11 @@ class CutPoint(Record):
     near: RangeRecord | None = means(
         "Cuts that the data do not tell from it; null where not known."
     )
-    tp: Weight = means("Positives with an alert.")
-    fp: Weight = means("Negatives with an alert.")
-    fn: Weight = means("Positives without an alert.")
-    tn: Weight = means("Negatives without an alert.")
+
+
+class CutPoint(Cells, FoundCut):
+    """A cut and what it does on these rows."""
+
     sensitivity: EstimateField = means("Share of positives with an alert (recall).")
     specificity: EstimateField = means("Share of negatives without an alert.")
     precision: EstimateField = means("Share of alerts that are right (PPV).")
@@ -110,7 +116,7 @@ class GroupCuts(GroupOfRows):
         "Whether the common cut keeps the constraints in the group, with confidence."
     )
     own: CutPoint | None = means("The group's own cut, guaranteed where that is shown.")
-    why: str = means("Why the own cut has no guarantee; empty if it has.")
+    why: str = why_no("guarantee of the own cut")
 
 
 class ElsewhereRecord(Record):

@@ -17,7 +17,7 @@ from scorewise.columns.classes import is_source, only_column, positive_column
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.rewriting import Applied, Scanned, add_columns, score_column
 from scorewise.columns.rows import group_columns, warn
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput, Option, no_scores
 from scorewise.show.data import DataRecord
 from scorewise.show.document import dumps, sealed
 from scorewise.show.estimates import record_of
@@ -198,10 +198,7 @@ def threshold(
         return _rule(y, asked, None)
     if p is None:
         if not is_source(y):
-            raise BadInput(
-                "scores are missing; call threshold(y, p) with labels and scores, or "
-                'threshold("file.csv", label=..., score=...) for files and data frames'
-            )
+            raise no_scores("threshold(y, p)", 'threshold("file.csv", label=..., score=...)')
         rows = binary_rows(y, **columns, **further, groups=by, missing=missing)
         if by is not None:
             used = {"score": [*rows.scores], "label": rows.names.label}

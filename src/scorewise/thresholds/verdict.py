@@ -62,7 +62,10 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
             "decisions", "plain", f"{text}; new rows break this about every second time.", figures
         )
     return claim(
-        "decisions", "not guaranteed", f"{text}. That is no promise for others: {why}.", figures
+        "decisions",
+        "not guaranteed",
+        f"{text}. That is not guaranteed for other rows: {why}.",
+        figures,
     )
 
 

@@ -19,7 +19,7 @@ from scorewise.curves import roc
 from scorewise.curves.hull import pooled
 from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
 from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput, Option, no_scores
 from scorewise.estimate import Estimate
 from scorewise.measures import smauc
 from scorewise.show.frame import Backend, framed
@@ -252,10 +252,7 @@ def smroc(
             )
         return SmRoc(y, **options)
     if s is None:
-        raise BadInput(
-            "scores are missing; call smroc(y, s) with labels and scores, or "
-            'smroc("file.csv", label=..., score=...) for files and data frames'
-        )
+        raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
     rows = take(
         y, {"score": s}, weight=weight, count=count, positive=positive, kind=kind, missing=missing
     )

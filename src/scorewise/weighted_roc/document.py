@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
 from scorewise.show.data import Cells, DataRecord, ScoreKind, ScoreName
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.estimates import ConfidenceLevel, Estimated, Seed, record_of
+from scorewise.show.estimates import Estimated, Repeatable, record_of
 from scorewise.show.fields import Number, OfTwo, Record, means
 from scorewise.show.page import Column, Section, Table, section
 from scorewise.show.words import by_reason, count, interval, percent, value, written
+from scorewise.tallies.smroc import FoundBy
 from scorewise.weighted_roc.verdict import verdict_of
 
 if TYPE_CHECKING:
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
 POINTS = 256  # of a curve, at most
 
 
-class SettingsRecord(Record):
+class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
-    level: ConfidenceLevel
-    seed: Seed
     threshold: float = means("A score at or above this is a positive decision.")
 
 
@@ -37,9 +36,7 @@ class MidpointRecord(Record):
     """Where a score turns from low to high."""
 
     value: float = means("The midpoint, on [0, 1].")
-    rule: Literal["mean", "balanced", "median", "crossing", "fixed", "learned"] = means(
-        "How it was found."
-    )
+    rule: FoundBy = means("How it was found.")
 
 
 class AreasRecord(Record):
