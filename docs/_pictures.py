@@ -20,7 +20,7 @@ import numpy as np
 
 import scorewise as sw
 from scorewise import Confusion, Tally, curves, measures
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.show.terminal import svg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

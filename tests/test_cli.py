@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from scorewise import BadInput, __version__
 from scorewise.cli import run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.evaluation.document import EvaluationDocument
 from scorewise.show.document import dumps, from_dict
 from scorewise.show.document import schema as document_schema

@@ -13,7 +13,7 @@ import scorewise as sw
 from beside import beside, predictions
 from schemas import check_described
 from scorewise.cli import run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.inference.models import joint_areas, mcnemar, rows_needed
 from scorewise.inference.paired import holm
 from scorewise.show.document import schema

@@ -12,7 +12,7 @@ import pytest
 import scorewise as sw
 from scorewise import BadInput
 from scorewise.cli import run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.evaluation.curve_records import CurvesRecord
 from scorewise.figures import DRAWN, figures_of
 from scorewise.figures.files import saved_figures

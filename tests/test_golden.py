@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from scorewise.cli import commands, run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 
 GOLDEN = Path(__file__).parent / "golden"
 COLUMNS = ["--label", "outcome", "--score", "risk", "--positive", "ill"]

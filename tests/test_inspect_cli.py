@@ -14,7 +14,7 @@ from rich.cells import cell_len
 import scorewise as sw
 from schemas import check_described
 from scorewise.cli import run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown
 from scorewise.show.terminal import text

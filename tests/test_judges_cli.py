@@ -211,7 +211,10 @@ def test_the_schema_wants_every_field_and_no_other():
             [*ALL, "--swapped", "again", "--swapped", "other"],
             "--swapped has 2 and there is 1 of judges",
         ),
-        ([*ALL, "--swapped", "again", "--swap", "A=C"], "--swap names 'C', which is not a category"),
+        (
+            [*ALL, "--swapped", "again", "--swap", "A=C"],
+            "--swap names 'C', which is not a category",
+        ),
         (
             [*ALL, "--judge", "other", "--swapped", "gpt=again", "--swapped", "flipped"],
             "--swapped names judges for some columns and not for others",

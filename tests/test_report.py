@@ -14,7 +14,7 @@ import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.cli.demo_data import screening_csv
+from scorewise.cli.demo import screening_csv
 from scorewise.show.document import from_dict
 from scorewise.show.html import escaped
 from scorewise.show.page import Column, Heading, Page, Section, Table

@@ -64,7 +64,7 @@ class SampleRecord(WeightedRows):
     positives: Count | None = means("Rows of the positive class; null without labels.")
     positive: str | None = means("The positive class; null without labels.")
     exact: bool = means("False when scores were coarsened into cells.")
-    prevalence: PValue = means("Share of positives, by weight.")
+    prevalence: Share | None = means("Share of positives, by weight.")
     midpoint: Share | None = means("Where a score turns from low to high.")
     auroc: Share | None = means("Area under the ROC curve.")
     high: Share | None = means("Share of scores at or above the midpoint.")

@@ -51,7 +51,7 @@ def _evaluate(doc: Any) -> Made:
 
 def _slices(doc: Any) -> list[Figure]:
     """Groups beside each other, with the measures of all rows where the document has them."""
-    from scorewise.figures.parts import measure
+    from scorewise.figures.shared import measure
     from scorewise.figures.slices import groups
 
     owners = getattr(doc, "models", None) or getattr(doc, "confidences", None) or [doc]

@@ -6,8 +6,16 @@ from typing import Any
 
 from scorewise.colours import BLUE, VERMILION
 from scorewise.figures.forest import MOST, Forest, Mark, Row, Upright, forest_figure
-from scorewise.figures.matrix import heat_map
-from scorewise.figures.parts import estimate, figure, level, measure, panels, shortened, table
+from scorewise.figures.shared import (
+    estimate,
+    figure,
+    heat_map,
+    level,
+    measure,
+    panels,
+    shortened,
+    table,
+)
 from scorewise.figures.svg import INK, Drawing, Key, look
 from scorewise.inference.agreement import BANDS
 from scorewise.show.page import Figure

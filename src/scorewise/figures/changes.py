@@ -8,9 +8,9 @@ from typing import Any
 from scorewise.colours import BLUE, GREY, NEGATIVE, POSITIVE, VERMILION
 from scorewise.figures.agreement import mark
 from scorewise.figures.forest import Forest, Mark, Row, Upright, forest_figure
-from scorewise.figures.parts import estimate, figure, level, panels, shortened, table
 from scorewise.figures.scale import step
 from scorewise.figures.scores import class_densities, class_keys, class_names, density_top
+from scorewise.figures.shared import estimate, figure, level, panels, shortened, table
 from scorewise.figures.svg import Drawing, Key, element, escaped, line
 from scorewise.show.page import Figure
 from scorewise.show.words import is_least, p_value, quoted, value

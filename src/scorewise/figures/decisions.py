@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scorewise.colours import GREY
-from scorewise.figures import parts
-from scorewise.figures.matrix import heat_map
+from scorewise.figures import shared
 from scorewise.figures.svg import DASHES, INK, Drawing, Key, element, line, look, said
 from scorewise.show.page import Figure
 from scorewise.show.words import count, quoted, whole_percent
@@ -25,7 +24,9 @@ def confusion(doc: Any) -> Figure | None:
         str(x) if x is not None else w
         for x, w in ((doc.data.positive, "positive"), (doc.data.negative, "negative"))
     ]
-    told = parts.by_model([m.name for m in doc.models], [_decided(m.confusion) for m in doc.models])
+    told = shared.by_model(
+        [m.name for m in doc.models], [_decided(m.confusion) for m in doc.models]
+    )
     text = f"Labels against decisions, with the share of each label. {told}."
     wide, high, left = 120.0, 78.0, 92.0
     each = left + 2 * wide + 26
@@ -85,7 +86,7 @@ def confusion(doc: Any) -> Figure | None:
     rows = [
         (m.name, m.confusion.tp, m.confusion.fp, m.confusion.fn, m.confusion.tn) for m in doc.models
     ]
-    return parts.figure("confusion", title, text, draw, parts.table(columns, [("", rows)]))
+    return shared.figure("confusion", title, text, draw, shared.table(columns, [("", rows)]))
 
 
 def _decided(c: Any) -> str:
@@ -153,9 +154,7 @@ def class_confusion(doc: Any) -> Figure | None:
     )
     if worst and worst[0][0]:
         w, a, b = worst[0]
-        pair = (
-            f"{quoted(parts.shortened(names[a]))} is taken for {quoted(parts.shortened(names[b]))}"
-        )
+        pair = f"{quoted(shared.shortened(names[a]))} is taken for {quoted(shared.shortened(names[b]))}"
         text += f" Most often {pair}: {count(w)} of {count(totals[a])}."
     if few:
         text += f" Shown are the {len(order)} most frequent of {len(names)} classes."
@@ -164,11 +163,13 @@ def class_confusion(doc: Any) -> Figure | None:
 
     def draw() -> Drawing:
         drawing = Drawing("confusion", title, text, 0, 0)
-        return heat_map(drawing, [names[a] for a in order], shares, texts, ("decision", "label"))
+        return shared.heat_map(
+            drawing, [names[a] for a in order], shares, texts, ("decision", "label")
+        )
 
     columns: Any = {"Label": "name", "Taken for": "name", "Weight": "count"}
     rows = [(names[a], names[b], w) for w, a, b in worst[:20] if w]
-    return parts.figure("confusion", title, text, draw, parts.table(columns, [("", rows)]))
+    return shared.figure("confusion", title, text, draw, shared.table(columns, [("", rows)]))
 
 
 def threshold_curves(doc: Any) -> Figure | None:
@@ -180,20 +181,20 @@ def threshold_curves(doc: Any) -> Figure | None:
         return None
     title = "Rates over thresholds"
     threshold = doc.settings.threshold
-    told = parts.by_model(
+    told = shared.by_model(
         [c.model for _, c in drawn],
         [
             ", ".join(
-                f"{r} {parts.estimate(parts.measure(doc.models[i], r))}"
+                f"{r} {shared.estimate(shared.measure(doc.models[i], r))}"
                 for r in RATES
-                if parts.measure(doc.models[i], r)
+                if shared.measure(doc.models[i], r)
             )
             for i, _ in drawn
         ],
     )
     text = f"Sensitivity, specificity and precision, as the threshold moves. At {threshold:.4g}: {told}."
-    keys = parts.model_keys(drawn)
-    keys = (keys if len(drawn) > 1 else []) + [parts.threshold_key(threshold)]
+    keys = shared.model_keys(drawn)
+    keys = (keys if len(drawn) > 1 else []) + [shared.threshold_key(threshold)]
     unit = all(0 <= t <= 1 for _, c in drawn for t in c.threshold[1:])
     ends = (
         (0.0, 1.0)
@@ -202,7 +203,7 @@ def threshold_curves(doc: Any) -> Figure | None:
     )
 
     def draw() -> Drawing:
-        drawing, made = parts.panels(
+        drawing, made = shared.panels(
             "threshold_curves", title, text, keys, [r.capitalize() for r in RATES], ends,
             [(0.0, 1.0)] * 3, "threshold: alert from this score on", "", high=100.0,
         )  # fmt: skip
@@ -222,7 +223,7 @@ def threshold_curves(doc: Any) -> Figure | None:
         (c.model, [*zip(c.threshold, *(_rates(c)[r] for r in RATES), strict=True)][1:])
         for _, c in drawn
     ]
-    return parts.figure("threshold_curves", title, text, draw, parts.table(columns, blocks))
+    return shared.figure("threshold_curves", title, text, draw, shared.table(columns, blocks))
 
 
 def _rates(c: Any) -> dict[str, list[float | None]]:
@@ -241,28 +242,28 @@ def decision_curve(doc: Any) -> Figure | None:
     drawn = [(i, c) for i, c in enumerate(doc.curves) if c.benefit is not None]
     if not drawn:
         return None
-    title, first, banded = "Decision curve", drawn[0][1].benefit, len(drawn) <= parts.BANDED
-    bands = f" Bands: {parts.level(doc.settings.level)} intervals." if banded else ""
+    title, first, banded = "Decision curve", drawn[0][1].benefit, len(drawn) <= shared.BANDED
+    bands = f" Bands: {shared.level(doc.settings.level)} intervals." if banded else ""
     text = (
         "Net benefit: true alerts a row, less false ones at the exchange rate that the threshold "
         f"implies.{bands} {_useful(drawn)}"
     )
-    keys = parts.model_keys(drawn)
+    keys = shared.model_keys(drawn)
     keys += [
         Key("alert on everybody", colour=GREY, dash=DASHES[1]),
         Key("on nobody", colour=GREY, dash=DASHES[2]),
-        parts.threshold_key(doc.settings.threshold),
+        shared.threshold_key(doc.settings.threshold),
     ]
     best = max(0.01, *(max(c.benefit.value) for _, c in drawn), max(first.treat_all))
     ends = (-0.15 * best, 1.12 * best)
 
     def draw() -> Drawing:
-        drawing, (axes,) = parts.panels(
+        drawing, (axes,) = shared.panels(
             "decision_curve", title, text, keys, [""], (0.0, 1.0), [ends], "threshold probability",
             "net benefit", high=260.0,
         )  # fmt: skip
         drawing.add(axes.line(first.threshold, first.treat_all, GREY, dash=DASHES[1], width=1.5))
-        drawing.add(parts.grey_line(axes, (0, 1), (0, 0)))
+        drawing.add(shared.grey_line(axes, (0, 1), (0, 0)))
         for i, c in drawn:
             b, (colour, dash) = c.benefit, look(i).values()
             with drawing.group(data_model=i):
@@ -280,14 +281,14 @@ def decision_curve(doc: Any) -> Figure | None:
         "Everybody": "number",
     }
     names = ("threshold", "value", "low", "high", "treat_all")
-    blocks = [(c.model, parts.rows_of(c.benefit, *names)) for _, c in drawn]
-    return parts.figure("decision_curve", title, text, draw, parts.table(columns, blocks))
+    blocks = [(c.model, shared.rows_of(c.benefit, *names)) for _, c in drawn]
+    return shared.figure("decision_curve", title, text, draw, shared.table(columns, blocks))
 
 
 def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
     """Between which thresholds each model is shown to be worth more than everybody and nobody."""
     told = []
-    for _, c in drawn[: parts.NAMED]:
+    for _, c in drawn[: shared.NAMED]:
         b = c.benefit
         runs: list[list[float]] = [[]]
         for t, low, everybody in zip(b.threshold, b.low, b.treat_all, strict=True):
@@ -296,7 +297,7 @@ def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
             elif runs[-1]:
                 runs.append([])
         run = max(runs, key=len)
-        name = f"{quoted(parts.shortened(c.model))} is" if len(drawn) > 1 else "The scores are"
+        name = f"{quoted(shared.shortened(c.model))} is" if len(drawn) > 1 else "The scores are"
         where = f" from {run[0]:g} to {run[-1]:g}" if run else ""
         told.append(f"{name}{'' if run else ' not'} shown to be worth more than either{where}")
     return "; ".join(told) + "."
@@ -313,11 +314,11 @@ def chosen_cuts(doc: Any) -> Figure | None:
         return None
     title = "Rates over thresholds, and the cuts chosen"
     told = "; ".join(
-        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {parts.estimate(c.sensitivity)}, precision "
-        f"{parts.estimate(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
+        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {shared.estimate(c.sensitivity)}, precision "
+        f"{shared.estimate(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
         for c in doc.cuts
     )
-    text = f"Bands: {parts.level(doc.settings.level)} intervals, pointwise. {told[:1].upper()}{told[1:]}."
+    text = f"Bands: {shared.level(doc.settings.level)} intervals, pointwise. {told[:1].upper()}{told[1:]}."
     dashes = {"guaranteed": "", "plain": "5 3"}
     keys = [
         Key(f"{c.name} cut", f"{c.cut.threshold:.4g}", INK, dashes.get(c.name, "2 2.4"))
@@ -328,7 +329,7 @@ def chosen_cuts(doc: Any) -> Figure | None:
 
     def draw() -> Drawing:
         names = [s.replace("_", " ").capitalize() for s in CHOSEN]
-        drawing, made = parts.panels(
+        drawing, made = shared.panels(
             "chosen_cuts", title, text, keys, names, ends, [(0.0, 1.0)] * 3,
             "threshold: alert from this score on", "", high=100.0,
         )  # fmt: skip
@@ -359,4 +360,4 @@ def chosen_cuts(doc: Any) -> Figure | None:
         **{s.replace("_", " ").capitalize(): "number" for s in CHOSEN},
     }
     rows = [*zip(points.threshold, *(getattr(points, s) for s in CHOSEN), strict=True)]
-    return parts.figure("chosen_cuts", title, text, draw, parts.table(columns, [("", rows)]))
+    return shared.figure("chosen_cuts", title, text, draw, shared.table(columns, [("", rows)]))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scorewise.colours import GREY
-from scorewise.figures.parts import WIDE, figure, table
 from scorewise.figures.scale import Scale, step, tick_texts
+from scorewise.figures.shared import WIDE, figure, table
 from scorewise.figures.svg import (
     DASHES,
     FAINT,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scorewise.colours import GREY
-from scorewise.figures import parts
+from scorewise.figures import shared
 from scorewise.figures.svg import DASHES, PAPER, Axes, Drawing, Key, element, look
 from scorewise.show.page import Figure
 
@@ -35,7 +35,7 @@ class _Curves:
         if not self.records:
             return None
         title = "ROC curves, each class against the rest" if self.classes else "ROC curve"
-        banded = any(c.tpr_low for c in self.records) and len(self.records) <= parts.BANDED
+        banded = any(c.tpr_low for c in self.records) and len(self.records) <= shared.BANDED
         text = (
             f"Sensitivity against false positive rate over all thresholds. {self._areas('auroc', 'AUROC')}."
             f"{self._band(banded)} {self._error()}"
@@ -45,21 +45,21 @@ class _Curves:
             keys.insert(
                 -1,
                 Key(
-                    f"{parts.level(self.settings.level)} interval of sensitivity",
+                    f"{shared.level(self.settings.level)} interval of sensitivity",
                     colour=GREY,
                     shape="band",
                 ),
             )
 
         def draw() -> Drawing:
-            drawing, axes = parts.square(
+            drawing, axes = shared.square(
                 "roc",
                 title,
                 text,
                 keys,
                 ("false positive rate", "true positive rate (sensitivity)"),
             )
-            drawing.add(parts.grey_line(axes, (0, 1), (0, 1)))
+            drawing.add(shared.grey_line(axes, (0, 1), (0, 1)))
             for i, c in zip(self.places, self.records, strict=True):
                 x, y = _shares(c.fp), _shares(c.tp)
                 low, high = (c.tpr_low, c.tpr_high) if banded else ((), ())
@@ -77,7 +77,7 @@ class _Curves:
             (c.model, [*zip(_thresholds(c), _shares(c.fp), _shares(c.tp), strict=True)])
             for c in self.records
         ]
-        return parts.figure("roc", title, text, draw, parts.table(columns, blocks))
+        return shared.figure("roc", title, text, draw, shared.table(columns, blocks))
 
     def smroc(self) -> Figure | None:
         """The score-weighted ROC curve."""
@@ -93,8 +93,8 @@ class _Curves:
 
         def draw() -> Drawing:
             words = ("share of all runs", "share of all climbs")
-            drawing, axes = parts.square("smroc", title, text, keys, words)
-            drawing.add(parts.grey_line(axes, (0, 1), (0, 1)))
+            drawing, axes = shared.square("smroc", title, text, keys, words)
+            drawing.add(shared.grey_line(axes, (0, 1), (0, 1)))
             for i, c in zip(self.places, self.records, strict=True):
                 self._model(drawing, axes, i, c.smroc_x, c.smroc_y)
             return self._marked(
@@ -109,7 +109,7 @@ class _Curves:
         blocks = [
             (c.model, [*zip(_thresholds(c), c.smroc_x, c.smroc_y, strict=True)]) for c in drawn
         ]
-        return parts.figure("smroc", title, text, draw, parts.table(columns, blocks))
+        return shared.figure("smroc", title, text, draw, shared.table(columns, blocks))
 
     def precision_recall(self) -> Figure | None:
         """Precision against recall."""
@@ -128,11 +128,11 @@ class _Curves:
             keys.append(Key("prevalence", f"{base:.3g}", GREY, DASHES[2]))
 
         def draw() -> Drawing:
-            drawing, axes = parts.square(
+            drawing, axes = shared.square(
                 "precision_recall", title, text, keys, ("recall (sensitivity)", "precision")
             )
             if base is not None:
-                drawing.add(parts.grey_line(axes, (0, 1), (base, base)))
+                drawing.add(shared.grey_line(axes, (0, 1), (base, base)))
             for i, c in zip(self.places, self.records, strict=True):
                 self._model(drawing, axes, i, _shares(c.tp), _precision(c))
             return self._marked(
@@ -144,7 +144,7 @@ class _Curves:
             (c.model, [*zip(_thresholds(c), _shares(c.tp), _precision(c), strict=True)][1:])
             for c in self.records
         ]
-        return parts.figure("precision_recall", title, text, draw, parts.table(columns, blocks))
+        return shared.figure("precision_recall", title, text, draw, shared.table(columns, blocks))
 
     @property
     def _hulls(self) -> bool:
@@ -152,23 +152,23 @@ class _Curves:
 
     def _measured(self, name: str) -> list[Any]:
         owners = self.doc.classes if self.classes else self.doc.models
-        return [parts.measure(owners[i], name) for i in self.places]
+        return [shared.measure(owners[i], name) for i in self.places]
 
     def _keys(self, name: str, short: str) -> list[Key]:
-        texts = [f"{short} {parts.estimate(m)}" if m else "" for m in self._measured(name)]
-        keys = parts.model_keys([*zip(self.places, self.records, strict=True)], texts)
+        texts = [f"{short} {shared.estimate(m)}" if m else "" for m in self._measured(name)]
+        keys = shared.model_keys([*zip(self.places, self.records, strict=True)], texts)
         for key in keys:
             key.model = None if self.classes else key.model
         return keys
 
     def _areas(self, name: str, title: str) -> str:
         found = self._measured(name)
-        told = parts.by_model(self.names, [parts.estimate(m) for m in found])
+        told = shared.by_model(self.names, [shared.estimate(m) for m in found])
         return f"{title}{':' if len(found) > 1 else ''} {told}" if told else f"{title} has no value"
 
     def _band(self, there: bool) -> str:
         return (
-            f" Bands: {parts.level(self.settings.level)} Wilson intervals of sensitivity."
+            f" Bands: {shared.level(self.settings.level)} Wilson intervals of sensitivity."
             if there
             else ""
         )
@@ -255,17 +255,17 @@ def smooth(doc: Any) -> Figure | None:
     if not drawn:
         return None
     title = "smROC: the ROC curve weighted by scores"
-    told = parts.by_model([c.name for _, c in drawn], [parts.estimate(c.area) for _, c in drawn])
+    told = shared.by_model([c.name for _, c in drawn], [shared.estimate(c.area) for _, c in drawn])
     text = (
         "Each row climbs by how far its score agrees with its label and runs by the rest, highest scores "
         f"first. smAUC: {told}."
     )
-    keys = [Key(c.name, f"smAUC {parts.estimate(c.area)}", **look(i), model=i) for i, c in drawn]
+    keys = [Key(c.name, f"smAUC {shared.estimate(c.area)}", **look(i), model=i) for i, c in drawn]
 
     def draw() -> Drawing:
         words = ("share of all runs", "share of all climbs")
-        drawing, axes = parts.square("smroc", title, text, keys, words)
-        drawing.add(parts.grey_line(axes, (0, 1), (0, 1)))
+        drawing, axes = shared.square("smroc", title, text, keys, words)
+        drawing.add(shared.grey_line(axes, (0, 1), (0, 1)))
         for i, c in drawn:
             with drawing.group(data_model=i):
                 drawing.add(axes.line(_shares(c.curve.x), _shares(c.curve.y), **look(i)))
@@ -276,4 +276,4 @@ def smooth(doc: Any) -> Figure | None:
         (c.name, [*zip(_thresholds(c.curve), _shares(c.curve.x), _shares(c.curve.y), strict=True)])
         for _, c in drawn
     ]
-    return parts.figure("smroc", title, text, draw, parts.table(columns, blocks))
+    return shared.figure("smroc", title, text, draw, shared.table(columns, blocks))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from scorewise.colours import GREY, NEGATIVE, POSITIVE
-from scorewise.figures import parts
+from scorewise.figures import shared
 from scorewise.figures.scale import Kind, Scale
 from scorewise.figures.svg import DASHES, QUIET, Axes, Drawing, Key, area, element, look, said
 from scorewise.show.page import Figure
@@ -33,18 +33,18 @@ def densities(doc: Any) -> Figure | None:
     if not drawn:
         return None
     title, names = "Scores of each class", class_names(doc.data)
-    told = parts.by_model([c.model for _, c in drawn], [_above(doc.models[i]) for i, _ in drawn])
+    told = shared.by_model([c.model for _, c in drawn], [_above(doc.models[i]) for i, _ in drawn])
     text = (
         f"Density of the scores of each class, each of area 1. At or above the threshold: {told}."
     )
-    keys = [*class_keys(names), parts.threshold_key(doc.settings.threshold)]
+    keys = [*class_keys(names), shared.threshold_key(doc.settings.threshold)]
     ends = min(c.density.x[0] for _, c in drawn), max(c.density.x[-1] for _, c in drawn)
     tops = [density_top(c.density) for _, c in drawn]
 
     def draw() -> Drawing:
         titles = [c.model if len(drawn) > 1 else "" for _, c in drawn]
         cut = " (tops cut off)" if any(c for _, c in tops) else ""
-        drawing, made = parts.panels(
+        drawing, made = shared.panels(
             "density", title, text, keys, titles, ends, [(0.0, top) for top, _ in tops], "score",
             f"density{cut}", y_ticks=False, high=200.0 if len(drawn) == 1 else 120.0,
         )  # fmt: skip
@@ -55,8 +55,8 @@ def densities(doc: Any) -> Figure | None:
         return drawing
 
     columns: Any = {"Score": "number", "Negatives": "number", "Positives": "number"}
-    blocks = [(c.model, parts.rows_of(c.density, "x", "negative", "positive")) for _, c in drawn]
-    return parts.figure("density", title, text, draw, parts.table(columns, blocks))
+    blocks = [(c.model, shared.rows_of(c.density, "x", "negative", "positive")) for _, c in drawn]
+    return shared.figure("density", title, text, draw, shared.table(columns, blocks))
 
 
 def class_keys(names: Sequence[str]) -> list[Key]:
@@ -77,7 +77,7 @@ def class_densities(axes: Axes, d: Any) -> str:
 
 
 def _above(model: Any) -> str:
-    tpr, tnr = parts.measure(model, "sensitivity"), parts.measure(model, "specificity")
+    tpr, tnr = shared.measure(model, "sensitivity"), shared.measure(model, "specificity")
     if tpr is None or tnr is None:
         return ""
     return f"{whole_percent(tpr.value)} of positives, {whole_percent(1 - tnr.value)} of negatives"
@@ -109,36 +109,36 @@ def reliability(doc: Any) -> Figure | None:
     ]
     if not drawn:
         return None
-    told = parts.by_model(
+    told = shared.by_model(
         [c.model for _, c in drawn], [_calibrated(doc.models[i]) for i, _ in drawn]
     )
-    title, banded = "Reliability", len(drawn) <= parts.BANDED
+    title, banded = "Reliability", len(drawn) <= shared.BANDED
     where = (
-        f"Bands: where {parts.level(doc.settings.level)} of the curves of calibrated scores lie. "
+        f"Bands: where {shared.level(doc.settings.level)} of the curves of calibrated scores lie. "
     )
     text = (
         "Share of positives over the predicted probability (isotonic regression); on the dotted line "
         f"scores are calibrated. {where if banded else ''}Below: how many rows got each probability, dark "
         f"the positives. {told}."
     )
-    keys = parts.model_keys(drawn, [_slope(doc.models[i]) for i, _ in drawn])
+    keys = shared.model_keys(drawn, [_slope(doc.models[i]) for i, _ in drawn])
     if banded:
         keys.append(
-            Key(f"{parts.level(doc.settings.level)} band if calibrated", colour=GREY, shape="band")
+            Key(f"{shared.level(doc.settings.level)} band if calibrated", colour=GREY, shape="band")
         )
     keys += [
         Key("calibrated", colour=GREY, dash=DASHES[2]),
-        parts.threshold_key(doc.settings.threshold),
+        shared.threshold_key(doc.settings.threshold),
     ]
 
     def draw(axis: Kind) -> Drawing:
         below = (STRIP + 8) * len(drawn) + 10
         hidden = {"display": "none"} if axis == "logit" else {}
-        drawing, axes = parts.square(
+        drawing, axes = shared.square(
             "reliability", title, text, keys, ("", "share of positives"), scale=axis, below=below,
             data_axis=axis, **hidden,
         )  # fmt: skip
-        drawing.add(parts.grey_line(axes, axes.x.domain, axes.y.domain))
+        drawing.add(shared.grey_line(axes, axes.x.domain, axes.y.domain))
         for i, c in drawn if banded else ():
             r = c.reliability
             with drawing.group(data_model=i):
@@ -155,7 +155,7 @@ def reliability(doc: Any) -> Figure | None:
             top += STRIP + 8
         drawing.add(
             said(
-                parts.LEFT + parts.SIDE / 2,
+                shared.LEFT + shared.SIDE / 2,
                 top + 14,
                 "predicted probability",
                 anchor="middle",
@@ -170,21 +170,21 @@ def reliability(doc: Any) -> Figure | None:
         "Band from": "number",
         "to": "number",
     }
-    blocks = [(c.model, parts.rows_of(c.reliability, "x", "y", "low", "high")) for _, c in drawn]
-    data = parts.table(columns, blocks)
+    blocks = [(c.model, shared.rows_of(c.reliability, "x", "y", "low", "high")) for _, c in drawn]
+    data = shared.table(columns, blocks)
     return Figure("reliability", title, text, lambda: f"{draw('linear')}{draw('logit')}", data)
 
 
 def _slope(m: Any) -> str:
-    slope, ece = parts.measure(m, "calibration_slope"), parts.measure(m, "ece")
+    slope, ece = shared.measure(m, "calibration_slope"), shared.measure(m, "ece")
     return (
-        f"slope {parts.estimate(slope)}" if slope else f"ECE {parts.estimate(ece)}" if ece else ""
+        f"slope {shared.estimate(slope)}" if slope else f"ECE {shared.estimate(ece)}" if ece else ""
     )
 
 
 def _calibrated(m: Any) -> str:
-    slope, ece = parts.measure(m, "calibration_slope"), parts.measure(m, "ece")
-    words = [f"slope {parts.estimate(slope)}" if slope else ""]
+    slope, ece = shared.measure(m, "calibration_slope"), shared.measure(m, "ece")
+    words = [f"slope {shared.estimate(slope)}" if slope else ""]
     if ece is not None:
         expected = "" if ece.expected is None else f" (calibrated scores get {ece.expected:.3f})"
         words.append(f"ECE {ece.value:.3f}{expected}")

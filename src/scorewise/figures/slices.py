@@ -7,7 +7,7 @@ from typing import Any
 
 from scorewise.colours import GREY
 from scorewise.figures.forest import MOST, Forest, Mark, Row, Upright, forest_figure, model_legend
-from scorewise.figures.parts import level, measure, shortened, table
+from scorewise.figures.shared import level, measure, shortened, table
 from scorewise.figures.svg import INK, QUIET, Key, look
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
 from scorewise.show.page import Figure

@@ -10,24 +10,13 @@ from msgspec import Meta
 
 from scorewise.estimate import Estimate
 from scorewise.registry import Better, Group, Measure
-from scorewise.show.fields import (
-    AnyRecord,
-    Count,
-    Level,
-    Number,
-    PValue,
-    Record,
-    Share,
-    Word,
-    means,
-    says,
-)
+from scorewise.show.fields import AnyRecord, Count, Level, Number, Record, Share, Word, means, says
 
 WhyNot: TypeAlias = Annotated[str, says("Why there is no value; empty when there is one.")]
 ConfidenceLevel: TypeAlias = Annotated[Level, says("Confidence level of the intervals.")]
 Seed: TypeAlias = Annotated[Count, says("Seed of the random draws.")]
 MeasureName: TypeAlias = Annotated[Word, says("Name of the measure.")]
-AdjustedP: TypeAlias = Annotated[PValue, says("p, adjusted for the number of tests (Holm).")]
+AdjustedP: TypeAlias = Annotated[Share | None, says("p, adjusted for the number of tests (Holm).")]
 ItsLow: TypeAlias = Annotated[Number, says("Lower end of its interval; null when there is none.")]
 ItsHigh: TypeAlias = Annotated[Number, says("Upper end of its interval; null when there is none.")]
 
@@ -49,7 +38,7 @@ class Estimated(Measured):
     bound: float = means("Certified half-width that coarsening left; 0 if exact.", ge=0)
     baseline: Number = means("What chance or the best constant would get; null if none.")
     expected: Number = means("What calibrated scores get on average; null if not asked.")
-    p: PValue = means("P-value; null where there is no test.")
+    p: Share | None = means("P-value; null where there is no test.")
     caution: str = means("Why the interval is unreliable; empty where it is not.")
 
 

@@ -23,17 +23,7 @@ from scorewise.show.data import (
 )
 from scorewise.show.document import JudgedDocument, from_dict
 from scorewise.show.estimates import ConfidenceLevel, EstimateField
-from scorewise.show.fields import (
-    Level,
-    Number,
-    PValue,
-    Record,
-    Share,
-    Word,
-    means,
-    says,
-    why_no,
-)
+from scorewise.show.fields import Level, Number, Record, Share, Word, means, says, why_no
 from scorewise.show.page import Column, Section, Table, section, undefined
 from scorewise.show.words import count, percent, written
 from scorewise.thresholds.constraints import SHARES
@@ -62,7 +52,7 @@ class SettingsRecord(Record):
     best: Best | None = means("What was to be largest; null where constraints say enough.")
     cost: Number = means("False alarms that a missed positive costs as much as.")
     review: Number = means("What a review by hand costs, in false alarms.")
-    prevalence: PValue = means("Prevalence to decide for; null: that of the rows.")
+    prevalence: Share | None = means("Prevalence to decide for; null: that of the rows.")
     guarantee: Level | None = means("Confidence of the guarantee; null: none asked for.")
     cluster: bool = means("Whether rows come in clusters.")
     level: ConfidenceLevel

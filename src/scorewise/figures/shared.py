@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scorewise.colours import GREY
+from scorewise.colours import BLUE, GREY
 from scorewise.figures.scale import LOGIT_ENDS, Kind, Scale
-from scorewise.figures.svg import DASHES, INK, Axes, Drawing, Key, legend, look, said
+from scorewise.figures.svg import DASHES, INK, Axes, Drawing, Key, element, legend, look, said
 from scorewise.show.page import Column, Figure, Heading, Table
 from scorewise.show.words import Format, interval, percent, quoted, value
 
@@ -15,6 +15,7 @@ ROWS = 24  # of a table beside a figure
 NAMED = 4  # models in a sentence
 BANDED = 2  # models up to which bands are drawn: those of more hide one another
 WIDE, LEFT, RIGHT = 440.0, 60.0, 420.0  # of a figure of panels
+DARKEST = 0.72  # opacity up to which dark words on blue are easy to read
 SIDE = 360.0  # of a square one
 
 
@@ -173,3 +174,46 @@ def figure(
 ) -> Figure:
     """A figure that is drawn when it is asked for."""
     return Figure(kind, title, description, lambda: str(draw()), data)
+
+
+def heat_map(
+    drawing: Drawing,
+    names: Sequence[str],
+    shares: Sequence[Sequence[float | None]],
+    texts: Sequence[Sequence[str]],
+    titles: tuple[str, str] = ("", ""),
+) -> Drawing:
+    """Draw names down and across, and cells shaded by shares from 0 to 1 (none: left empty)."""
+    many = len(names)
+    side = 58.0 if many <= 6 else 44.0 if many <= 12 else 34.0
+    left, top = 130.0, 96.0 if titles[0] else 80.0
+    drawing.wide, drawing.high = left + many * side + 56, top + many * side + 14
+    cells: dict[str, list[str]] = {}
+    words = []
+    for r, (line, said_there) in enumerate(zip(shares, texts, strict=True)):
+        for k, (share, text) in enumerate(zip(line, said_there, strict=True)):
+            x, y = left + k * side, top + r * side
+            if share is not None:
+                # the root tells small shares apart, which are most
+                opacity = f"{0.04 + (DARKEST - 0.04) * min(max(share, 0.0), 1.0) ** 0.5:.2f}"
+                edge = f"{side - 1:g}"
+                cells.setdefault(opacity, []).append(f"M{x:g} {y:g}h{edge}v{edge}h-{edge}z")
+            if text:
+                words.append(element("text", text, x=x + side / 2, y=y + side / 2 + 4.5))
+    drawing.add(
+        *(element("path", d="".join(d), fill=BLUE, fill_opacity=o) for o, d in cells.items())
+    )
+    size = 13 if side > 40 else 11
+    drawing.add(element("g", "".join(words), text_anchor="middle", font_size=size))
+    for i, name in enumerate(names):
+        drawing.add(said(left - 8, top + (i + 0.5) * side + 4, name, room=left - 36, anchor="end"))
+        x, y = left + (i + 0.5) * side + 3, top - 8
+        drawing.add(said(x, y, name, room=84, transform=f"rotate(-40 {x:.1f} {y:.1f})"))
+    across, down = titles
+    if across:
+        drawing.add(said(left + many * side / 2, 14, across, anchor="middle", size=14))
+    if down:
+        middle = top + many * side / 2
+        turned = f"rotate(-90 14 {middle:.0f})"
+        drawing.add(said(14, middle, down, anchor="middle", size=14, transform=turned))
+    return drawing
